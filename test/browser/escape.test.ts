@@ -1,7 +1,7 @@
 /**
  * escape.test.ts: documents that try to reach other hosts from their frame, in a real Chromium.
  *
- * The test serves page and documents with the headers and the sealing of the Worker. It tries each way out (ways-out.ts)
+ * The test serves page and documents with the headers and the sealing of the Worker. It tries each attempt out (escape-attempts.ts)
  * first alone and without restrictions, where its host must receive something if this browser supports it. Then it puts
  * all of them into one restricted page: no host may receive anything, while an unrestricted control document reaches its.
  */
@@ -15,19 +15,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hardenDocument } from "../../worker/routes/canvas-document.ts"
 import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/content-policy.ts"
 import { launchChromium } from "../support/chromium.ts"
-import { GRABS, type To, WAYS } from "./ways-out.ts"
+import { GRABS, type To, ATTEMPTS } from "./escape-attempts.ts"
 
 /** What the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
 const received: string[] = []
 let browser: Browser
 let open: BrowserContext
 let own = ""
-/** The hosts of each way. The last ones belong to the control, which is never restricted. */
+/** The hosts of each attempt. The last ones belong to the control, which is never restricted. */
 let hosts: readonly To[] = []
 let hasNetwork = false
 
-const ALL = [...WAYS, { name: "control", html: control, isReached: "always" as const }]
-const CONTROL = WAYS.length
+const ALL = [...ATTEMPTS, { name: "control", html: control, isReached: "always" as const }]
+const CONTROL = ATTEMPTS.length
 
 function control({ evil, udp }: To): string {
   const call = `const c=new RTCPeerConnection({iceServers:[{urls:'stun:${udp}'}]});c.createDataChannel('x');c.createOffer().then((o)=>c.setLocalDescription(o))`
@@ -48,10 +48,10 @@ const packets = ALL.map(({ name }) => createSocket("udp4").on("message", () => r
 
 const server = createHttp((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", own)
-  const ways = (searchParams.get("ways") ?? "").split(",").map(Number)
+  const attempts = (searchParams.get("attempts") ?? "").split(",").map(Number)
   const mode = searchParams.get("mode") ?? ""
   if (pathname === "/page") {
-    const frames = ways.map((at) => {
+    const frames = attempts.map((at) => {
       const sandbox = mode === "open" ? "" : 'sandbox="allow-scripts"'
       return `<iframe title="x" ${sandbox} src="/canvas/documents/${at}/index.html?mode=${mode}"></iframe>`
     })
@@ -71,10 +71,10 @@ const server = createHttp((request, response) => {
   response.writeHead(404).end()
 })
 
-/** Documents that are no ways out. */
+/** Documents that are not attempts to reach a host. */
 const [GRABBING, ENDLESS] = [-1, -2]
 
-/** A document that reports that its script runs, and then tries its way out. */
+/** A document that reports that its script runs, and then tries its attempt out. */
 function documentAt(at: number): string {
   const to = hosts[at]
   if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
@@ -114,14 +114,16 @@ afterAll(async () => {
   for (const one of packets) one.close()
 })
 
-const baits = WAYS.flatMap(({ name, isReached }, at) => (isReached === "never" ? [] : [[name, at, isReached] as const]))
+const baits = ATTEMPTS.flatMap(({ name, isReached }, at) =>
+  isReached === "never" ? [] : [[name, at, isReached] as const],
+)
 
 describe("a document that tries to escape", () => {
   test.each(baits)("[CD4] control: without restrictions, %s reaches its host", async (_name, at, isReached) => {
     if (isReached === "packets" && !hasNetwork) return
     received.length = 0
     const page = await open.newPage()
-    await page.goto(`${own}/page?mode=open&ways=${at}`).catch(() => {})
+    await page.goto(`${own}/page?mode=open&attempts=${at}`).catch(() => {})
     await expect.poll(() => received, { timeout: 10_000, interval: 20 }).not.toEqual([])
     await page.close()
   })
@@ -131,8 +133,8 @@ describe("a document that tries to escape", () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const ran = await countRuns(page)
-    await page.goto(`${own}/page?mode=${mode}&ways=${WAYS.map((_, at) => at).join(",")}`)
-    await expect.poll(ran, { timeout: 60_000 }).toBe(WAYS.length)
+    await page.goto(`${own}/page?mode=${mode}&attempts=${ATTEMPTS.map((_, at) => at).join(",")}`)
+    await expect.poll(ran, { timeout: 60_000 }).toBe(ATTEMPTS.length)
     // The unrestricted control starts after them in the same page. Once its hosts were reached, the others had enough time.
     await addControlFrame(page)
     const isControl = (entry: string): boolean => entry.startsWith(nameOf(CONTROL))
@@ -148,7 +150,7 @@ describe("a document that tries to escape", () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const ran = await countRuns(page)
-    await page.goto(`${own}/page?mode=closed&ways=${ENDLESS}`, { waitUntil: "commit" })
+    await page.goto(`${own}/page?mode=closed&attempts=${ENDLESS}`, { waitUntil: "commit" })
     await expect.poll(ran, { timeout: 10_000 }).toBe(1)
     // The loop has started by the last of these.
     for (let n = 0; n < 20; n++) {
@@ -195,7 +197,7 @@ describe("a document that tries to escape", () => {
       await page.waitForFunction(() => Reflect.get(globalThis, "got").length > 1)
       return await page.evaluate(() => Reflect.get(globalThis, "got"))
     }
-    await page.goto(`${own}/page?mode=closed&ways=${GRABBING}`)
+    await page.goto(`${own}/page?mode=closed&attempts=${GRABBING}`)
     // The page identifies it by its window. `ready` is the only message that it can send.
     expect(await entry()).toEqual([
       { data: [], isOurs: true },
@@ -213,7 +215,7 @@ describe("a document that tries to escape", () => {
       Object.assign(globalThis, { secret: "s" })
       addEventListener("message", ({ data }) => Object.assign(globalThis, { got: data }))
     })
-    await page.goto(`${own}/page?mode=open&ways=${GRABBING}`)
+    await page.goto(`${own}/page?mode=open&attempts=${GRABBING}`)
     await page.waitForFunction(() => Reflect.has(globalThis, "got"))
     const got: string[] = await page.evaluate(() => Reflect.get(globalThis, "got"))
     expect(got.length).toBeGreaterThanOrEqual(Object.keys(GRABS).length - 1)

@@ -54,8 +54,8 @@ const isShown = (page: Page, selector = ".frame img") =>
     return image?.complete === true && image.naturalWidth > 0
   }, selector)
 
-const topOf = (page: Page, words: string) =>
-  page.locator(`[data-segment=text] >> text=${words}`).evaluate((element) => element.getBoundingClientRect().top)
+const topOf = (page: Page, content: string) =>
+  page.locator(`[data-segment=text] >> text=${content}`).evaluate((element) => element.getBoundingClientRect().top)
 
 describe("images", () => {
   test("[PG38] [PG39] [PG57] a stored image loads by itself, shifts no layout, and opens; Escape returns to it", async () => {
@@ -186,9 +186,9 @@ describe("documents", () => {
     )
     const frame = page.frameLocator("iframe")
     await expect.poll(() => frame.locator("body").getAttribute("class"), SOON).toBe("dark")
-    for (const [at, words] of [" it", " goes", " on"].entries()) {
-      const offset = "So it goes on".indexOf(words)
-      wire.later({ type: "ops", message: answer.id, ops: [{ op: "text", at: 1, offset, text: words }] })
+    for (const [at, content] of [" it", " goes", " on"].entries()) {
+      const offset = "So it goes on".indexOf(content)
+      wire.later({ type: "ops", message: answer.id, ops: [{ op: "text", at: 1, offset, text: content }] })
       await page.waitForTimeout(30 + at)
     }
     await expect.poll(() => page.textContent("[data-role=assistant] [data-segment=text]"), SOON).toBe("So it goes on")

@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
 import { ask, type Opened, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
-import { call, expectRich, freePort, countStoredCopies, picturesIn, SOON, sourcesIn } from "./rich.ts"
+import { call, expectRich, freePort, countStoredCopies, imageWidthsIn, SOON, sourcesIn } from "./rich.ts"
 import { makeFiles } from "./samples.ts"
 
 const QUESTIONS = [
@@ -102,7 +102,7 @@ describe("assets of tools", () => {
     await choose(page, "The bay at dusk.png")
     await ask(page, "/say still here")
     await settled(page, QUESTIONS.length + 1)
-    await expect.poll(() => picturesIn(page, SENT), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(page, SENT), SOON).toEqual([880])
   })
 })
 
@@ -122,16 +122,16 @@ describe("export and import", () => {
     const { text: file } = await call(cuecard, `/v1/sessions/${first}/events`)
     const copy = await imported(file)
     await expectRich(copy.page)
-    await expect.poll(() => picturesIn(copy.page, SENT), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
     const sources = await sourcesIn(copy.page)
     expect(sources).toHaveLength(5)
     for (const { session } of sources) expect(session).toBe(copy.id)
     const changed = await imported(file.replace('"paint a sunset"', '"paint a Sunset"'))
     expect(await changed.page.$$(".frame, .sound, .gate, iframe")).toEqual([])
     expect(await changed.page.textContent(".canvas .note")).toBe("No longer available. Try again")
-    const words = await changed.page.textContent("[data-transcript]")
+    const transcript = await changed.page.textContent("[data-transcript]")
     for (const part of ["paint a Sunset", "Here it is:", "MEDIA:/media/", "Here's how it sounds."])
-      expect(words).toContain(part)
+      expect(transcript).toContain(part)
     expect((await call(cuecard, `/v1/sessions/${first}`, { method: "DELETE" })).status).toBeLessThan(300)
     await page.waitForSelector("text=This conversation was deleted.", SOON)
     // The copy has its own asset.
@@ -139,7 +139,7 @@ describe("export and import", () => {
     await copy.page.reload()
     await settled(copy.page, QUESTIONS.length)
     await expectRich(copy.page)
-    await expect.poll(() => picturesIn(copy.page, SENT), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(copy.page, SENT), SOON).toEqual([880])
     expect([copy.errors, changed.errors, copy.strangers, changed.strangers]).toEqual([[], [], [], []])
     await Promise.all([page, copy.page, changed.page].map((one) => one.context().close()))
   })
@@ -154,12 +154,12 @@ describe("attachments of the user", () => {
     expect(await sender.textContent(".chip b")).toBe("The bay at dusk.png")
     await sender.click("button[type=submit]")
     await settled(sender)
-    await expect.poll(() => picturesIn(sender, SENT), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
     // A message without text names the conversation after its attachment.
     await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
     await sender.reload()
     await settled(sender)
-    await expect.poll(() => picturesIn(sender, SENT), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
     await sender.click(`${SENT} .frame`)
     await expect
       .poll(() => sender.$eval(".lightbox .stage img", (one) => (one as HTMLImageElement).naturalWidth), SOON)
@@ -170,8 +170,8 @@ describe("attachments of the user", () => {
     expect((await fetch(`${cuecard.url}${link}`)).status).toBe(200)
     expect((await call(cuecard, `/v1/sessions/${sessionIn(sender)}`, { method: "DELETE" })).status).toBeLessThan(300)
     expect(countStoredCopies(cuecard, bay)).toBe(before)
-    const gone = await fetch(`${cuecard.url}${link}`)
-    expect([gone.status, await gone.json()]).toEqual([
+    const deleted = await fetch(`${cuecard.url}${link}`)
+    expect([deleted.status, await deleted.json()]).toEqual([
       404,
       { code: "asset_unknown", text: "We couldn't find that file." },
     ])

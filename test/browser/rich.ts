@@ -37,7 +37,7 @@ export async function lookThrough(page: Page): Promise<void> {
   for (const one of await page.$$("[data-segment=media], [data-segment=canvas]")) await one.scrollIntoViewIfNeeded()
 }
 
-export const picturesIn = (page: Page, within = "") =>
+export const imageWidthsIn = (page: Page, within = "") =>
   page.$$eval(`${within} .frame img`, (all) =>
     all.map((one) => (one instanceof HTMLImageElement && one.complete ? one.naturalWidth : 0)),
   )
@@ -49,7 +49,7 @@ export const lengthsIn = (page: Page, within = "") =>
 /** Expects a chart, an image, a voice note and a clock that are drawn and can play. */
 export async function expectRich(page: Page): Promise<void> {
   await lookThrough(page)
-  await expect.poll(() => picturesIn(page, "article[data-role=assistant]"), SOON).toEqual([768, 768])
+  await expect.poll(() => imageWidthsIn(page, "article[data-role=assistant]"), SOON).toEqual([768, 768])
   const note = ".sound[data-voice]"
   await expect.poll(() => lengthsIn(page, note), SOON).toEqual([expect.any(Number)])
   await expect.poll(() => page.getAttribute(`${note} .wave path`, "d"), SOON).toMatch(/^M2 [\d.]+V/)

@@ -1,7 +1,7 @@
 /**
  * samples.ts: messages with media, and the bytes of that media, made by the browser itself.
  *
- * The tests play the frames of the server (as in same-dom.test.ts), sign addresses and serve files themselves, so that
+ * The tests play the frames of the server (as in same-dom.test.ts), sign URLs and serve files themselves, so that
  * they can show every kind of segment.
  */
 

@@ -23,7 +23,7 @@ const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
   size: 5,
   ...more,
 })
-const file = (name: string, type = "text/plain", words = "words"): File => new File([words], name, { type })
+const file = (name: string, type = "text/plain", content = "words"): File => new File([content], name, { type })
 
 /** Uploads that end on demand. */
 function uplinks() {
@@ -146,17 +146,17 @@ describe("attachments", () => {
   })
 
   test("[PG42] the bytes are sent raw, under their name, with a token that is renewed once if it is refused", async () => {
-    const asked: [string, string][] = []
-    const api = { getToken: vi.fn(async () => ({ token: `t${asked.length}`, renewAt: 0 })), forgetToken: vi.fn() }
+    const attempts: [string, string][] = []
+    const api = { getToken: vi.fn(async () => ({ token: `t${attempts.length}`, renewAt: 0 })), forgetToken: vi.fn() }
     const upload = async (path: string, _body: Blob, token: string) => {
-      asked.push([path, token])
-      if (asked.length === 1) return { status: 401, text: "{}" }
+      attempts.push([path, token])
+      if (attempts.length === 1) return { status: 401, text: "{}" }
       return { status: 201, text: JSON.stringify({ ...asset("a"), duplicate: false }) }
     }
     const up = () =>
       uploadAttachment("s1", { api, sendFile: upload }, file("ä b.txt"), () => {}, new AbortController().signal)
     expect(await up()).toEqual(asset("a"))
-    expect(asked).toEqual([
+    expect(attempts).toEqual([
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t0"],
       ["/v1/sessions/s1/assets?name=%C3%A4%20b.txt", "t1"],
     ])
@@ -210,9 +210,9 @@ describe("the composer", () => {
 
   test("[PG42] a pasted image is a file; pasted text stays text, also with an image of it", async () => {
     const { field, onFiles } = composer()
-    const paste = (types: string[], files: File[], words = "some words"): boolean => {
+    const paste = (types: string[], files: File[], content = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
-      field.dispatchEvent(Object.assign(event, { clipboardData: { types, files, getData: () => words } }))
+      field.dispatchEvent(Object.assign(event, { clipboardData: { types, files, getData: () => content } }))
       return event.defaultPrevented
     }
     const image = file("image.png", "image/png")
@@ -254,8 +254,8 @@ describe("on the wire", () => {
     const queued = userOf("q", "see", { status: "queued", reply_to: "m1", segments: [text("see"), media] })
     const { controller, server } = await openSession([pageOf([queued])])
     controller.withdrawMessage("q")
-    const [asked] = server.last().sent.filter(({ type }) => type === "withdraw")
-    server.last().say({ type: "ack", id: (asked as unknown as { id: string }).id, seq: 11 })
+    const [attempts] = server.last().sent.filter(({ type }) => type === "withdraw")
+    server.last().say({ type: "ack", id: (attempts as unknown as { id: string }).id, seq: 11 })
     server.last().say(messageFrame(11, 10, { ...queued, status: "cancelled" }))
     expect(controller.draft.text.value).toBe("see")
     expect(controller.draft.replyTo.value).toBe("m1")

@@ -152,10 +152,10 @@ describe("an import", () => {
     ],
     ["reports an unknown session", () => Promise.reject(new RequestError(404, "Not found.")), "Not found."],
     ["refuses", () => Promise.reject(new RequestError(403, "Not yours.")), "Not yours."],
-  ])("[PG35] a server that is folding and then %s hasn't finished", async (_, importProgress, words) => {
+  ])("[PG35] a server that is folding and then %s hasn't finished", async (_, importProgress, errorText) => {
     const { importer, erased } = importing(() => Promise.resolve(FOLDING), { getImportProgress: importProgress })
     await importer.startImport(file("a\n"))
-    expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(words) })
+    expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(errorText) })
     await vi.waitFor(() => expect(erased).toEqual(["new"]))
   })
 
@@ -182,8 +182,8 @@ describe("an import", () => {
       answered({ code: "import_running", text: "Another upload is coming in." }, 409),
     ],
     ["a line that broke", null],
-  ])("[PG35] after %s the same is sent again, and given up after a while", async (_, said) => {
-    const fail = () => (said === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(said))
+  ])("[PG35] after %s the same is sent again, and given up after a while", async (_, failure) => {
+    const fail = () => (failure === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(failure))
     let tries = 0
     const again = importing(() => (++tries < 3 ? fail() : Promise.resolve(answered(DONE))))
     await again.importer.startImport(file("a\n"))
@@ -324,10 +324,10 @@ describe("an import", () => {
     ["one line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
     ["more than so many parts", manyParts(), "Files can be up to 4 GB."],
     ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
-  ])("[PG35] %s that can't be sent is reported before anything is created", async (_, one, words) => {
+  ])("[PG35] %s that can't be sent is reported before anything is created", async (_, one, errorText) => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
     await importer.startImport(one)
-    expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(words) })
+    expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(errorText) })
     expect(made).toEqual([])
   })
 })

@@ -55,25 +55,25 @@ function setUp() {
   return { clock, server, loading, deps }
 }
 
-type World = ReturnType<typeof setUp> & { controller: SessionController; sentTexts: string[] }
+type Setup = ReturnType<typeof setUp> & { controller: SessionController; sentTexts: string[] }
 
-function createWorld(): World {
+function createSetup(): Setup {
   const { clock, server, loading, deps } = setUp()
   return { clock, server, loading, deps, controller: new SessionController("s1", deps), sentTexts: [] }
 }
 
 /** Delivers everything that is pending. */
-function deliverAll({ server, loading }: World): void {
+function deliverAll({ server, loading }: Setup): void {
   for (const load of loading.splice(0)) load.done(server.page())
-  forEachConnection(server, (line) => {
-    server.open(line)
-    server.moveUp(line)
-    server.moveDown(line)
+  forEachConnection(server, (connection) => {
+    server.open(connection)
+    server.moveUp(connection)
+    server.moveDown(connection)
   })
 }
 
 /** What may happen at each step. */
-const ACTS: readonly ((world: World, size: number) => void)[] = [
+const ACTS: readonly ((setup: Setup, size: number) => void)[] = [
   deliverAll,
   deliverAll,
   deliverAll,
@@ -82,20 +82,20 @@ const ACTS: readonly ((world: World, size: number) => void)[] = [
   ({ server }) => server.grow("more "),
   ({ server }) => server.grow("and "),
   // Frames are lost, or arrive twice.
-  ({ server }) => forEachConnection(server, (line) => server.lose(line)),
-  ({ server }) => forEachConnection(server, (line) => server.repeat(line)),
+  ({ server }) => forEachConnection(server, (connection) => server.lose(connection)),
+  ({ server }) => forEachConnection(server, (connection) => server.repeat(connection)),
   ({ server }) => server.end("completed"),
   ({ server }) => server.revise(),
   ({ server }) => {
     server.replayBuffer = []
   },
-  ({ server }, size) => forEachConnection(server, (line) => server.moveDown(line, size)),
-  ({ server }) => forEachConnection(server, (line) => server.moveDown(line)),
-  ({ server }, size) => forEachConnection(server, (line) => server.moveUp(line, size)),
-  ({ server }) => forEachConnection(server, (line) => server.moveUp(line)),
-  ({ server }) => forEachConnection(server, (line) => server.open(line)),
-  ({ server }) => forEachConnection(server, (line) => server.cut(line, true)),
-  ({ server }) => forEachConnection(server, (line) => server.cut(line, false)),
+  ({ server }, size) => forEachConnection(server, (connection) => server.moveDown(connection, size)),
+  ({ server }) => forEachConnection(server, (connection) => server.moveDown(connection)),
+  ({ server }, size) => forEachConnection(server, (connection) => server.moveUp(connection, size)),
+  ({ server }) => forEachConnection(server, (connection) => server.moveUp(connection)),
+  ({ server }) => forEachConnection(server, (connection) => server.open(connection)),
+  ({ server }) => forEachConnection(server, (connection) => server.cut(connection, true)),
+  ({ server }) => forEachConnection(server, (connection) => server.cut(connection, false)),
   ({ clock }, size) => clock.pass(size * 700),
   ({ clock }) => clock.pass(25_000),
   ({ loading, server }) => loading.shift()?.done(server.page()),
@@ -108,22 +108,22 @@ const ACTS: readonly ((world: World, size: number) => void)[] = [
     controller.sendMessage(text)
   },
   // The page is reloaded.
-  (world) => {
-    world.controller.close()
-    world.controller = new SessionController("s1", world.deps)
-    void world.controller.loadNewest()
+  (setup) => {
+    setup.controller.close()
+    setup.controller = new SessionController("s1", setup.deps)
+    void setup.controller.loadNewest()
   },
 ]
 
-function forEachConnection(server: LossyServer, act: (line: LossyServer["lines"][number]) => void): void {
-  for (const line of server.lines.slice(-2)) act(line)
+function forEachConnection(server: LossyServer, act: (connection: LossyServer["connections"][number]) => void): void {
+  for (const connection of server.connections.slice(-2)) act(connection)
 }
 
 const shown = (controller: SessionController) =>
   controller.store.messageIds.value.map((id) => controller.store.getMessageSignal(id)?.value)
 
 /** The text on the page is a prefix of the server's. */
-function expectPrefix({ controller, server }: World): void {
+function expectPrefix({ controller, server }: Setup): void {
   for (const message of shown(controller)) {
     const [mine, theirs] = [message?.segments[0], server.messages.find(({ id }) => id === message?.id)?.segments[0]]
     if (mine?.type === "text" && theirs?.type === "text") expect(theirs.content.startsWith(mine.content)).toBe(true)
@@ -131,14 +131,14 @@ function expectPrefix({ controller, server }: World): void {
 }
 
 /** Restores all connections and advances the clock. */
-async function heal(world: World): Promise<void> {
+async function heal(setup: Setup): Promise<void> {
   for (let round = 0; round < 60; round++) {
-    for (const line of world.server.lines) world.server.open(line)
-    for (const line of world.server.lines) world.server.moveUp(line)
-    for (const line of world.server.lines) world.server.moveDown(line)
-    for (const load of world.loading.splice(0)) load.done(world.server.page())
+    for (const connection of setup.server.connections) setup.server.open(connection)
+    for (const connection of setup.server.connections) setup.server.moveUp(connection)
+    for (const connection of setup.server.connections) setup.server.moveDown(connection)
+    for (const load of setup.loading.splice(0)) load.done(setup.server.page())
     await settle()
-    world.clock.pass(1_500)
+    setup.clock.pass(1_500)
     await settle()
   }
 }
@@ -151,21 +151,21 @@ describe("a session on lossy connections", () => {
       size: "max",
     })
     const property = fc.asyncProperty(acts, async (list) => {
-      const world = createWorld()
-      void world.controller.loadNewest()
-      world.sentTexts.push("first")
-      world.controller.sendMessage("first")
+      const setup = createSetup()
+      void setup.controller.loadNewest()
+      setup.sentTexts.push("first")
+      setup.controller.sendMessage("first")
       for (let i = 0; i < 4; i++) {
-        deliverAll(world)
+        deliverAll(setup)
         await settle()
       }
       for (const [at, size] of list) {
-        ACTS[at]?.(world, size)
+        ACTS[at]?.(setup, size)
         await settle()
-        expectPrefix(world)
+        expectPrefix(setup)
       }
-      await heal(world)
-      const { controller, server, sentTexts } = world
+      await heal(setup)
+      const { controller, server, sentTexts } = setup
       expect(shown(controller).map(toCanonicalJson)).toEqual(server.messages.map(toCanonicalJson))
       expect(server.messages.flatMap(({ role, content }) => (role === "user" ? [content] : []))).toEqual(sentTexts)
       expect(controller.outbox.entries.value).toEqual([])

@@ -32,7 +32,7 @@ export class LossyServer {
   epoch = "e0"
   seq = 0
   messages: WireMessage[] = []
-  readonly lines: Connection[] = []
+  readonly connections: Connection[] = []
   /** The frames that can be replayed. */
   replayBuffer: { readonly seq: number; readonly body: Body }[] = []
   readonly changed = new Map<string, number>()
@@ -40,12 +40,12 @@ export class LossyServer {
   #made = 0
 
   connect(events: WebSocketEvents): WebSocketLike {
-    const line: Connection = { events, up: [], down: [], isOpen: false, isDead: false, last: null }
-    this.lines.push(line)
+    const connection: Connection = { events, up: [], down: [], isOpen: false, isDead: false, last: null }
+    this.connections.push(connection)
     return {
-      send: (text) => void (line.isDead || line.up.push(text)),
+      send: (text) => void (connection.isDead || connection.up.push(text)),
       close: () => {
-        line.isDead = true
+        connection.isDead = true
       },
     }
   }
@@ -81,10 +81,10 @@ export class LossyServer {
     const old = this.messages.pop() as WireMessage
     this.epoch = `e${++this.#made}`
     this.replayBuffer = []
-    for (const line of this.lines) {
-      if (line.last === null) continue
-      line.last = null
-      this.#sendFrame(line, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
+    for (const connection of this.connections) {
+      if (connection.last === null) continue
+      connection.last = null
+      this.#sendFrame(connection, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
     }
     this.#add(this.#answer(old.exchange_id))
   }
@@ -100,82 +100,87 @@ export class LossyServer {
   }
 
   /** Delivers up to `most` frames from the client. */
-  moveUp(line: Connection, most = Number.POSITIVE_INFINITY): void {
-    for (let i = 0; i < most && line.isOpen && !line.isDead && line.up.length > 0; i++)
-      this.#receive(line, line.up.shift() as string)
+  moveUp(connection: Connection, most = Number.POSITIVE_INFINITY): void {
+    for (let i = 0; i < most && connection.isOpen && !connection.isDead && connection.up.length > 0; i++)
+      this.#receive(connection, connection.up.shift() as string)
   }
 
   /** Delivers up to `most` frames to the client. */
-  moveDown(line: Connection, most = Number.POSITIVE_INFINITY): void {
-    for (let i = 0; i < most && line.isOpen && !line.isDead && line.down.length > 0; i++)
-      line.events.onMessage(line.down.shift())
+  moveDown(connection: Connection, most = Number.POSITIVE_INFINITY): void {
+    for (let i = 0; i < most && connection.isOpen && !connection.isDead && connection.down.length > 0; i++)
+      connection.events.onMessage(connection.down.shift())
   }
 
-  open(line: Connection): void {
-    if (line.isOpen || line.isDead) return
-    line.isOpen = true
-    line.events.onOpen()
+  open(connection: Connection): void {
+    if (connection.isOpen || connection.isDead) return
+    connection.isOpen = true
+    connection.events.onOpen()
   }
 
   /** Cuts the connection, with a close event or without. */
-  cut(line: Connection, hasCloseEvent: boolean): void {
-    if (line.isDead) return
-    line.isDead = true
-    if (hasCloseEvent) line.events.onClose(1006)
+  cut(connection: Connection, hasCloseEvent: boolean): void {
+    if (connection.isDead) return
+    connection.isDead = true
+    if (hasCloseEvent) connection.events.onClose(1006)
   }
 
   /** Drops the first numbered frame, if a later one reveals the gap. */
-  lose(line: Connection): void {
-    const [first, ...rest] = line.down.map((text) => text.includes('"prev"'))
-    if (first === true && rest.includes(true)) line.down.shift()
+  lose(connection: Connection): void {
+    const [first, ...rest] = connection.down.map((text) => text.includes('"prev"'))
+    if (first === true && rest.includes(true)) connection.down.shift()
   }
 
   /** Sends the last frame again. */
-  repeat(line: Connection): void {
+  repeat(connection: Connection): void {
     const last = this.replayBuffer.at(-1)
-    if (last !== undefined && line.last !== null)
-      this.#sendFrame(line, { ...last.body, seq: last.seq, prev: last.seq - 1 })
+    if (last !== undefined && connection.last !== null)
+      this.#sendFrame(connection, { ...last.body, seq: last.seq, prev: last.seq - 1 })
   }
 
-  #receive(line: Connection, text: string): void {
+  #receive(connection: Connection, text: string): void {
     const frame = parseJson(text) as unknown as ClientFrame
     switch (frame.type) {
       case "ping":
-        return void line.down.push('{"type":"pong"}')
+        return void connection.down.push('{"type":"pong"}')
       case "hello":
-        return this.#hello(line, frame)
+        return this.#hello(connection, frame)
       case "send":
-        return this.#send(line, frame)
+        return this.#send(connection, frame)
       case "cancel": {
         const isRunning = this.running()?.exchange_id === frame.exchange_id
         if (!isRunning)
-          return this.#sendFrame(line, { type: "error", code: "turn_ended", text: "ended", id: frame.exchange_id })
+          return this.#sendFrame(connection, {
+            type: "error",
+            code: "turn_ended",
+            text: "ended",
+            id: frame.exchange_id,
+          })
         this.end("cancelled")
-        return this.#sendFrame(line, { type: "ack", id: frame.exchange_id, seq: this.seq })
+        return this.#sendFrame(connection, { type: "ack", id: frame.exchange_id, seq: this.seq })
       }
       default:
     }
   }
 
-  #hello(line: Connection, frame: Extract<ClientFrame, { type: "hello" }>): void {
-    this.#sendFrame(line, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
+  #hello(connection: Connection, frame: Extract<ClientFrame, { type: "hello" }>): void {
+    this.#sendFrame(connection, { type: "hello", protocol: PROTOCOL_VERSION, epoch: this.epoch, seq: this.seq })
     if (frame.epoch !== this.epoch) return
     const after = frame.after ?? this.seq
-    line.last = after
+    connection.last = after
     const missed = this.replayBuffer.filter(({ seq }) => seq > after)
     if (missed.length === this.seq - after) {
-      for (const { seq, body } of missed) this.#sendNumbered(line, seq, body)
+      for (const { seq, body } of missed) this.#sendNumbered(connection, seq, body)
       return
     }
     const changed = this.messages.filter(({ id }) => (this.changed.get(id) ?? 0) > after)
     changed.sort((a, b) => (this.changed.get(a.id) ?? 0) - (this.changed.get(b.id) ?? 0))
     for (const message of changed)
-      this.#sendNumbered(line, this.changed.get(message.id) ?? 0, { type: "message", ...message })
+      this.#sendNumbered(connection, this.changed.get(message.id) ?? 0, { type: "message", ...message })
   }
 
-  #send(line: Connection, { id, content }: Extract<ClientFrame, { type: "send" }>): void {
+  #send(connection: Connection, { id, content }: Extract<ClientFrame, { type: "send" }>): void {
     if (!this.known.has(id)) this.say(id, content)
-    this.#sendFrame(line, { type: "ack", id, seq: this.known.get(id) ?? 0 })
+    this.#sendFrame(connection, { type: "ack", id, seq: this.known.get(id) ?? 0 })
   }
 
   #answer(exchange_id: string): WireMessage {
@@ -200,15 +205,15 @@ export class LossyServer {
     const seq = ++this.seq
     this.changed.set(id, seq)
     this.replayBuffer.push({ seq, body })
-    for (const line of this.lines) if (line.last !== null) this.#sendNumbered(line, seq, body)
+    for (const connection of this.connections) if (connection.last !== null) this.#sendNumbered(connection, seq, body)
   }
 
-  #sendNumbered(line: Connection, seq: number, body: Body): void {
-    this.#sendFrame(line, { ...body, seq, prev: line.last ?? 0 })
-    line.last = seq
+  #sendNumbered(connection: Connection, seq: number, body: Body): void {
+    this.#sendFrame(connection, { ...body, seq, prev: connection.last ?? 0 })
+    connection.last = seq
   }
 
-  #sendFrame(line: Connection, frame: ServerFrame): void {
-    if (!line.isDead) line.down.push(JSON.stringify(frame))
+  #sendFrame(connection: Connection, frame: ServerFrame): void {
+    if (!connection.isDead) connection.down.push(JSON.stringify(frame))
   }
 }

@@ -47,7 +47,7 @@ describe("images", () => {
     expect(actions.signUrls.mock.calls).toEqual([[["/media/x"]]])
   })
 
-  test("[PG38] one that fails gets another address once, then shows the failure and a retry", async () => {
+  test("[PG38] one that fails gets another URL once, then shows the failure and a retry", async () => {
     vi.stubGlobal("fetch", async () => new Response("no picture"))
     const { root, actions } = transcript([answer("a", { segments: [imageSegment("/media/x")] })])
     const first = await found(root, "img")
@@ -64,7 +64,7 @@ describe("images", () => {
     expect(actions.signUrls).toHaveBeenCalledTimes(3)
   })
 
-  test("[PG55] what the network interrupted loads by itself when it is back, whether address or bytes failed", async () => {
+  test("[PG55] what the network interrupted loads by itself when it is back, whether URL or bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
@@ -94,11 +94,11 @@ describe("images", () => {
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    // The click counts for the address, wherever it is shown.
+    // The click counts for the URL, wherever it is shown.
     await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
     expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
-    // Also in another transcript of this page, but for no other address.
+    // Also in another transcript of this page, but for no other URL.
     const other = transcript([answer("b", { segments: [imageSegment(REMOTE), imageSegment(`${REMOTE}?more`)] })])
     await found(other.root, "img")
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
@@ -151,7 +151,7 @@ describe("images", () => {
     expect(actions.signUrls.mock.calls).toEqual([[[far]]])
   })
 
-  test("[MD6] Markdown shows our images by their address, and no other address of this page", async () => {
+  test("[MD6] Markdown shows our images by their URL, and no other URL of this page", async () => {
     const { root, actions } = transcript([
       answer("a", {
         segments: [
@@ -187,7 +187,7 @@ describe("images", () => {
     await until(() => expect(box()?.querySelector(".stage img")?.getAttribute("src")).toBe("/media/x?token=t"))
     await press("ArrowLeft")
     expect(box()?.querySelector("header p")?.textContent).toBe("one 1 of 2")
-    // The address has expired since the image was loaded.
+    // The URL has expired since the image was loaded.
     const old = actions.signUrls.mock.calls.length
     box()?.querySelector(".stage img")?.dispatchEvent(new Event("error"))
     await until(() =>

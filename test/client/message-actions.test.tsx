@@ -278,19 +278,19 @@ describe("versions", () => {
 
   test("[PG23] a message with versions shows which is active, and lets the user switch", async () => {
     const { root, actions, commands } = transcript([user("q", "go", second), answer("a", { version: 1, versions: 2 })])
-    const [asked, answered] = [...root.querySelectorAll(".versions")]
-    expect(asked?.textContent).toBe("2/3")
-    expect(asked?.getAttribute("aria-label")).toBe("Version 2 of 3")
-    button(asked as Element, "Previous version").click()
-    button(asked as Element, "Next version").click()
-    button(answered as Element, "Previous version").click()
+    const [questionSwitch, answerSwitch] = [...root.querySelectorAll(".versions")]
+    expect(questionSwitch?.textContent).toBe("2/3")
+    expect(questionSwitch?.getAttribute("aria-label")).toBe("Version 2 of 3")
+    button(questionSwitch as Element, "Previous version").click()
+    button(questionSwitch as Element, "Next version").click()
+    button(answerSwitch as Element, "Previous version").click()
     expect(actions.switchVersion.mock.calls).toEqual([
       ["q", 1],
       ["q", 3],
     ])
     commands.sendCommand("a", { type: "switch", id: "n", message: "a", version: 2 })
     await soon()
-    button(answered as Element, "Next version").click()
+    button(answerSwitch as Element, "Next version").click()
     expect(actions.switchVersion).toHaveBeenCalledTimes(2)
   })
 

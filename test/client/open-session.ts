@@ -91,12 +91,12 @@ export async function openSession(pages?: HistoryPage[], storedState?: ReturnTyp
 }
 
 export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
-export const user = (id: string, words: string, more: Partial<WireMessage> = {}) =>
+export const user = (id: string, text: string, more: Partial<WireMessage> = {}) =>
   wireMessage(id, {
     role: "user",
     status: "completed",
-    content: words,
-    segments: [{ type: "text", content: words }],
+    content: text,
+    segments: [{ type: "text", content: text }],
     ...more,
   })
 

@@ -222,7 +222,7 @@ describe("the transcript", () => {
 })
 
 describe("sessions", () => {
-  test("[PG14] the first message creates a session, is sent to it, and its address is kept", async () => {
+  test("[PG14] the first message creates a session, is sent to it, and its URL is kept", async () => {
     const { deps, server } = setUp()
     const hashes: string[] = []
     const router = new SessionRouter({ ...deps, readHash: () => "", writeHash: (hash) => void hashes.push(hash) })
@@ -286,7 +286,7 @@ describe("sessions", () => {
     expect(router.controller.value?.id).toBe("s9")
   })
 
-  test("[PG14] an address names a session, and its title is the first line", () => {
+  test("[PG14] a URL names a session, and its title is the first line", () => {
     expect(parseSessionHash("#/s/abc_-9")).toBe("abc_-9")
     for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/b", `#/s/${"a".repeat(65)}`])
       expect(parseSessionHash(other)).toBe(null)

@@ -19,7 +19,7 @@ const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => 
   ...more,
 })
 
-function listed(rows: SessionSummary[], more: Partial<Api> = {}) {
+function createSessionList(rows: SessionSummary[], more: Partial<Api> = {}) {
   const { api, clock } = setUp()
   let isVisible = true
   const sessionsOf = vi.fn(() => Promise.resolve<readonly SessionSummary[]>(rows))
@@ -40,7 +40,7 @@ const refused = () => Promise.reject(new RequestError(500, "Something went wrong
 
 describe("the list of conversations", () => {
   test("[PG31] last used first; sending a message moves its conversation up at once", async () => {
-    const { sessions, clock } = listed([row("a", { active: 5 }), row("b", { active: 9 })])
+    const { sessions, clock } = createSessionList([row("a", { active: 5 }), row("b", { active: 9 })])
     expect(sessions.isLoaded.value).toBe(false)
     await sessions.refresh()
     expect(sessions.isLoaded.value).toBe(true)
@@ -51,7 +51,7 @@ describe("the list of conversations", () => {
   })
 
   test("[PG53] an open session's own running state overrides the list, and stays after it is closed until the server responds", async () => {
-    const { sessions, rows } = listed([row("a")])
+    const { sessions, rows } = createSessionList([row("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
     sessions.setLocalRunning("a", true)
@@ -66,7 +66,7 @@ describe("the list of conversations", () => {
   })
 
   test("[PG53] it is refreshed often while something runs elsewhere, otherwise rarely, and never while hidden", async () => {
-    const { sessions, clock, requests, rows, hide } = listed([row("a", { running: true })])
+    const { sessions, clock, requests, rows, hide } = createSessionList([row("a", { running: true })])
     await sessions.refresh()
     sessions.startPolling()
     clock.pass(5_000)
@@ -93,8 +93,8 @@ describe("the list of conversations", () => {
   test("[PG31] times are a word or two, under day headings", () => {
     const now = new Date(2026, 4, 13, 15, 0).getTime()
     const ago = (minutes: number) => now - minutes * 60_000
-    const words = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => formatRelativeTime(ago(minutes), now))
-    expect(words).toEqual(["now", "5 min", "59 min", "1 h", "14 h", "Yesterday", "Yesterday"])
+    const labels = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => formatRelativeTime(ago(minutes), now))
+    expect(labels).toEqual(["now", "5 min", "59 min", "1 h", "14 h", "Yesterday", "Yesterday"])
     const at = (year: number, month: number, day: number) => new Date(year, month, day, 12).getTime()
     expect(formatRelativeTime(at(2026, 4, 9), now)).toBe("Sat")
     expect(formatRelativeTime(at(2026, 2, 2), now)).toBe("2 Mar")
@@ -121,7 +121,7 @@ describe("changes", () => {
       new Promise<string>((resolve) => {
         done = resolve
       })
-    const { sessions, rows } = listed([row("a")], { renameSession: rename })
+    const { sessions, rows } = createSessionList([row("a")], { renameSession: rename })
     await sessions.refresh()
     const renamed = sessions.renameSession("a", "New")
     expect(titles(sessions)).toEqual(["New"])
@@ -134,7 +134,7 @@ describe("changes", () => {
   })
 
   test("[PG32] a refused one reverts, with the reason", async () => {
-    const { sessions } = listed([row("a", { title: "Old" })], { renameSession: refused })
+    const { sessions } = createSessionList([row("a", { title: "Old" })], { renameSession: refused })
     await sessions.refresh()
     await sessions.renameSession("a", "New")
     expect(titles(sessions)).toEqual(["Old"])
@@ -146,7 +146,7 @@ describe("changes", () => {
   })
 
   test("[PG33] a deleted one disappears at once, and reappears if that is refused", async () => {
-    const { sessions } = listed([row("a"), row("b")], { eraseSession: refused })
+    const { sessions } = createSessionList([row("a"), row("b")], { eraseSession: refused })
     await sessions.refresh()
     const erased = sessions.eraseSession("a")
     expect(ids(sessions)).toEqual(["b"])
@@ -156,12 +156,12 @@ describe("changes", () => {
   })
 
   test("[PG33] deleting the open one leads to a new conversation, and its draft and unsent messages go too", async () => {
-    const world = setUp()
+    const setup = setUp()
     const hashes: string[] = []
-    world.storage.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
+    setup.storage.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
     let hash = "#/s/s1"
     const router = new SessionRouter({
-      ...world.deps,
+      ...setup.deps,
       readHash: () => hash,
       writeHash: (next) => {
         hash = next
@@ -172,21 +172,21 @@ describe("changes", () => {
     await settle()
     router.controller.value?.sendMessage("never sent")
     router.draft.text.value = "half a thought"
-    expect([...world.storage.all.keys()]).toContain("cuecard.send.s1.n1")
+    expect([...setup.storage.all.keys()]).toContain("cuecard.send.s1.n1")
     await router.eraseSession("s1")
     expect(router.controller.value).toBe(null)
     expect(hashes).toEqual(["#/"])
     expect(router.draft.text.value).toBe("")
-    expect([...world.storage.all.keys()]).toEqual(["cuecard.send.s2.x"])
+    expect([...setup.storage.all.keys()]).toEqual(["cuecard.send.s2.x"])
     hash = "#/s/s1"
     router.openFromHash()
     expect(router.draft.text.value).toBe("")
   })
 
   test("[PG33] if it could not be deleted, its messages are still there", async () => {
-    const world = setUp()
-    const api = { ...world.api, eraseSession: refused }
-    const router = new SessionRouter({ ...world.deps, api, readHash: () => "#/s/s1", writeHash() {} })
+    const setup = setUp()
+    const api = { ...setup.api, eraseSession: refused }
+    const router = new SessionRouter({ ...setup.deps, api, readHash: () => "#/s/s1", writeHash() {} })
     router.openFromHash()
     await settle()
     router.controller.value?.sendMessage("never sent")

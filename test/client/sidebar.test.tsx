@@ -180,10 +180,10 @@ describe("renaming", () => {
     expect(shown(root)).toEqual(["Title anow", "Title b1 min"])
   })
 
-  test.each(["", "   ", "Title a"])("[PG32] %j isn't a title: the old one stays", async (words) => {
+  test.each(["", "   ", "Title a"])("[PG32] %j isn't a title: the old one stays", async (newTitle) => {
     const { root, rename } = await renaming()
     const input = field(root) as HTMLInputElement
-    input.value = words
+    input.value = newTitle
     await press("Enter")
     expect(rename).not.toHaveBeenCalled()
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
@@ -217,12 +217,12 @@ test("[PG32] a refusal is shown once, and can be dismissed", async () => {
   const { root, router } = await page([row("a")])
   router.sessionList.showNotice("It could not be.", true)
   await soon()
-  const line = root.querySelector(".notice")
-  expect(line?.getAttribute("role")).toBe("alert")
-  expect(line?.textContent).toBe("It could not be.")
-  line?.querySelector("button")?.click()
+  const notice = root.querySelector(".notice")
+  expect(notice?.getAttribute("role")).toBe("alert")
+  expect(notice?.textContent).toBe("It could not be.")
+  notice?.querySelector("button")?.click()
   await soon()
-  expect(line?.textContent).toBe("")
+  expect(notice?.textContent).toBe("")
 })
 
 test("[PG34] an export in progress is shown until it has ended", async () => {

@@ -126,7 +126,7 @@ describe("signatures", () => {
     expect([requests.length, signer.getLink("/media/a").value.at]).toEqual([2, "ready"])
   })
 
-  test("[PG38] a refused request isn't repeated; an invalid address doesn't affect others", async () => {
+  test("[PG38] a refused request isn't repeated; an invalid URL doesn't affect others", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down(new RequestError(404, "We couldn't find that conversation."))
     signer.requestLink("/media/a")

@@ -8,9 +8,9 @@ import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
 import { openSession, sends, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle } from "./wire.ts"
 
-type World = ReturnType<typeof setUp>
+type Setup = ReturnType<typeof setUp>
 
-function createRouter({ deps, api }: World, more: { hash?: string; createSession?: () => Promise<string> } = {}) {
+function createRouter({ deps, api }: Setup, more: { hash?: string; createSession?: () => Promise<string> } = {}) {
   const createSession = more.createSession ?? api.createSession
   let hash = more.hash ?? "#/"
   const writeHash = (next: string) => {
@@ -19,7 +19,7 @@ function createRouter({ deps, api }: World, more: { hash?: string; createSession
   return new SessionRouter({ ...deps, api: { ...api, createSession }, readHash: () => hash, writeHash })
 }
 
-async function goLive({ server }: Pick<World, "server">) {
+async function goLive({ server }: Pick<Setup, "server">) {
   await settle()
   server.last().events.onOpen()
   server.last().say(hello())
@@ -27,15 +27,15 @@ async function goLive({ server }: Pick<World, "server">) {
 
 describe("stored messages", () => {
   test("[SO13] of a closed page are delivered by a page opened elsewhere, which then closes the session", async () => {
-    const world = setUp()
-    const closed = new SessionController("s1", world.deps)
+    const setup = setUp()
+    const closed = new SessionController("s1", setup.deps)
     closed.sendMessage("written offline")
     closed.close()
-    const router = createRouter(world)
+    const router = createRouter(setup)
     router.openFromHash()
     router.resumeStored()
-    await goLive(world)
-    const { server, storage } = world
+    await goLive(setup)
+    const { server, storage } = setup
     expect(router.controller.value).toBe(null)
     expect(sends(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
@@ -45,33 +45,33 @@ describe("stored messages", () => {
   })
 
   test("[SO13] an open page of their session delivers them too, after their own page had its time", async () => {
-    const world = setUp()
-    const router = createRouter(world, { hash: "#/s/s1" })
+    const setup = setUp()
+    const router = createRouter(setup, { hash: "#/s/s1" })
     router.openFromHash()
-    await goLive(world)
-    const other = new SessionController("s1", world.deps)
+    await goLive(setup)
+    const other = new SessionController("s1", setup.deps)
     other.sendMessage("from the other tab")
     other.close()
     router.handleStorageEvent()
-    expect(sends(world.server.last().sent)).toEqual([])
-    world.clock.pass(3_000)
-    expect(sends(world.server.last().sent)).toMatchObject([{ id: "n1" }])
+    expect(sends(setup.server.last().sent)).toEqual([])
+    setup.clock.pass(3_000)
+    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1" }])
     router.controller.value?.sendStored()
     expect(router.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
   test("[SO13] a refused message waits for the user, and one for an unknown session is refused", async () => {
-    const world = setUp()
-    const controller = new SessionController("gone", world.deps)
+    const setup = setUp()
+    const controller = new SessionController("gone", setup.deps)
     controller.sendMessage("refused")
     controller.outbox.markFailed("n1", "No.")
     controller.close()
-    const router = createRouter(world)
+    const router = createRouter(setup)
     router.resumeStored()
     await settle()
-    expect(world.requests).toEqual([])
+    expect(setup.requests).toEqual([])
     const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
-    const lost = new SessionController("gone", { ...world.deps, api: { ...world.api, getHistoryPage: page } })
+    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: page } })
     lost.sendMessage("for nobody")
     await lost.loadNewest()
     lost.moveToBackground()
@@ -104,7 +104,7 @@ describe("stored messages", () => {
 
 describe("first messages", () => {
   test("[SO15] are retried with growing delays, and at once when the device is back; refused ones aren't", async () => {
-    const world = setUp()
+    const setup = setUp()
     const answers = [new TypeError("no network"), new RequestError(503, "Something went wrong (error 503)."), null]
     let requests = 0
     const createSession = () => {
@@ -112,24 +112,24 @@ describe("first messages", () => {
       const answer = answers.shift() ?? null
       return answer === null ? Promise.resolve("s9") : Promise.reject(answer)
     }
-    const router = createRouter(world, { createSession })
+    const router = createRouter(setup, { createSession })
     router.sendMessage("first words")
     await settle()
     expect(router.startingEntry.value?.error).toBe("We couldn't reach the server. Check your connection and try again.")
-    world.clock.pass(300)
+    setup.clock.pass(300)
     await settle()
     expect(router.startingEntry.value?.error).toBe("Something went wrong (error 503).")
     router.checkConnections()
     await settle()
     expect(router.controller.value?.id).toBe("s9")
-    await goLive(world)
-    expect(sends(world.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
-    expect([...world.storage.all.keys()]).toEqual(["cuecard.send.s9.n1"])
+    await goLive(setup)
+    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
+    expect([...setup.storage.all.keys()]).toEqual(["cuecard.send.s9.n1"])
 
     const refusing = createRouter(setUp(), { createSession: () => Promise.reject(new RequestError(400, "No.")) })
     refusing.sendMessage("bad words")
     await settle()
-    world.clock.pass(60_000)
+    setup.clock.pass(60_000)
     refusing.checkConnections()
     await settle()
     expect(refusing.startingEntry.value?.error).toBe("No.")
@@ -137,19 +137,19 @@ describe("first messages", () => {
   })
 
   test("[SO15] of a closed page continue in the next; two pages create one session", async () => {
-    const world = setUp()
-    const first = createRouter(world, { createSession: () => Promise.reject(new TypeError("no network")) })
+    const setup = setUp()
+    const first = createRouter(setup, { createSession: () => Promise.reject(new TypeError("no network")) })
     first.sendMessage("first words")
     await settle()
     let made = 0
     const createSession = () => Promise.resolve(`s${++made}`)
-    const beside = createRouter(world, { createSession })
+    const beside = createRouter(setup, { createSession })
     beside.openFromHash()
     beside.resumeStored()
     await settle()
     expect([beside.startingEntry.value, made]).toEqual([null, 0])
-    world.locks.free()
-    const [second, third] = [createRouter(world, { createSession }), createRouter(world, { createSession })]
+    setup.locks.free()
+    const [second, third] = [createRouter(setup, { createSession }), createRouter(setup, { createSession })]
     for (const router of [second, third]) {
       router.openFromHash()
       router.resumeStored()
@@ -159,34 +159,34 @@ describe("first messages", () => {
     expect(made).toBe(1)
     expect(second.controller.value?.id).toBe("s1")
     expect(third.startingEntry.value).toBe(null)
-    expect([...world.storage.all.keys()]).toEqual(["cuecard.send.s1.n1"])
+    expect([...setup.storage.all.keys()]).toEqual(["cuecard.send.s1.n1"])
   })
 
   test("[SO15] can be discarded between two tries", async () => {
-    const world = setUp()
+    const setup = setUp()
     let made = 0
     const createSession = () => {
       made++
       return Promise.reject(new TypeError("no network"))
     }
-    const router = createRouter(world, { createSession })
+    const router = createRouter(setup, { createSession })
     router.sendMessage("never mind")
     await settle()
     router.discardStart()
-    world.clock.pass(60_000)
+    setup.clock.pass(60_000)
     await settle()
-    expect([made, router.startingEntry.value, world.storage.all.size]).toEqual([1, null, 0])
+    expect([made, router.startingEntry.value, setup.storage.all.size]).toEqual([1, null, 0])
   })
 
   test("[SO13] are delivered even if the browser stores nothing", async () => {
-    const world = setUp()
-    world.storage.setItem = () => {
+    const setup = setUp()
+    setup.storage.setItem = () => {
       throw new Error("forbidden")
     }
-    const router = createRouter(world)
+    const router = createRouter(setup)
     router.sendMessage("first words")
     await settle()
-    await goLive(world)
-    expect(sends(world.server.last().sent)).toMatchObject([{ content: "first words" }])
+    await goLive(setup)
+    expect(sends(setup.server.last().sent)).toMatchObject([{ content: "first words" }])
   })
 })

@@ -49,9 +49,9 @@ describe("a message", () => {
   })
 
   test("[PG13] a user's text is plain, with its line breaks", () => {
-    const words = "<b>no</b>\n**none** [l](https://e.x)"
-    const { root } = transcript([createMessage("user", [{ type: "text", content: words }])])
-    expect(root.querySelector("article[data-role=user]")?.textContent).toBe(words)
+    const shownText = "<b>no</b>\n**none** [l](https://e.x)"
+    const { root } = transcript([createMessage("user", [{ type: "text", content: shownText }])])
+    expect(root.querySelector("article[data-role=user]")?.textContent).toBe(shownText)
     expect(root.querySelectorAll("b, strong, a")).toHaveLength(0)
   })
 
@@ -61,9 +61,9 @@ describe("a message", () => {
     ["failed", "model_unreachable", "We couldn't reach the model. Try again"],
     ["failed", "a_newer_reason", "a_newer_reason Try again"],
     ["waiting", null, "Waiting for a response."],
-  ])("[PG12] status %s (%s) is shown at its end", (status, reason, words) => {
+  ])("[PG12] status %s (%s) is shown at its end", (status, reason, shownText) => {
     const { root } = answer([{ type: "text", content: "a" }], { status, reason })
-    expect(root.querySelector("article > .note")?.textContent).toBe(words)
+    expect(root.querySelector("article > .note")?.textContent).toBe(shownText)
     expect(root.querySelector("[data-typing]")).toBe(null)
   })
 
@@ -205,8 +205,8 @@ describe("cards", () => {
 
   test("[CA6] the weather card shows what the payload contains", () => {
     const { root } = answer([createCardSegment(createWeather("Partly cloudy", { source: "sample" }), "Take *care*.")])
-    const words = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
-    expect(words).toBe(
+    const shownText = root.querySelector(".card")?.textContent?.replace(/\s+/g, " ")
+    expect(shownText).toBe(
       "London, GBSample data14:0012°CPartly cloudyFeels like 10° · Humidity 78% · Wind 14 km/h WSWTomorrow14° / 9°Slight rain · 70%Take care.",
     )
     const live = answer([

@@ -47,11 +47,11 @@ describe("edits", () => {
   })
 
   test("[SO13] an edit saved offline is sent by the next page, in whatever session, and deleted once acknowledged", async () => {
-    const world = setUp([page("e1", "q")])
-    const closed = new SessionController("s1", world.deps)
+    const setup = setUp([page("e1", "q")])
+    const closed = new SessionController("s1", setup.deps)
     closed.editMessage("q", "said differently")
     closed.close()
-    const { server, storage, deps } = world
+    const { server, storage, deps } = setup
     const router = new SessionRouter({ ...deps, readHash: () => "#/", writeHash() {} })
     router.resumeStored()
     await settle()

@@ -29,7 +29,7 @@ export function createServer(): FakeServer {
     sockets,
     last() {
       const socket = sockets.at(-1)
-      if (socket === undefined) throw new Error("nobody connected")
+      if (socket === undefined) throw new Error("no socket was opened")
       return socket
     },
     connect(protocols, events) {
@@ -51,7 +51,7 @@ export function createServer(): FakeServer {
   }
 }
 
-/** A clock that the test moves. */
+/** A clock that the test advances. */
 export function createClock() {
   let now = 1_000_000
   let timers: { readonly at: number; readonly call: () => void }[] = []

@@ -33,8 +33,8 @@ async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promi
   const isArmed = fault.kind === "cut" && moment.at === "frame"
   if (fault.kind === "cut" && moment.at === "frame") tab.proxy.cutAt(moment.n, fault.how, moment.inside)
   const from = tab.frames()
-  const sending = say(host, session, turn)
-  await reach(session, tab, turn, from)
+  const sending = sendMessage(host, session, turn)
+  await waitForMoment(session, tab, turn, from)
   tab.proxy.disarm()
   if (!isArmed) await injectFault(host, session, turn)
   await sending
@@ -56,13 +56,13 @@ function reportLate(host: Host, session: TestSession, started: number, turns: nu
 }
 
 /** Sends the message of a turn as a page does, or over HTTP until it is answered. */
-async function say(host: Host, session: TestSession, { id, content, via }: TurnPlan): Promise<void> {
+async function sendMessage(host: Host, session: TestSession, { id, content, via }: TurnPlan): Promise<void> {
   if (via === "http") return postMessage(host, session, id, content)
   tabOf(session, 0).controller().sendMessageWithId(id, content)
 }
 
 /** Waits for the moment of a turn, or until it can no longer happen. */
-async function reach(session: TestSession, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
+async function waitForMoment(session: TestSession, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
   const holds = momentOf(session, tab, turn.id, turn.moment, from)
   if (holds !== null) await tab.until(() => holds() || isTurnOver(session, turn.id), MOMENT_MS)
 }

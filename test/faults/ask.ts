@@ -2,7 +2,7 @@
 
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { TestServer } from "./server.ts"
-import { type Host, noteCancelled, RETRY_MS, refuse, type TestSession, TURN_END_MS } from "./test-session.ts"
+import { type Host, recordCancel, RETRY_MS, recordRefusal, type TestSession, TURN_END_MS } from "./test-session.ts"
 
 export interface Answer {
   readonly status: number
@@ -31,20 +31,20 @@ export async function ask(server: TestServer, path: string, body?: object): Prom
 /** Posts a message until it is accepted or refused. */
 export async function postMessage(host: Host, session: TestSession, id: string, content: string): Promise<void> {
   const answer = await ask(host.server, `/v1/sessions/${session.id}/messages`, { id, content })
-  if (answer === null) return unanswered(host, session, `the message ${id}`)
+  if (answer === null) return reportUnanswered(host, session, `the message ${id}`)
   const { status, body } = answer
   if (status === 202) session.ledger.get(id)?.acks.push(Number(Reflect.get(body, "seq")))
-  else refuse(session.ledger, id, String(Reflect.get(body, "code")))
+  else recordRefusal(session.ledger, id, String(Reflect.get(body, "code")))
 }
 
 export async function postCancel(host: Host, session: TestSession, exchange: string): Promise<void> {
   session.cancelRequested.add(exchange)
   const answer = await ask(host.server, `/v1/sessions/${session.id}/cancel`, { exchange_id: exchange })
-  if (answer === null) return unanswered(host, session, `the cancel of ${exchange}`)
-  if (answer.status === 200) noteCancelled(session, exchange, Number(Reflect.get(answer.body, "seq")))
+  if (answer === null) return reportUnanswered(host, session, `the cancel of ${exchange}`)
+  if (answer.status === 200) recordCancel(session, exchange, Number(Reflect.get(answer.body, "seq")))
 }
 
-function unanswered(host: Host, session: TestSession, what: string): void {
+function reportUnanswered(host: Host, session: TestSession, what: string): void {
   host.report({ rule: "answered", session: session.plan.name, detail: `${what} was never answered` })
 }
 

@@ -171,8 +171,8 @@ function checkEnds(
     if (!isEnded(status)) report("turn_ends", `${id} is stored as ${status}`)
     if (role !== "assistant") continue
     const question = all.find((one) => one.id === exchange_id)?.words ?? ""
-    const isCancelAsked = cancelRequested.has(exchange_id)
-    const wrong = wrongEnding(message, { question, kills, isCancelAsked, hasSmallContext })
+    const isCancelRequested = cancelRequested.has(exchange_id)
+    const wrong = wrongEnding(message, { question, kills, isCancelRequested, hasSmallContext })
     if (wrong !== null) report("ends_rightly", wrong)
     const late = lateBy(message, readyAt)
     if (late > 0) report("turn_ends", `${id} ended ${late} ms too late after ${clip(question, 60)}`)

@@ -21,8 +21,8 @@ export const WORK_MS = 3_000
  * it ended in time, or if it waited for an approval.
  */
 export function lateBy({ timestamp, metrics, parts }: Message, readyAt: readonly number[]): number {
-  const isAsked = parts.some((part) => part.type === "tool_call" && part.call.approval !== null)
-  if (metrics === null || isAsked) return 0
+  const hasApproval = parts.some((part) => part.type === "tool_call" && part.call.approval !== null)
+  if (metrics === null || hasApproval) return 0
   const began = Date.parse(timestamp)
   const end = began + metrics.ms
   const from = Math.max(began, ...readyAt.filter((at) => at <= end))
@@ -30,13 +30,13 @@ export function lateBy({ timestamp, metrics, parts }: Message, readyAt: readonly
 }
 
 /** The circumstances of an answer. */
-export interface Around {
+export interface Circumstances {
   /** The text of the question. */
   readonly question: string
   /** Number of kills in the run. */
   readonly kills: number
   /** A client asked to cancel this exchange. */
-  readonly isCancelAsked: boolean
+  readonly isCancelRequested: boolean
   /** An answer can exceed the context. */
   readonly hasSmallContext: boolean
 }
@@ -48,7 +48,7 @@ interface Ending {
 }
 
 /** The expected ending of each play. */
-function wantedOf(play: Play): Ending {
+function expectedEnding(play: Play): Ending {
   switch (play) {
     case "words":
       return { reason: null, words: 60 }
@@ -88,12 +88,12 @@ function wantedOf(play: Play): Ending {
 }
 
 /** Describes what is wrong with the ending of an answer, or returns null. */
-export function wrongEnding(answer: Message, around: Around): string | null {
+export function wrongEnding(answer: Message, circumstances: Circumstances): string | null {
   const { status, reason } = answer
-  const asked = playIn(around.question)
-  const wanted = asked === null ? null : wantedOf(asked.play)
-  const say = (what: string): string =>
-    `${answer.id}: ${status} ${reason ?? ""} after ${clip(around.question, 60)}: ${what}`
+  const played = playIn(circumstances.question)
+  const expected = played === null ? null : expectedEnding(played.play)
+  const describeWrong = (what: string): string =>
+    `${answer.id}: ${status} ${reason ?? ""} after ${clip(circumstances.question, 60)}: ${what}`
   switch (status) {
     case "queued":
     case "running":
@@ -101,37 +101,38 @@ export function wrongEnding(answer: Message, around: Around): string | null {
       // Reported as a turn that did not end.
       return null
     case "cancelled":
-      if (!around.isCancelAsked) return say("no client asked for it")
+      if (!circumstances.isCancelRequested) return describeWrong("no client asked for it")
       break
     case "interrupted":
-      if (reason !== "process_restart" || around.kills === 0) return say("nothing was killed")
+      if (reason !== "process_restart" || circumstances.kills === 0) return describeWrong("nothing was killed")
       break
     case "completed":
-      if (wanted !== null && wanted.reason !== null) return say(`${wanted.reason} was played`)
+      if (expected !== null && expected.reason !== null) return describeWrong(`${expected.reason} was played`)
       break
     case "failed":
-      if (reason === "context_exceeded" && around.hasSmallContext) return null
-      if (wanted === null || wanted.reason !== reason) return say(`wanted ${wanted?.reason ?? "completed"}`)
+      if (reason === "context_exceeded" && circumstances.hasSmallContext) return null
+      if (expected === null || expected.reason !== reason)
+        return describeWrong(`wanted ${expected?.reason ?? "completed"}`)
   }
-  if (asked === null || wanted === null) return null
+  if (played === null || expected === null) return null
   const isCut = status === "cancelled" || status === "interrupted"
   const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
-  return isWanted(text, asked.tag, wanted, isCut) ? null : say(`it holds ${clip(text, 120)}`)
+  return hasExpectedText(text, played.tag, expected, isCut) ? null : describeWrong(`it holds ${clip(text, 120)}`)
 }
 
-function isWanted(text: string, tag: string, { words, reason }: Ending, isCut: boolean): boolean {
+function hasExpectedText(text: string, tag: string, { words, reason }: Ending, isCut: boolean): boolean {
   if (typeof words !== "number") {
-    const [first, last] = words.map((count) => speechOf(tag, count))
+    const [first, last] = words.map((count) => expectedText(tag, count))
     if (first === undefined || last === undefined) return false
     if (isCut) return first.startsWith(text) || text.startsWith(first)
     return text.startsWith(first) && text.endsWith(last)
   }
-  const whole = speechOf(tag, words)
+  const whole = expectedText(tag, words)
   // A reset connection loses the bytes in flight.
   if (isCut || (reason === "model_cut_off" && words === 20)) return whole.startsWith(text)
   return text === whole
 }
 
-function speechOf(tag: string, words: number): string {
+function expectedText(tag: string, words: number): string {
   return Array.from({ length: words }, (_, at) => `${tag}-${at} `).join("")
 }

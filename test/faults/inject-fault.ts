@@ -15,7 +15,7 @@ type Revise = Extract<Fault, { kind: "revise" }>
 const ANSWER_MS = 5_000
 
 /** Interval between retries of an unanswered cancel, in milliseconds. */
-const AGAIN_MS = 400
+const CANCEL_RETRY_MS = 400
 
 export async function injectFault(host: Host, session: TestSession, turn: TurnPlan): Promise<void> {
   const { fault } = turn
@@ -37,7 +37,7 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
       return tabOf(session, fault.tab).reopen()
     case "cancel":
       host.count(`cancel: ${fault.via}`)
-      await orKilled(host, fault.thenKill, cancel(host, session, turn.id, fault.via))
+      await killAsPlanned(host, fault.thenKill, cancel(host, session, turn.id, fault.via))
       return
     case "withdraw":
       return withdraw(host, session, turn.id, fault.thenKill)
@@ -51,14 +51,14 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
 
 /** A kill that joins another one is not counted. */
 async function kill(host: Host): Promise<void> {
-  const underWay = host.sessions.filter((session) => session.tabs.some((tab) => !isQuietIn(tab))).length
+  const busySessions = host.sessions.filter((session) => session.tabs.some((tab) => !isQuietIn(tab))).length
   if (!(await host.server.crash())) return
   host.count("kill")
-  host.hit(underWay)
+  host.hit(busySessions)
 }
 
-/** Waits for a command, and kills the process as planned. */
-async function orKilled(host: Host, thenKill: ThenKill, pending: Promise<unknown>): Promise<void> {
+/** Waits for a pending command, and kills the process before or after its answer if that is planned. */
+async function killAsPlanned(host: Host, thenKill: ThenKill, pending: Promise<unknown>): Promise<void> {
   if (thenKill === "soon") await Promise.race([pending, new Promise((resolve) => setTimeout(resolve, 1))])
   if (thenKill === "answered") await pending
   if (thenKill !== null) await kill(host)
@@ -94,7 +94,7 @@ async function cancel(
   const late = performance.now() + ANSWER_MS
   while (performance.now() < late) {
     tab.say({ type: "cancel", exchange_id: exchange })
-    if (await tab.until(() => session.cancelAnswered.has(exchange), AGAIN_MS)) return
+    if (await tab.until(() => session.cancelAnswered.has(exchange), CANCEL_RETRY_MS)) return
   }
 }
 
@@ -106,7 +106,7 @@ async function untilStopped(
 ) {
   const isAnswered = (): boolean => session.cancelAnswered.has(turn.exchangeId)
   await tab.until(() => isAnswered() || !tab.controller().commands.pending.peek().has(turn.id), ANSWER_MS)
-  await tab.until(isAnswered, AGAIN_MS)
+  await tab.until(isAnswered, CANCEL_RETRY_MS)
 }
 
 async function withdraw(host: Host, session: TestSession, id: string, thenKill: ThenKill): Promise<void> {
@@ -114,14 +114,14 @@ async function withdraw(host: Host, session: TestSession, id: string, thenKill: 
   const message = tab.messages().find((one) => one.id === id)
   if (message?.status !== "queued") return
   host.count("withdraw")
-  const command = tab.controller()
-  command.withdrawMessage(id)
-  const pending = command.commands.pending.peek().get(id)?.command
+  const controller = tab.controller()
+  controller.withdrawMessage(id)
+  const pending = controller.commands.pending.peek().get(id)?.command
   if (pending?.type === "withdraw") {
     session.withdrawals.set(pending.id, id)
     expectCommand(session, pending.id)
   }
-  await orKilled(host, thenKill, untilAnswered(tab, id))
+  await killAsPlanned(host, thenKill, untilAnswered(tab, id))
 }
 
 /** Expects a command that creates no message of its own. */
@@ -145,8 +145,8 @@ async function revise(host: Host, session: TestSession, { how, thenKill }: Revis
   // No other version exists yet.
   if (target === undefined) return how === "switch" ? makeVersion(host, session, thenKill) : undefined
   host.count(`revise: ${how}`)
-  command(host, session, tab, target, how)
-  await orKilled(host, thenKill, untilAnswered(tab, target.id))
+  sendCommand(host, session, tab, target, how)
+  await killAsPlanned(host, thenKill, untilAnswered(tab, target.id))
   // Waits until the new version is shown and its turn has started. Otherwise the next message is queued behind it.
   if (thenKill === null || host.chance.odds(0.5)) await tab.until(() => isDone(tab, target.id), ANSWER_MS)
 }
@@ -174,7 +174,7 @@ function targetOf(host: Host, tab: Tab, how: Revise["how"]): WireMessage | undef
   }
 }
 
-function command(
+function sendCommand(
   host: Host,
   session: TestSession,
   tab: Tab,

@@ -152,7 +152,10 @@ test("[FS5] the tap matches answers to two frames with the same id, and reports 
   const found: string[] = []
   const answered: string[] = []
   const report = (_rule: Rule, detail: string): void => void found.push(detail)
-  const tap = createTap({ report, onAnswer: (asked, { type }) => answered.push(`${asked.type}: ${type}`) })
+  const tap = createTap({
+    report,
+    onAnswer: (pendingEvents, { type }) => answered.push(`${pendingEvents.type}: ${type}`),
+  })
   const ack = (id: string) => tap.received(JSON.stringify({ type: "ack", id, seq: 1 }))
   tap.sent(JSON.stringify({ type: "send", id: "a", content: "x" }))
   tap.sent(JSON.stringify({ type: "cancel", exchange_id: "a" }))
@@ -210,12 +213,12 @@ test("[FS5] a state that is no prefix is reported", () => {
 })
 
 test("[FS5] an approval or an ending that was sent, and is stored differently, is reported", () => {
-  const asked = [
+  const pendingEvents = [
     { type: "step_start" },
     { type: "tool_call", call_id: "c", name: "probe_ask", args: "{}" },
     { type: "tool_approval", call_id: "c", approval: "asked" },
   ] as const
-  const after = (...events: readonly TurnEvent[]) => [...asked, ...events].reduce(fold, EMPTY)
+  const after = (...events: readonly TurnEvent[]) => [...pendingEvents, ...events].reduce(fold, EMPTY)
   const allowed = after({ type: "tool_approval", call_id: "c", approval: "allowed" })
   const denied = after({ type: "tool_approval", call_id: "c", approval: "denied" })
   const end = { type: "end", status: "completed", reason: null, metrics: null } as const
@@ -232,7 +235,7 @@ test("[FS5] an approval or an ending that was sent, and is stored differently, i
   expect(strangeStates(final, strange)).toHaveLength(strange.length)
 })
 
-const AROUND = { question: "play early_end t", kills: 0, isCancelAsked: false, hasSmallContext: false }
+const CIRCUMSTANCES = { question: "play early_end t", kills: 0, isCancelRequested: false, hasSmallContext: false }
 
 /** An answer with a number of words of the tag `t`, and an end. */
 function answerOf(
@@ -247,19 +250,19 @@ function answerOf(
 
 test("[FS5] an answer with the wrong ending or the wrong text is reported", () => {
   const rights = [
-    wrongEnding(answerOf(20, "failed", "model_cut_off"), AROUND),
-    wrongEnding(answerOf(5, "cancelled", null), { ...AROUND, isCancelAsked: true }),
-    wrongEnding(answerOf(0, "interrupted", "process_restart"), { ...AROUND, kills: 1 }),
-    wrongEnding(answerOf(3, "completed", null), { ...AROUND, question: "/say it" }),
+    wrongEnding(answerOf(20, "failed", "model_cut_off"), CIRCUMSTANCES),
+    wrongEnding(answerOf(5, "cancelled", null), { ...CIRCUMSTANCES, isCancelRequested: true }),
+    wrongEnding(answerOf(0, "interrupted", "process_restart"), { ...CIRCUMSTANCES, kills: 1 }),
+    wrongEnding(answerOf(3, "completed", null), { ...CIRCUMSTANCES, question: "/say it" }),
   ]
   expect(rights).toEqual([null, null, null, null])
   const wrongs = [
-    wrongEnding(answerOf(20, "completed", null), AROUND),
-    wrongEnding(answerOf(20, "failed", "turn_timeout"), AROUND),
-    wrongEnding(answerOf(19, "failed", "model_timeout"), { ...AROUND, question: "play stall t" }),
-    wrongEnding(answerOf(20, "cancelled", null), AROUND),
-    wrongEnding(answerOf(20, "interrupted", "process_restart"), AROUND),
-    wrongEnding(answerOf(3, "failed", "model_timeout"), { ...AROUND, question: "/say it" }),
+    wrongEnding(answerOf(20, "completed", null), CIRCUMSTANCES),
+    wrongEnding(answerOf(20, "failed", "turn_timeout"), CIRCUMSTANCES),
+    wrongEnding(answerOf(19, "failed", "model_timeout"), { ...CIRCUMSTANCES, question: "play stall t" }),
+    wrongEnding(answerOf(20, "cancelled", null), CIRCUMSTANCES),
+    wrongEnding(answerOf(20, "interrupted", "process_restart"), CIRCUMSTANCES),
+    wrongEnding(answerOf(3, "failed", "model_timeout"), { ...CIRCUMSTANCES, question: "/say it" }),
   ]
   expect(wrongs).not.toContain(null)
 })

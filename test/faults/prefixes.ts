@@ -79,7 +79,7 @@ function sizeOf(segments: readonly Segment[]): string {
 function isShownOf(shown: readonly Segment[], stored: readonly Segment[], tools: ReadonlyMap<string, ToolSegment>) {
   return shown.every((segment, at) => {
     const other = stored[at]
-    if (segment.type === "tool") return isOnTheWay(segment, tools.get(segment.call_id))
+    if (segment.type === "tool") return isIntermediateState(segment, tools.get(segment.call_id))
     if (segment.type === "thinking" && other?.type === "thinking") return segment.content === other.content
     return other !== undefined && isSame(segment, other)
   })
@@ -87,17 +87,17 @@ function isShownOf(shown: readonly Segment[], stored: readonly Segment[], tools:
 
 const RANKS = { queued: 0, waiting: 1, running: 2, ok: 3, failed: 3, interrupted: 3 } as const
 
-function isOnTheWay(shown: ToolSegment, final: ToolSegment | undefined): boolean {
+function isIntermediateState(shown: ToolSegment, final: ToolSegment | undefined): boolean {
   if (final === undefined || shown.name !== final.name || shown.args !== final.args) return false
   if (isSettled(shown.status)) return isSame(shown, final)
   if (RANKS[shown.status] > RANKS[final.status] || shown.result !== undefined || shown.error !== undefined) return false
-  if (!isAskedOnTheWay(shown.approval, final.approval)) return false
+  if (!isIntermediateApproval(shown.approval, final.approval)) return false
   if (shown.truncated !== undefined && final.truncated === undefined) return false
   return (final.output ?? "").startsWith(shown.output ?? "")
 }
 
 /** A decision is not undone, and a call that asks keeps asking until a decision is made. */
-function isAskedOnTheWay(shown: ToolSegment["approval"], final: ToolSegment["approval"]): boolean {
+function isIntermediateApproval(shown: ToolSegment["approval"], final: ToolSegment["approval"]): boolean {
   if (shown === undefined || shown === "asked") return shown === undefined || final !== undefined
   return shown === final
 }

@@ -27,7 +27,7 @@ export interface Report {
   /** Number of turns that were running when the process was killed. */
   readonly hits: number
   /** Exchanges with a cancel request, and those with an acknowledged one. */
-  readonly cancels: { readonly asked: number; readonly stopped: number }
+  readonly cancels: { readonly requested: number; readonly stopped: number }
   readonly violations: readonly Violation[]
   readonly ms: number
 }
@@ -106,7 +106,7 @@ export async function runPlan(
     await upstream.close()
   }
   const cancels = {
-    asked: sessions.reduce((sum, { cancelRequested }) => sum + cancelRequested.size, 0),
+    requested: sessions.reduce((sum, { cancelRequested }) => sum + cancelRequested.size, 0),
     stopped: sessions.reduce((sum, { cancelled }) => sum + cancelled.size, 0),
   }
   return { seed, faults, hits, cancels, violations, ms: performance.now() - started }

@@ -25,10 +25,10 @@ export async function playUntil(faults: number, from: number, say: (line: string
 
 /** The number of tries until a mutant was detected, or null. */
 export async function triesToFind(mutant: Mutant): Promise<number | null> {
-  const wanted: readonly Rule[] = DETECTED_BY[mutant]
+  const rules: readonly Rule[] = DETECTED_BY[mutant]
   for (let seed = 1; seed <= TRIES; seed++) {
     const { violations } = await runPlan(planFor(mutant, seed), { MUTANT: mutant }, PATIENCE_MS)
-    if (violations.some(({ rule }) => wanted.includes(rule))) return seed
+    if (violations.some(({ rule }) => rules.includes(rule))) return seed
   }
   return null
 }

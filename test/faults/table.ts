@@ -7,7 +7,7 @@ export interface Total {
   readonly runs: number
   readonly faults: number
   readonly hits: number
-  readonly cancelsAsked: number
+  readonly cancelsRequested: number
   readonly cancelsStopped: number
   readonly byKind: ReadonlyMap<string, number>
   readonly violations: readonly { readonly seed: number; readonly violation: Violation }[]
@@ -23,7 +23,7 @@ export function totalOf(reports: readonly Report[], ms: number): Total {
     runs: reports.length,
     faults: [...byKind.values()].reduce((sum, count) => sum + count, 0),
     hits: reports.reduce((sum, report) => sum + report.hits, 0),
-    cancelsAsked: reports.reduce((sum, { cancels }) => sum + cancels.asked, 0),
+    cancelsRequested: reports.reduce((sum, { cancels }) => sum + cancels.requested, 0),
     cancelsStopped: reports.reduce((sum, { cancels }) => sum + cancels.stopped, 0),
     byKind,
     violations: reports.flatMap(({ seed, violations }) => violations.map((violation) => ({ seed, violation }))),
@@ -38,7 +38,7 @@ export function tableOf(total: Total): string {
     .map(([kind, count]) => [kind, String(count)])
   rows.push(
     ["turns under way at a kill", String(hits)],
-    ["turns asked to stop", String(total.cancelsAsked)],
+    ["turns asked to stop", String(total.cancelsRequested)],
     ["of them stopped", String(total.cancelsStopped)],
     ["faults", String(faults)],
     ["runs", String(runs)],

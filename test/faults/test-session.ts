@@ -104,7 +104,7 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
     const onFrameSent = (frame: ClientFrame): void => {
       if (frame.type === "cancel") session.cancelRequested.add(frame.exchange_id)
     }
-    const onAnswer = (request: ClientFrame, answer: Answered): void => note(session, request, answer)
+    const onAnswer = (request: ClientFrame, answer: Answered): void => recordAnswer(session, request, answer)
     const report = (rule: Rule, detail: string): void => host.report({ rule, session: plan.name, detail })
     const { chance } = host
     const deps = { session: sessionId, proxy, storage: createMemoryStorage(), chance, nextId, report }
@@ -119,24 +119,24 @@ export function expectMessage({ ledger }: TestSession, id: string, content: stri
   return entry
 }
 
-function note(session: TestSession, request: ClientFrame, answer: Answered): void {
+function recordAnswer(session: TestSession, request: ClientFrame, answer: Answered): void {
   if (request.type === "approve") return
   if (request.type === "cancel") {
     session.cancelAnswered.add(request.exchange_id)
-    if (answer.type === "ack") noteCancelled(session, request.exchange_id, answer.seq)
+    if (answer.type === "ack") recordCancel(session, request.exchange_id, answer.seq)
     return
   }
   const id = answer.id ?? ""
   if (answer.type === "ack") session.ledger.get(id)?.acks.push(answer.seq)
-  else refuse(session.ledger, id, answer.code)
+  else recordRefusal(session.ledger, id, answer.code)
 }
 
-export function refuse(ledger: ReadonlyMap<string, LedgerEntry>, id: string, code: string): void {
+export function recordRefusal(ledger: ReadonlyMap<string, LedgerEntry>, id: string, code: string): void {
   if (OWN_REFUSALS.has(code)) ledger.get(id)?.refusals.push(code)
 }
 
 /** Records an accepted cancel. */
-export function noteCancelled({ cancelled }: TestSession, exchange: string, seq: number): void {
+export function recordCancel({ cancelled }: TestSession, exchange: string, seq: number): void {
   cancelled.set(exchange, [...(cancelled.get(exchange) ?? []), seq])
 }
 

@@ -38,7 +38,7 @@ export interface Upstream {
 const DRIP_MS = 4
 const HEADERS = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" }
 
-interface Asked {
+interface PlayRequest {
   readonly play: Play
   readonly tag: string
   /** Number of tool results since the last user message. */
@@ -50,7 +50,7 @@ interface Asked {
 /** Calls `onFault` once for each turn in which a fault is played. */
 export async function startUpstream(onFault: (play: Play) => void): Promise<Upstream> {
   const effects = new Map<string, number>()
-  const asked = new Map<string, number>()
+  const counts = new Map<string, number>()
   const server = createServer((request, reply) => {
     reply.on("error", () => {})
     void answer(request, reply).catch(() => reply.destroy())
@@ -62,9 +62,9 @@ export async function startUpstream(onFault: (play: Play) => void): Promise<Upst
       effects.set(effect, (effects.get(effect) ?? 0) + 1)
       return void reply.writeHead(200, { "content-type": "application/json" }).end('{"done":true}')
     }
-    const wanted = readAsked(body, asked)
-    if (wanted.before === 0 && FAULTS.has(wanted.play)) onFault(wanted.play)
-    await play(wanted, reply)
+    const requested = readPlayRequest(body, counts)
+    if (requested.before === 0 && FAULTS.has(requested.play)) onFault(requested.play)
+    await play(requested, reply)
   }
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -87,7 +87,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
-function readAsked(body: string, asked: Map<string, number>): Asked {
+function readPlayRequest(body: string, counts: Map<string, number>): PlayRequest {
   const { messages } = JSON.parse(body) as { messages: { role: string; content: unknown }[] }
   const at = messages.findLastIndex(({ role }) => role === "user")
   const words = wordsOf(messages[at]?.content)
@@ -96,8 +96,8 @@ function readAsked(body: string, asked: Map<string, number>): Asked {
     .flatMap((message) => (message.role === "tool" ? [wordsOf(message.content)] : []))
   const { play: name, tag } = playIn(words) ?? { play: "words", tag: "none" }
   const key = `${tag} ${results.length}`
-  const before = asked.get(key) ?? 0
-  asked.set(key, before + 1)
+  const before = counts.get(key) ?? 0
+  counts.set(key, before + 1)
   return { play: name, tag, results, before }
 }
 
@@ -114,19 +114,19 @@ function wordsOf(content: unknown): string {
   return content.map((part: { text?: unknown }) => (typeof part.text === "string" ? part.text : "")).join("")
 }
 
-async function play(asked: Asked, reply: ServerResponse): Promise<void> {
-  const { tag, before } = asked
-  switch (asked.play) {
+async function play(playRequest: PlayRequest, reply: ServerResponse): Promise<void> {
+  const { tag, before } = playRequest
+  switch (playRequest.play) {
     case "words":
       return stream(reply, [...speech(tag, 60), finish("stop")])
     case "thought":
       return stream(reply, [...thoughts(tag, 30), ...speech(tag, 30), finish("stop")])
     case "tools":
-      return stream(reply, toolStep(asked, "weather", '{"location":"Oslo"}'))
+      return stream(reply, toolStep(playRequest, "weather", '{"location":"Oslo"}'))
     case "effects":
-      return stream(reply, toolStep(asked, "probe_effect", JSON.stringify({ key: `${tag}-effect`, ms: 60 })))
+      return stream(reply, toolStep(playRequest, "probe_effect", JSON.stringify({ key: `${tag}-effect`, ms: 60 })))
     case "asks":
-      return stream(reply, toolStep(asked, "probe_ask", JSON.stringify({ key: `${tag}-ask`, ms: 20 })))
+      return stream(reply, toolStep(playRequest, "probe_ask", JSON.stringify({ key: `${tag}-ask`, ms: 20 })))
     case "busy":
       return refuse(reply, 429)
     case "busy_retry_after":
@@ -163,7 +163,7 @@ async function play(asked: Asked, reply: ServerResponse): Promise<void> {
   }
 }
 
-function toolStep({ tag, results }: Asked, name: string, args: string): string[] {
+function toolStep({ tag, results }: PlayRequest, name: string, args: string): string[] {
   if (results.length === 0) {
     return [...thoughts(tag, 8), ...speech(tag, 12), call(name, args), finish("tool_calls")]
   }

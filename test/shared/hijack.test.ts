@@ -45,7 +45,7 @@ function readEvents(result: string): TurnEvent[] {
   ]
 }
 
-/** Plays the text in pieces of `size` code units. At every event, the live segments must equal those of the stored message. */
+/** Plays the text in chunks of `size` code units. At every event, the live segments must equal those of the stored message. */
 function play(events: readonly TurnEvent[], size: number): { readonly message: Message; readonly live: Segment[] } {
   const intake = createIntake()
   const transcriber = createMessageSegmenter()
@@ -62,8 +62,8 @@ function play(events: readonly TurnEvent[], size: number): { readonly message: M
 
 function cut(event: TurnEvent, size: number): TurnEvent[] {
   if (event.type !== "text_delta") return [event]
-  const pieces = event.delta.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []
-  return pieces.map((delta) => ({ ...event, delta }))
+  const chunks = event.delta.match(new RegExp(`[^]{1,${size}}`, "g")) ?? []
+  return chunks.map((delta) => ({ ...event, delta }))
 }
 
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }

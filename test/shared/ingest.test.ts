@@ -131,11 +131,13 @@ function liveOf(records: readonly StreamRecord[]): Message {
     for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
   }
   for (const record of records) {
-    const heard = interpretRecord(message, record)
-    if (heard.do === "refuse") throw new Error(JSON.stringify([record, heard.fault]))
-    if (heard.do === "say" || heard.do === "end") heard.events.forEach(feed)
-    if (heard.do === "output") feed({ type: "tool_output_delta", call_id: heard.call.call_id, delta: heard.delta })
-    if (heard.do === "end") feed({ type: "end", status: heard.status, reason: heard.reason, metrics: null })
+    const interpreted = interpretRecord(message, record)
+    if (interpreted.do === "refuse") throw new Error(JSON.stringify([record, interpreted.fault]))
+    if (interpreted.do === "say" || interpreted.do === "end") interpreted.events.forEach(feed)
+    if (interpreted.do === "output")
+      feed({ type: "tool_output_delta", call_id: interpreted.call.call_id, delta: interpreted.delta })
+    if (interpreted.do === "end")
+      feed({ type: "end", status: interpreted.status, reason: interpreted.reason, metrics: null })
   }
   return message
 }
@@ -197,14 +199,14 @@ describe("what a mapper handles", () => {
       message: { id: `m-${id}`, content: [{ type: "tool_use", id, name, input: {} }] },
     })
     const nestedText = (parent: string, text: string) => ({ ...whole("m9", text), parent_tool_use_id: parent })
-    const told = [
+    const streamRecords = [
       call("a", "Task", null),
       call("b", "Task", "a"),
       nestedText("a", "one"),
       nestedText("b", "deep"),
       DONE,
     ]
-    expect(shownOf(createClaudeMapper, told)).toContain('output "[Task]\\none\\ndeep')
+    expect(shownOf(createClaudeMapper, streamRecords)).toContain('output "[Task]\\none\\ndeep')
   })
 
   test("[PI7] an unknown event is counted once, also where it never ends", () => {

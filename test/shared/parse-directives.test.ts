@@ -222,13 +222,13 @@ describe("embeds", () => {
 
 const ROWS = [{ name: "weather", ordinal: 1, result: `{"c":1}\n\n${createCardTrailer("weather_1")}` }]
 
-function rawOf(pieces: readonly TextToken[]): string {
-  return pieces
-    .map((piece) => (piece.type === "text" ? piece.text : piece.type === "refused" ? "" : piece.raw))
+function rawOf(chunks: readonly TextToken[]): string {
+  return chunks
+    .map((chunk) => (chunk.type === "text" ? chunk.text : chunk.type === "refused" ? "" : chunk.raw))
     .join("")
 }
 
-/** Feeds a text in pieces and returns the segments and the message state after each piece. */
+/** Feeds a text in chunks and returns the segments and the message state after each chunk. */
 function createFollower() {
   const delivery = createDelivery("u1")
   const permit = grantsToPermit({ origins: ["https://ok.com"], replies: ["m1"], assets: [PICTURE, SOUND] })
@@ -247,14 +247,14 @@ function createFollower() {
   }
 }
 
-function expectAnyCut(text: string, pieces: readonly string[]): void {
+function expectAnyCut(text: string, chunks: readonly string[]): void {
   const cut = createFollower()
   let soFar = ""
-  for (const piece of pieces) {
-    soFar += piece
+  for (const chunk of chunks) {
+    soFar += chunk
     const fresh = createFollower()
     fresh.push(soFar)
-    cut.push(piece)
+    cut.push(chunk)
     expect(cut.state()).toBe(fresh.state())
   }
   const whole = createFollower()
@@ -266,8 +266,8 @@ describe("any cut", () => {
   test("[DR9] the same segments, replies, voice and drift after every chunk, between spans, fences, lists and quotes", () => {
     assertProperty(
       fc.property(
-        directiveText.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces }))),
-        ({ text, pieces }) => expectAnyCut(text, pieces),
+        directiveText.chain((text) => cutsOf(text).map((chunks) => ({ text, chunks }))),
+        ({ text, chunks }) => expectAnyCut(text, chunks),
       ),
     )
   })
@@ -280,8 +280,8 @@ describe("any cut", () => {
     const long = fc.tuple(directiveText, longText, directiveText).map((all) => all.join(""))
     assertProperty(
       fc.property(
-        long.chain((text) => cutsOf(text).map((pieces) => ({ text, pieces }))),
-        ({ text, pieces }) => expectAnyCut(text, pieces),
+        long.chain((text) => cutsOf(text).map((chunks) => ({ text, chunks }))),
+        ({ text, chunks }) => expectAnyCut(text, chunks),
       ),
       RUNS / 50,
     )
@@ -319,7 +319,7 @@ describe("any cut", () => {
 test("[DR4] no directive is taken from inside code", () => {
   const intoCode = (text: string): string =>
     splitCode(text)
-      .map((piece) => (piece.code ? piece.text : ""))
+      .map((chunk) => (chunk.code ? chunk.text : ""))
       .join("")
   assertProperty(
     fc.property(directiveText, (text) => {

@@ -1,4 +1,4 @@
-/** segmenter.test.ts: from text and rows to segments, live and at once; cues, messages and span stripping. */
+/** segmenter.test.ts: segments of text and tool results, streamed and whole; cues, messages, span stripping. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"

@@ -24,7 +24,7 @@ function marksIn(pieces: readonly string[]): SpanToken[] {
   return [...pieces.flatMap((piece) => scanner.push(piece)), ...scanner.end()]
 }
 
-function expectMarks(text: string, expected: string): void {
+function expectSpanTokens(text: string, expected: string): void {
   expect(print(marksIn([text]))).toBe(expected)
   expect(print(marksIn(text.split("")))).toBe(expected)
   for (let at = 0; at <= text.length; at++) expect(print(marksIn([text.slice(0, at), text.slice(at)]))).toBe(expected)
@@ -49,13 +49,13 @@ test.each([
   ],
   ["<span id='w<span id='a_1'>x</span>", "<span id='w{a_1}x{}"],
   ["", ""],
-])("[MK1] %j", expectMarks)
+])("[MK1] %j", expectSpanTokens)
 
 test.each([
   ['<span id="a_1">x</span>', "{a_1}x{}"],
   ["<span id='a_1'>x</span>", "{a_1}x{}"],
   ["<span id=\"a_1'>x</span>", "{a_1}x{}"],
-])("[MK2] %j", expectMarks)
+])("[MK2] %j", expectSpanTokens)
 
 test.each([
   ["`<span id='a_1'>` <span id='b_1'>x</span>", "`<span id='a_1'>` {b_1}x{}"],
@@ -67,7 +67,7 @@ test.each([
   ["``` `\n<span id='a_1'>", "``` `\n{a_1}"],
   ["\\<span id='a_1'>\\\\<span id='b_1'>x\\</span></span>", "\\<span id='a_1'>\\\\{b_1}x\\</span>{}"],
   ["\\`<span id='a_1'>`", "\\`{a_1}`"],
-])("[MK3] %j", expectMarks)
+])("[MK3] %j", expectSpanTokens)
 
 test.each([
   ["a <span id='a_1", "a "],

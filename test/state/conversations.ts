@@ -55,9 +55,9 @@ export async function writeTenant(cuecard: Cuecard): Promise<void> {
 /** One token of `you` is revoked by itself, and every token of `gone` that was issued before. */
 export async function writeRevocations(cuecard: Cuecard): Promise<void> {
   await new StateClient(cuecard, await fixedToken("you", "revoked-1")).send("POST", "/v1/tokens/revoke", {})
-  const gone = new StateClient(cuecard, await fixedToken("gone", "revoked-2"))
-  await gone.createSession("gone")
-  await gone.send("POST", "/v1/tokens/revoke", { all: true })
+  const revoked = new StateClient(cuecard, await fixedToken("gone", "revoked-2"))
+  await revoked.createSession("gone")
+  await revoked.send("POST", "/v1/tokens/revoke", { all: true })
 }
 
 export async function writeConversations(cuecard: Cuecard): Promise<void> {

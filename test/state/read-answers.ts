@@ -27,8 +27,8 @@ export async function readAnswers(cuecard: Cuecard): Promise<Answers> {
   const you = await clientOf(cuecard, USER)
   const admin = await adminOf(cuecard)
   const { sessions } = await you.get<{ sessions: readonly SessionSummary[] }>("/v1/sessions")
-  const listed = sessions.map(({ id }) => id)
-  const ids = [...listed, ...(await agentSessions(you, listed))].sort()
+  const sessionIds = sessions.map(({ id }) => id)
+  const ids = [...sessionIds, ...(await agentSessions(you, sessionIds))].sort()
   const answers: Record<string, string> = {
     "list.jsonl": lines(sessions),
     "settings.jsonl": lines([await you.get("/v1/settings")]),
@@ -58,9 +58,9 @@ function lines(values: readonly object[]): string {
 }
 
 /** Sessions of agents are not listed: the calls that asked them name them. */
-async function agentSessions(you: StateClient, listed: readonly string[]): Promise<string[]> {
+async function agentSessions(you: StateClient, sessionIds: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
-  for (const id of listed) {
+  for (const id of sessionIds) {
     const events = await you.text(`/v1/sessions/${id}/events`)
     for (const [session] of events.matchAll(/\bagent-[0-9a-f]{32}\b/g)) found.add(session)
   }
@@ -124,10 +124,10 @@ async function refusals(cuecard: Cuecard, you: StateClient): Promise<object[]> {
     return { what, status: response.status, code }
   }
   const revoked = new StateClient(cuecard, await fixedToken(USER, "revoked-1"))
-  const gone = new StateClient(cuecard, await fixedToken("gone", "revoked-2"))
+  const revokedClient = new StateClient(cuecard, await fixedToken("gone", "revoked-2"))
   return [
     await read("a revoked token", revoked, "/v1/sessions"),
-    await read("a token of a user who revoked all", gone, "/v1/sessions"),
+    await read("a token of a user who revoked all", revokedClient, "/v1/sessions"),
     await read("a newer token of that user", await clientOf(cuecard, "gone"), "/v1/sessions"),
     await read("an erased session", you, "/v1/sessions/erased/conversation/recent"),
     await read("the session of another user", you, "/v1/sessions/cut/conversation/recent"),

@@ -49,7 +49,7 @@ function say(response: ServerResponse, status: number, body: object): void {
 
 interface Piping {
   readonly child: ChildProcess
-  readonly said: () => string
+  readonly output: () => string
   readonly exit: Promise<number | null>
 }
 
@@ -57,13 +57,13 @@ function pipe(url: string, session: string, ...args: string[]): Piping {
   const child = spawn(process.execPath, ["scripts/pipe.ts", "--session", session, "--url", url, ...args], {
     env: { ...process.env, CUECARD_TOKEN: TOKEN },
   })
-  let said = ""
+  let output = ""
   child.stderr?.on("data", (chunk) => {
-    said += String(chunk)
+    output += String(chunk)
   })
   child.stdin?.on("error", () => {})
   cleanups.push(() => child.kill("SIGKILL"))
-  return { child, said: () => said, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
+  return { child, output: () => output, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
 /** A program that runs JavaScript `code`. */
@@ -72,7 +72,7 @@ function program(code: string): string[] {
 }
 
 const LINES = 20
-/** Writes LINES lines, reports each to the address once it is written, and then does nothing. */
+/** Writes LINES lines, reports each to the URL once it is written, and then does nothing. */
 const wordsFor = (url: string): string => `
 for (let i = 0; i < ${LINES}; i++) {
   console.log(JSON.stringify({ type: "item.completed", item: { id: "i" + i, type: "agent_message", text: "word" } }))
@@ -118,8 +118,8 @@ describe("an answer that ends early", () => {
     const line = `${JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(900) } })}\n`
     // More than the buffer holds, and standard input stays open.
     piping.child.stdin?.write(line.repeat(20_000))
-    expect(await piping.exit, piping.said()).toBe(1)
-    expect(piping.said()).toContain("the answer is cancelled")
+    expect(await piping.exit, piping.output()).toBe(1)
+    expect(piping.output()).toContain("the answer is cancelled")
   })
 
   test("[PI9] while it is being sent and the connection closes: the response is recovered", async () => {
@@ -135,14 +135,14 @@ describe("an answer that ends early", () => {
     const big = `console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "x".repeat(6e6) } }))
 setInterval(() => {}, 1000)`
     const piping = pipe(server.url, "s1", ...program(big))
-    expect(await piping.exit, piping.said()).not.toBe(0)
-    expect(piping.said()).toContain("answer_too_long")
+    expect(await piping.exit, piping.output()).not.toBe(0)
+    expect(piping.output()).toContain("answer_too_long")
     expect(server.requests.length).toBeLessThanOrEqual(3)
   })
 })
 
 /** A server that accepts everything, and responds when a body ends. */
-function taking(): Promise<Server> {
+function startAcceptingServer(): Promise<Server> {
   return serve((request, response) => {
     let body = ""
     request.on("data", (chunk) => {
@@ -161,10 +161,10 @@ function taking(): Promise<Server> {
 
 describe("the program", () => {
   test("[PI10] doesn't get the token", async () => {
-    const server = await taking()
-    const told = `console.log(JSON.stringify({ type: "item.completed", item: {
+    const server = await startAcceptingServer()
+    const programCode = `console.log(JSON.stringify({ type: "item.completed", item: {
       type: "agent_message", text: "token: " + process.env.CUECARD_TOKEN } }))`
-    expect(await pipe(server.url, "s1", ...program(told)).exit).not.toBe(null)
+    expect(await pipe(server.url, "s1", ...program(programCode)).exit).not.toBe(null)
     expect(server.requests.map(({ body }) => body).join("")).toContain("token: undefined")
   })
 
@@ -172,7 +172,7 @@ describe("the program", () => {
     ["when the terminal goes away", ["SIGHUP"]],
     ["when Ctrl-C is pressed twice, though it ignores signals", ["SIGINT", "SIGINT"]],
   ] as const)("[PI5] leaves nothing behind %s", async (_when, signals) => {
-    const server = await taking()
+    const server = await startAcceptingServer()
     const stubborn = `for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, () => {})
 console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "pid " + process.pid } }))
 setInterval(() => {}, 1000)`
@@ -189,7 +189,7 @@ setInterval(() => {}, 1000)`
   })
 
   test("[PI3] may write a line of any length: one that is too long is counted, and the next line is read", async () => {
-    const server = await taking()
+    const server = await startAcceptingServer()
     const long = `const piece = "x".repeat(1e6)
 process.stdout.write('{"type":"item.completed","item":"')
 let i = 0
@@ -197,15 +197,15 @@ const go = () => i++ < 40 ? process.stdout.write(piece, go) : process.stdout.wri
   console.log(JSON.stringify({ type: "item.completed", item: { type: "agent_message", text: "after" } })) })
 go()`
     const piping = pipe(server.url, "s1", ...program(long))
-    expect(await piping.exit, piping.said()).not.toBe(null)
-    expect(piping.said()).toContain("could not be read: 1")
+    expect(await piping.exit, piping.output()).not.toBe(null)
+    expect(piping.output()).toContain("could not be read: 1")
     expect(server.requests.map(({ body }) => body).join("")).toContain("after")
   })
 })
 
 describe("its arguments", () => {
   test("[PI4] the server may be behind a path, and a session's id is escaped", async () => {
-    const server = await taking()
+    const server = await startAcceptingServer()
     const end = 'console.log(JSON.stringify({ type: "turn.completed" }))'
     expect(await pipe(`${server.url}/chat`, "a/../b?c", ...program(end)).exit).toBe(0)
     expect(server.requests[0]?.url).toMatch(/^\/chat\/external\/sessions\/a%2F\.\.%2Fb%3Fc\/events\?responseId=/)
@@ -218,7 +218,7 @@ describe("its arguments", () => {
     const piping = pipe("http://127.0.0.1:9", "s1", ...args)
     piping.child.stdin?.end()
     expect(await piping.exit).toBe(1)
-    expect(piping.said()).toContain("npm run pipe -- --session ID")
-    expect(piping.said()).not.toContain("    at ")
+    expect(piping.output()).toContain("npm run pipe -- --session ID")
+    expect(piping.output()).not.toContain("    at ")
   })
 })

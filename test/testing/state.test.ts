@@ -61,9 +61,13 @@ describe.each(versions)("the state of version %s", (version) => {
 
   test("[ST7] the waiting approval can be allowed", async () => {
     const { session, exchange, title } = WAITING
-    const asked = answerTo(await you.messages(session), exchange)
-    expect(asked?.status).toBe("waiting")
-    await you.command(session, { type: "approve", call_id: callsIn(asked)[0]?.call_id ?? "", decision: "allow" })
+    const waitingAnswer = answerTo(await you.messages(session), exchange)
+    expect(waitingAnswer?.status).toBe("waiting")
+    await you.command(session, {
+      type: "approve",
+      call_id: callsIn(waitingAnswer)[0]?.call_id ?? "",
+      decision: "allow",
+    })
     const answer = answerTo(await you.until(session, (all) => isEnded(answerTo(all, exchange))), exchange)
     expect(answer?.status).toBe("completed")
     expect(callsIn(answer)).toMatchObject([{ status: "ok", approval: "allowed" }])

@@ -45,22 +45,22 @@ async function ask({ url, token }: Cuecard, method: string, path: string, body?:
 async function drip(cuecard: Cuecard, session: string, chance: Chance): Promise<void> {
   const bytes = png(chance.between(20_000, 400_000), chance.int(2 ** 31))
   const step = Math.ceil(bytes.length / 8)
-  const line = begin(cuecard, session, bytes.length, bytes.subarray(0, step))
-  line.resume()
+  const connection = begin(cuecard, session, bytes.length, bytes.subarray(0, step))
+  connection.resume()
   const sent = chance.odds(0.3) ? bytes.length / 2 : bytes.length
   for (let at = step; at < sent; at += step) {
     await later(chance.int(60))
-    line.write(bytes.subarray(at, at + step))
+    connection.write(bytes.subarray(at, at + step))
   }
   await later(chance.int(500))
-  line.destroy()
+  connection.destroy()
 }
 
-async function live(cuecard: Cuecard, chance: Chance, gone: Set<string>): Promise<void> {
+async function live(cuecard: Cuecard, chance: Chance, erased: Set<string>): Promise<void> {
   const { id } = await cuecard.createSession()
   const erase = async (session: string, ms: number): Promise<void> => {
     await later(ms)
-    if ((await ask(cuecard, "DELETE", session)) !== null) gone.add(session)
+    if ((await ask(cuecard, "DELETE", session)) !== null) erased.add(session)
   }
   const jobs: Promise<unknown>[] = [drip(cuecard, id, chance), drip(cuecard, id, chance)]
   const files = [1, 2, 3].map(() => png(chance.between(1_000, 2_000_000), chance.int(2 ** 31)))
@@ -80,11 +80,11 @@ async function live(cuecard: Cuecard, chance: Chance, gone: Set<string>): Promis
 test.each([1, 6])("[AS7] [AS9] whatever is cut, erased and killed, nothing is orphaned: seed %i", async (seed) => {
   const chance = createChance(seed)
   const persist = await mkdtemp(join(tmpdir(), "uploads-"))
-  const gone = new Set<string>()
+  const erased = new Set<string>()
   let cuecard = await startCuecard({ persist, vars: VARS })
   try {
     for (let round = 0; round < ROUNDS; round++) {
-      const lives = Array.from({ length: 4 }, () => live(cuecard, chance, gone).catch(() => {}))
+      const lives = Array.from({ length: 4 }, () => live(cuecard, chance, erased).catch(() => {}))
       if (chance.odds(0.5)) {
         await later(chance.int(500))
         await cuecard.kill()
@@ -101,7 +101,7 @@ test.each([1, 6])("[AS7] [AS9] whatever is cut, erased and killed, nothing is or
     const { rows, keys } = readAll(persist)
     const ids = keys.map((key) => key.split("/")[2])
     expect(ids.sort()).toEqual(rows.map(({ id }) => id).sort())
-    expect(keys.filter((key) => gone.has(key.split("/")[1] ?? ""))).toEqual([])
+    expect(keys.filter((key) => erased.has(key.split("/")[1] ?? ""))).toEqual([])
   } finally {
     await cuecard.close()
     await rm(persist, { recursive: true })

@@ -184,9 +184,9 @@ describe("failures", () => {
   test("[AG12] messages between agents are cleaned once, and the answer returns unchanged", async () => {
     const id = await freshAsker()
     const client = await connect(id)
-    const words = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"
+    const rawText = "Array<T> <script>x</script><span id='weather_1'>y</span>\u202e"
     const [result] = resultsIn(
-      await askFor(client, "q1", script([ask("researcher", `/say ${JSON.stringify(words)}`)], [say("x")])),
+      await askFor(client, "q1", script([ask("researcher", `/say ${JSON.stringify(rawText)}`)], [say("x")])),
     )
     expect(result?.["answer"]).toBe("Array<T> y")
     const { messages } = await pageOf(result?.["session"] ?? "")

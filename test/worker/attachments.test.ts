@@ -184,13 +184,13 @@ describe("attachments of a message", () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))
-    const words = script([call("probe_ask")], [say("ok")])
-    client.say({ type: "send", id: "q1", content: words, attachments: ["one"] })
+    const scriptText = script([call("probe_ask")], [say("ok")])
+    client.say({ type: "send", id: "q1", content: scriptText, attachments: ["one"] })
     await client.untilTrue(
       (frame) => frame.type === "ops" && frame.ops.some((op) => op.op === "meta" && op.status === "waiting"),
     )
     await evictDurableObject(sessionOf(id))
-    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{ content: words }, media("one")] })
+    expect(await createQuestion(id, "q1")).toMatchObject({ segments: [{ content: scriptText }, media("one")] })
   })
 })
 

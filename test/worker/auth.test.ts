@@ -172,12 +172,12 @@ describe("sockets whose token expires", () => {
   ])("[WS10] at %s they are closed, and it has no effect", async (_what, frame) => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
-    const [line, other] = [await openSocket(id, short), await openSocket(id, long)]
+    const [connection, other] = [await openSocket(id, short), await openSocket(id, long)]
     await passSeconds(61, id)
-    line.socket.send(frame)
-    line.socket.send(frame)
-    await expect.poll(() => line.closed).toBe(4401)
-    expect(line.received).toEqual(["hello", "token_expired"])
+    connection.socket.send(frame)
+    connection.socket.send(frame)
+    await expect.poll(() => connection.closed).toBe(4401)
+    expect(connection.received).toEqual(["hello", "token_expired"])
     expect(await historyOf(id, long)).toEqual([])
     expect(other.closed).toBeNull()
   })
@@ -185,23 +185,23 @@ describe("sockets whose token expires", () => {
   test("[WS10] in the middle of an answer they receive no more of it", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 3), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
-    const [line, other] = [await openSocket(id, short), await openSocket(id, long)]
+    const [connection, other] = [await openSocket(id, short), await openSocket(id, long)]
     other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=400 tools=0 delay_ms=10"}')
-    await expect.poll(() => line.received).toContain("ops")
-    await expect.poll(() => line.closed, { timeout: 4_000 }).toBe(4401)
-    expect(line.received.at(-1)).toBe("token_expired")
-    const received = line.received.length
+    await expect.poll(() => connection.received).toContain("ops")
+    await expect.poll(() => connection.closed, { timeout: 4_000 }).toBe(4401)
+    expect(connection.received.at(-1)).toBe("token_expired")
+    const received = connection.received.length
     await expect.poll(() => other.received.length).toBeGreaterThan(received)
-    expect(line.received).toHaveLength(received)
+    expect(connection.received).toHaveLength(received)
   })
 
   test("[WS10] one opened within the clock tolerance is closed at once; a later one isn't opened", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     await passSeconds(62, id)
-    const line = await openSocket(id, short, null)
-    await expect.poll(() => line.closed).toBe(4401)
-    expect(line.received).toEqual(["token_expired"])
+    const connection = await openSocket(id, short, null)
+    await expect.poll(() => connection.closed).toBe(4401)
+    expect(connection.received).toEqual(["token_expired"])
     await passSeconds(5, id)
     expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(short) })).toEqual(
       refusal(401, "token_expired"),

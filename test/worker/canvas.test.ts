@@ -54,7 +54,7 @@ describe("a document", () => {
     expect(headers["set-cookie"]).toBeUndefined()
   })
 
-  test("[CD1] no other address opens it: another document's, tenant's or audience's, a bearer token, an expired one", async () => {
+  test("[CD1] no other URL opens it: another document's, tenant's or audience's, a bearer token, an expired one", async () => {
     const id = await stored()
     const bearer = await issueToken(
       { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },
@@ -125,7 +125,7 @@ describe("a canvas origin", () => {
 })
 
 describe("the injected script", () => {
-  const SHUT = (html: string): string => hardenDocument(html).replace(/^[\s\S]*?<\/script>/, "")
+  const hardenBody = (html: string): string => hardenDocument(html).replace(/^[\s\S]*?<\/script>/, "")
 
   test.each([
     ["<iframe src=x>", "<x-iframe src=x>"],
@@ -139,14 +139,14 @@ describe("the injected script", () => {
     // A document that ends inside a tag name: later markup could complete the tag.
     ["<p>x</p><ifr", "<p>x</p><x-ifr"],
     ["<p>x</p><", "<p>x</p><x-"],
-  ])("[CD3] %j is blocked", (html, shut) => {
-    expect(SHUT(html)).toBe(shut)
+  ])("[CD3] %j is blocked", (html, hardened) => {
+    expect(hardenBody(html)).toBe(hardened)
   })
 
   test.each(["a<links.length;", "<linked>", "x<link;<p>", "<p>frame <b>link</b>", "if(i<object.n)", "5<6", "1 < 2"])(
     "[CD3] %j is unchanged",
     (html) => {
-      expect(SHUT(html)).toBe(html)
+      expect(hardenBody(html)).toBe(html)
     },
   )
 })

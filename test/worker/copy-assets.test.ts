@@ -29,7 +29,7 @@ const ANSWER_DELTAS = [
 ]
 
 /** Fills a session with assets that are referenced in every way, and returns its messages. */
-async function talk(id: string): Promise<readonly WireMessage[]> {
+async function fillSession(id: string): Promise<readonly WireMessage[]> {
   const sent = await putAsset(id, assetOf("sent", { label: "A [plan].png" }))
   const named = await putAsset(id, assetOf("named"))
   const made = await putAsset(id, assetOf("made", { kind: "audio", mime_type: "audio/wav", voice: true }), "RIFFtone")
@@ -116,7 +116,7 @@ function findAsset(session: string, id: string) {
 describe("an export", () => {
   test("[RE24] lists each file once, before what needs it first, with its grants; no trailer", async () => {
     const id = await freshSession()
-    await talk(id)
+    await fillSession(id)
     const text = await exportOf(id)
     const records = recordsIn(text)
     const assets = records.filter((record) => record.type === "asset")
@@ -136,7 +136,7 @@ describe("an export", () => {
 
   test("[RE24] as Markdown it shows them as links with their names", async () => {
     const id = await freshSession()
-    await talk(id)
+    await fillSession(id)
     const exported = await sessionOf(id).export(CLAIMS, null, "markdown")
     const text = exported.ok ? await new Response(exported.value.lines).text() : ""
     expect(text).toContain("Image: [A \\[plan\\].png](</media/sent>)")
@@ -149,7 +149,7 @@ describe("an export", () => {
 describe("a sealed import", () => {
   test("[RE25] copies bytes and rows; it shows the same, and exports the same bytes again", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
-    const before = await talk(from)
+    const before = await fillSession(from)
     const text = await exportOf(from)
     expect(await importInto(to, text)).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
     expect(shown((await pageOf(to)).messages)).toBe(shown(before))
@@ -190,7 +190,7 @@ describe("a sealed import", () => {
 
   test("[RE25] a file the bucket has lost is reported as skipped; the rest is copied", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
-    const before = await talk(from)
+    const before = await fillSession(from)
     await env.MEDIA.delete(keyOf(from, "named"))
     const progress = await importInto(to, await exportOf(from))
     expect(progress).toMatchObject({ state: "done", isSealed: true, skipped: 1, bad: [{ line: 3, code: "file_gone" }] })
@@ -204,7 +204,7 @@ describe("a sealed import", () => {
     ["long ago continues after its reservation was swept", () => 0],
   ])("[RE25] a kill in the middle of the copying %s", async (_when, reservedAt) => {
     const [from, to] = [await freshSession(), await freshSession()]
-    const before = await talk(from)
+    const before = await fillSession(from)
     const text = await exportOf(from)
     // The state after a process died when it had copied the first asset and reserved the second.
     await runInDurableObject(sessionOf(to), (_object, state) => {
@@ -269,7 +269,7 @@ describe("a sealed import", () => {
 
   test("[RE25] the source session that a record names gives no access to another tenant's files", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
-    await talk(from)
+    await fillSession(from)
     const text = await exportOf(from)
     const sealed = (home: string): string => text.replaceAll(`"sessionId":"${from}"`, `"sessionId":"${home}"`)
     await env.MEDIA.put(`globex/${from}/sent`, "theirs")
@@ -284,7 +284,7 @@ describe("an unverified import", () => {
 
   test("[RE26] brings no files; grants are decided again, and of attachments only the names remain", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
-    await talk(from)
+    await fillSession(from)
     expect(await importInto(to, forge(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
     const [question, reply, spoken] = (await pageOf(to)).messages
     expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
@@ -315,7 +315,7 @@ describe("an unverified import", () => {
     expect((await pageOf(id)).messages[1]?.segments).toMatchObject([{ type: "media", label: "mine" }])
   })
 
-  test("[RE27] files of other systems become text: kind, name and address; nothing is fetched", async () => {
+  test("[RE27] files of other systems become text: kind, name and URL; nothing is fetched", async () => {
     const id = await freshSession()
     const history = [
       {

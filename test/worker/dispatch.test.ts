@@ -54,7 +54,7 @@ describe("tools", () => {
       throw new Error("no luck")
     })
     expect(result).toMatchObject({ status: "failed", card: null, error: { code: "tool_failed" } })
-    // The message may contain addresses and keys, so it goes to the log only.
+    // The message may contain URLs and keys, so it goes to the log only.
     expect(JSON.stringify(result)).not.toContain("no luck")
   })
 

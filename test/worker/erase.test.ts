@@ -71,15 +71,15 @@ describe("an erased session", () => {
   test("[RT10] [RT11] leaves no row, no alarm, no socket and no directory entry; erased again it is unknown", async () => {
     const token = await tokenOf("era", "ada")
     const id = await makeSession(token)
-    const line = await openSocket(id, token)
+    const connection = await openSocket(id, token)
     await send(id, token, "/say hello")
     await untilShown(id, token)
-    const gone = await remove(id, token)
-    expect({ status: gone.status, text: gone.text }).toEqual({ status: 204, text: "" })
+    const erased = await remove(id, token)
+    expect({ status: erased.status, text: erased.text }).toEqual({ status: 204, text: "" })
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
     expect(await listOf(token)).toEqual([])
-    await expect.poll(() => line.closed).toBe(4404)
-    expect(line.received.at(-1)).toBe("session_unknown")
+    await expect.poll(() => connection.closed).toBe(4404)
+    expect(connection.received.at(-1)).toBe("session_unknown")
     const holders = await runInDurableObject(env.DIRECTORY.getByName("era:ada"), (_object, { storage }) =>
       storage.sql.exec("SELECT session FROM holder").toArray(),
     )
@@ -111,11 +111,11 @@ describe("an erased session", () => {
     ["a model that still talks", script([say("one "), pause(500), say("two"), pause(100), say("three")])],
     ["a tool that still works", script([say("one"), asks("probe_slow", { ms: 500 })], [say("done")])],
     ["a call that waits for leave", script([say("one"), asks("probe_ask", { ms: 1 })], [say("done")])],
-  ])("[RT10] %s writes nothing afterwards, also not into a new session of the same id", async (what, words) => {
+  ])("[RT10] %s writes nothing afterwards, also not into a new session of the same id", async (what, messageText) => {
     const token = await tokenOf("era", what.replaceAll(" ", "_"))
     const id = await makeSession(token)
-    const line = await openSocket(id, token)
-    await send(id, token, words)
+    const connection = await openSocket(id, token)
+    await send(id, token, messageText)
     await send(id, token, "/say queued", "m2")
     await untilShown(id, token)
     expect((await remove(id, token)).status).toBe(204)
@@ -125,14 +125,14 @@ describe("an erased session", () => {
     // Again, but a new session with the same id is created at once.
     const again = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "New" }) })
     expect(again.status).toBe(201)
-    await send(id, token, words)
+    await send(id, token, messageText)
     await untilShown(id, token)
     expect((await remove(id, token)).status).toBe(204)
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "Newer" }) })
     await later(LATE_MS)
     expect(await pageOf(id, token)).toMatchObject({ messages: [], has_more: false, seq: 0 })
     await expect.poll(async () => await listOf(token)).toMatchObject([{ id, title: "Newer", running: false }])
-    line.socket.close()
+    connection.socket.close()
   })
 
   test("[RT10] a late alarm does nothing, also after the object was evicted", async () => {
@@ -151,11 +151,11 @@ describe("an erased session", () => {
   test("[RT10] a socket that doesn't close can't reach the next session of that id", async () => {
     const token = await tokenOf("era", "ghost")
     const id = await makeSession(token)
-    const line = await openSocket(id, token)
+    const connection = await openSocket(id, token)
     await remove(id, token)
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
     try {
-      line.socket.send(JSON.stringify({ type: "send", id: "ghost", content: "boo" }))
+      connection.socket.send(JSON.stringify({ type: "send", id: "ghost", content: "boo" }))
     } catch {
       // Already closed.
     }

@@ -12,7 +12,7 @@ export async function exportOf(id: string, after: number | null = null): Promise
 }
 
 /** Fills a session with cards, tools with output, a turn of two steps and an edited question. */
-export async function talk(id: string): Promise<TestClient> {
+export async function fillSession(id: string): Promise<TestClient> {
   const client = await connect(id)
   client.say({ type: "send", id: "q1", content: "What's the weather in London and in Tokyo?" })
   const first = await client.untilEnd("q1")

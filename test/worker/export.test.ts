@@ -10,7 +10,7 @@ import { createSeal, recordToSealedLine } from "../../worker/transfer/export-sea
 import { deriveExportKey } from "../../worker/auth/verify-token.ts"
 import { CLAIMS, pageOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
-import { exportOf, talk } from "./export-sample.ts"
+import { exportOf, fillSession } from "./export-sample.ts"
 import { freshSession } from "./session-helpers.ts"
 
 async function linesOf(id: string, after: number | null = null): Promise<string[]> {
@@ -20,7 +20,7 @@ async function linesOf(id: string, after: number | null = null): Promise<string[
 describe("an export", () => {
   test("[RE3] returns every message, of all versions, with its turn and message on every record, and no trailer", async () => {
     const id = await freshSession("exp")
-    await talk(id)
+    await fillSession(id)
     const lines = await linesOf(id)
     const records = lines.map((line) => JSON.parse(line))
     for (const record of records.slice(0, -1)) {
@@ -41,7 +41,7 @@ describe("an export", () => {
 
   test("[RE3] read back, it equals what history shows", async () => {
     const id = await freshSession("exp")
-    await talk(id)
+    await fillSession(id)
     const assembler = createAssembler()
     const assembled = (await linesOf(id)).flatMap((line, n) => {
       const record = parseRecord(JSON.parse(line))
@@ -59,7 +59,7 @@ describe("an export", () => {
 
   test("[RE4] is sealed with the tenant's key, in whatever session; another tenant's key doesn't verify", async () => {
     const id = await freshSession("exp")
-    await talk(id)
+    await fillSession(id)
     const records = (await linesOf(id)).map((line) => JSON.parse(line))
     const { value, ...head } = records.pop()
     const seal = createSeal()
@@ -73,7 +73,7 @@ describe("an export", () => {
 
   test("[RE5] continues after a position, without a seal", async () => {
     const id = await freshSession("exp")
-    await talk(id)
+    await fillSession(id)
     const whole = await linesOf(id)
     const part = await linesOf(id, 2)
     expect(part).toEqual(whole.slice(whole.length - 1 - part.length, -1))
@@ -95,7 +95,7 @@ describe("an export", () => {
   test("[RE22] as Markdown it is the active path alone, in order, and a card is what history shows", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await freshSession("exp")
-    await talk(id)
+    await fillSession(id)
     const response = await callRoute(`/v1/sessions/${id}/events?format=markdown`, { token })
     expect(response.status).toBe(200)
     expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8")

@@ -347,21 +347,21 @@ describe("access", () => {
   const body = JSON.stringify(text("forged"))
 
   test("[EX11] a token of another scope, session or user, or an unknown session, stores nothing", async () => {
-    const [mine, other] = [await freshSession(), await freshSession()]
-    const rows = await rowsIn(mine)
+    const [own, other] = [await freshSession(), await freshSession()]
+    const rows = await rowsIn(own)
     const denied = refusal(403, "scope_denied")
     const token = await externalToken(other)
-    expect(await callRoute(at(mine), { method: "POST", token, body })).toEqual(denied)
-    expect(await callRoute(at(mine), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
-    const late = await externalToken(mine, -60)
-    expect(await callRoute(at(mine), { method: "POST", token: late, body })).toEqual(refusal(401, "token_expired"))
+    expect(await callRoute(at(own), { method: "POST", token, body })).toEqual(denied)
+    expect(await callRoute(at(own), { method: "POST", body })).toEqual(refusal(401, "token_missing"))
+    const late = await externalToken(own, -60)
+    expect(await callRoute(at(own), { method: "POST", token: late, body })).toEqual(refusal(401, "token_expired"))
     const ghost = await externalToken("ghost")
     expect(await callRoute(at("ghost"), { method: "POST", token: ghost, body })).toEqual(
       refusal(404, "session_unknown"),
     )
     expect(await callRoute(at("ghost"), { token: ghost })).toEqual(refusal(404, "session_unknown"))
     expect(await tablesOf(env.SESSION.getByName(`${CLAIMS.tenant}:ghost`))).toEqual([])
-    expect(await rowsIn(mine)).toEqual(rows)
+    expect(await rowsIn(own)).toEqual(rows)
   })
 
   test("[EX11] the object checks again: claims of another user, session or scope are refused", async () => {

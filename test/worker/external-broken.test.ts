@@ -293,9 +293,9 @@ describe("access", () => {
     const claims = { ...CLAIMS, token: "t-race", scope: "external", session: id } as const
     const body = new Response(`${JSON.stringify(text("late"))}\n`).body
     const taken = await runInDurableObject(sessionOf(id), async (object) => {
-      const taking = object.ingestRecords(claims, { responseId: "r1" }, body)
+      const ingesting = object.ingestRecords(claims, { responseId: "r1" }, body)
       object.revoke(CLAIMS, { n: 1, tokens: ["t-race"], upTo: null })
-      return await taking
+      return await ingesting
     })
     expect(taken).toMatchObject({ ok: false, fault: { reason: "token_revoked" } })
     expect((await pageOf(id)).messages).toEqual([])

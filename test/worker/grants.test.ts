@@ -32,12 +32,12 @@ function assetCalled(id: string): Asset {
 }
 
 /** A resolver whose answers depend on the step, so that a late lookup gives a different result. */
-function fickle(step: number, mood: number): Resolver {
-  const knows = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * mood + step) % 3 !== 0
+function createVaryingResolver(step: number, seed: number): Resolver {
+  const isKnown = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * seed + step) % 3 !== 0
   return {
-    findAsset: (id) => (knows(id) ? assetCalled(id) : null),
-    hasMessage: (id) => (id === "m1" || id === "m2") && knows(id),
-    listOrigins: () => ["https://ok.com", "https://o2.com"].filter(knows),
+    findAsset: (id) => (isKnown(id) ? assetCalled(id) : null),
+    hasMessage: (id) => (id === "m1" || id === "m2") && isKnown(id),
+    listOrigins: () => ["https://ok.com", "https://o2.com"].filter(isKnown),
   }
 }
 
@@ -64,14 +64,14 @@ function play(
   storage: DurableObjectStorage,
   pos: number,
   events: readonly TurnEvent[],
-  mood: number,
+  seed: number,
   isFresh: (step: number) => boolean,
 ): string {
-  let knowing = NOTHING_KNOWN
+  let current = NOTHING_KNOWN
   const resolver: Resolver = {
-    findAsset: (id) => knowing.findAsset(id),
-    hasMessage: (id) => knowing.hasMessage(id),
-    listOrigins: () => knowing.listOrigins(),
+    findAsset: (id) => current.findAsset(id),
+    hasMessage: (id) => current.hasMessage(id),
+    listOrigins: () => current.listOrigins(),
   }
   let store = openStore(storage)
   let live = beginAnswer(store, pos)
@@ -84,7 +84,7 @@ function play(
       if (stored === null) throw new Error("the answer is gone")
       recorder = new TurnRecorder(store, stored, () => store.readLastSeq() + 1, { resolver })
     }
-    knowing = fickle(step, mood)
+    current = createVaryingResolver(step, seed)
     recorder.feed(event)
     live = applyToMessage(live, recorder.flush()?.ops ?? [])
     const { content: _, ...body } = live
@@ -99,12 +99,12 @@ test("[DR11] [DR17] [GO5] whatever the session has at each event: live equals st
     let pos = 0
     const streams = fc.array(grantEventArb, { minLength: 2, maxLength: 14 })
     assertProperty(
-      fc.property(streams, fc.nat(40), fc.nat(4), fc.integer({ min: 1, max: 7 }), (deltas, cut, mood, evictions) => {
+      fc.property(streams, fc.nat(40), fc.nat(4), fc.integer({ min: 1, max: 7 }), (deltas, cut, seed, evictions) => {
         pos += 2
         const status = pos % 3 === 0 ? "interrupted" : "completed"
         const events: TurnEvent[] = [...cutDeltas(deltas, cut), { type: "end", status, reason: null, metrics: null }]
-        const withoutEviction = play(storage, pos - 1, events, mood, () => false)
-        expect(play(storage, pos, events, mood, (step) => (step & evictions) === evictions)).toBe(withoutEviction)
+        const withoutEviction = play(storage, pos - 1, events, seed, () => false)
+        expect(play(storage, pos, events, seed, (step) => (step & evictions) === evictions)).toBe(withoutEviction)
       }),
       STREAMS,
     )

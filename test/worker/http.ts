@@ -82,7 +82,7 @@ export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
 /** The first frame of a client. */
 export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
 
-export interface TestSocket {
+export interface TestConnection {
   readonly socket: WebSocket
   /** Types of the received frames in order; of an error its code. */
   readonly received: string[]
@@ -95,21 +95,21 @@ export async function openSocket(
   token: string,
   hello: string | null = HELLO,
   options: WebSocketAcceptOptions = {},
-): Promise<TestSocket> {
+): Promise<TestConnection> {
   const answer = await SELF.fetch(`${HOST}/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
   const socket = answer.webSocket
   if (socket === null) throw new Error(`no socket: ${answer.status} ${await answer.text()}`)
-  const line: TestSocket = { socket, received: [], closed: null }
+  const connection: TestConnection = { socket, received: [], closed: null }
   socket.addEventListener("message", ({ data }) => {
     const frame = JSON.parse(String(data))
-    line.received.push(frame.type === "error" ? frame.code : frame.type)
+    connection.received.push(frame.type === "error" ? frame.code : frame.type)
   })
   socket.addEventListener("close", ({ code }) => {
-    line.closed = code
+    connection.closed = code
   })
   socket.accept(options)
-  if (hello === null) return line
+  if (hello === null) return connection
   socket.send(hello)
-  await expect.poll(() => line.received).toEqual(["hello"])
-  return line
+  await expect.poll(() => connection.received).toEqual(["hello"])
+  return connection
 }

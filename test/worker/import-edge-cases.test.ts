@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"
-import { exportOf, talk } from "./export-sample.ts"
+import { exportOf, fillSession } from "./export-sample.ts"
 import { freshSession as fresh, pause, say, script, toolsIn } from "./session-helpers.ts"
 import { importFile, toJsonl } from "./import-file.ts"
 
@@ -55,7 +55,7 @@ describe("our own export", () => {
 
   test("[RE6] a seal that names a tip without a message hides nothing", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
-    await talk(here)
+    await fillSession(here)
     await changePath(here)
     const file = (await exportOf(here)).trimEnd().split("\n")
     const seal: object = JSON.parse(file.at(-1) ?? "")

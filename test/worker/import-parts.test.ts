@@ -7,7 +7,7 @@ import { IMPORT_STAGING_MS, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
-import { exportOf, talk } from "./export-sample.ts"
+import { exportOf, fillSession } from "./export-sample.ts"
 import { freshSession as fresh, rowsIn } from "./session-helpers.ts"
 import { importFile, toJsonl } from "./import-file.ts"
 
@@ -35,7 +35,7 @@ const userRecord = (n: number): object => ({ type: "user_message", text: `words 
 describe("a file in parts", () => {
   test("[RE20] [RE30] in any order, some twice and across restarts, equals one file: bytes, cards and seal", async () => {
     const here = await freshSession()
-    await talk(here)
+    await fillSession(here)
     const file = await exportOf(here)
     const parts = splitFile(file, 5)
     const there = await freshSession()

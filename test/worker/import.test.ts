@@ -6,7 +6,7 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call as callRoute, makeSession, refusal, tokenOf } from "./http.ts"
-import { exportOf, talk } from "./export-sample.ts"
+import { exportOf, fillSession } from "./export-sample.ts"
 import { freshSession as fresh, textIn, toolsIn } from "./session-helpers.ts"
 import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
@@ -14,7 +14,7 @@ const freshSession = (): Promise<string> => fresh("imp")
 
 /** A session whose active version is not its newest. */
 async function talkAndSwitch(id: string): Promise<void> {
-  const client = await talk(id)
+  const client = await fillSession(id)
   const page = await pageOf(id)
   client.say({ type: "switch", id: "s1", message: page.messages.at(-2)?.id ?? "", version: 1 })
   await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)

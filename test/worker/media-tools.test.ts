@@ -163,11 +163,11 @@ describe("a request for a chart", () => {
     ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I'll draw it."],
     ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I'll draw it."],
     ["Draw a chart of apples 3, my hopes", ["apples 3"], "I'll draw the items that have a number."],
-  ])("[AS12] %j: only its figures, as written", (question, figures, words) => {
+  ])("[AS12] %j: only its figures, as written", (question, figures, text) => {
     const [, texts, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
     expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
-    expect(texts).toEqual({ type: "text_delta", delta: words })
+    expect(texts).toEqual({ type: "text_delta", delta: text })
   })
 })
 
@@ -212,9 +212,9 @@ const HOSTILE = [
 
 describe("what a tool returns to the model", () => {
   const makers = [
-    [createImageTool({}), (words: string) => ({ prompt: words, title: words.slice(0, 120) })],
-    [createSpeakTool(), (words: string) => ({ text: words })],
-    [createCanvasTool(), (words: string) => ({ title: words, html: words })],
+    [createImageTool({}), (text: string) => ({ prompt: text, title: text.slice(0, 120) })],
+    [createSpeakTool(), (text: string) => ({ text: text })],
+    [createCanvasTool(), (text: string) => ({ title: text, html: text })],
   ] as const
 
   test.each(makers)(
@@ -222,8 +222,8 @@ describe("what a tool returns to the model", () => {
     async (tool, argsOf) => {
       const plain = (await run(tool, argsOf("plain"))).result.split("\n\n")[1]?.split("\n") ?? []
       expect(plain.length).toBeGreaterThan(1)
-      for (const words of HOSTILE) {
-        const { result } = await run(tool, argsOf(words))
+      for (const text of HOSTILE) {
+        const { result } = await run(tool, argsOf(text))
         const [head = "", trailer = "", ...more] = result.split("\n\n")
         expect([typeof JSON.parse(head), trailer.split("\n").length, more]).toEqual(["object", plain.length, []])
         expect(resolveCardTag(tool.name, 1, result)).toBeNull()

@@ -37,8 +37,8 @@ const TYPES = {
   zip: { kind: "file", mime_type: "application/zip" },
 } as const satisfies Record<string, Partial<Asset>>
 
-const questionOf = (id: string, attachments: readonly Asset[], words = id): Message =>
-  createUserMessage(id, words, 0, { attachments })
+const questionOf = (id: string, attachments: readonly Asset[], questionText = id): Message =>
+  createUserMessage(id, questionText, 0, { attachments })
 
 /** The context of a session with these questions and an answer to each. The last answer is running. */
 function contextOf(
@@ -156,7 +156,7 @@ describe("which files are sent", () => {
 let runs = 0
 
 /** The request that an OpenAI-compatible endpoint receives for a question with these files. */
-async function sendToModel(files: readonly ModelFile[], session: string, words = "What is this?") {
+async function sendToModel(files: readonly ModelFile[], session: string, questionText = "What is this?") {
   runs += 1
   const run = `files${runs}`
   const model = createOpenAiModel({
@@ -166,7 +166,7 @@ async function sendToModel(files: readonly ModelFile[], session: string, words =
   })
   const logged: string[] = []
   const load = createAssetLoader(env.MEDIA, { tenant: "acme", id: session }, (event) => logged.push(event))
-  const messages: ModelMessage[] = [{ role: "user", content: words, files }]
+  const messages: ModelMessage[] = [{ role: "user", content: questionText, files }]
   const { signal } = new AbortController()
   const events: ModelEvent[] = []
   for await (const event of model.stream({ system: "S", messages, tools: [], load, signal })) events.push(event)

@@ -102,7 +102,7 @@ describe("media of other hosts", () => {
     expect(await seen(what)).toHaveLength(1)
   })
 
-  test("[RM5] one to another public address is, but not in a circle", async () => {
+  test("[RM5] one to another public URL is, but not in a circle", async () => {
     const to = place("png")
     expect((await call(await path(place("away", `?to=${encodeURIComponent(to)}`)))).status).toBe(200)
     expect((await call(await path(place("away", "?to=/png/there")))).status).toBe(200)

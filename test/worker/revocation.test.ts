@@ -12,7 +12,7 @@ import { connect, createSession, sessionOf } from "../support/socket.ts"
 import {
   call,
   HELLO,
-  type TestSocket,
+  type TestConnection,
   makeSession,
   nowSeconds,
   openSocket,
@@ -61,18 +61,18 @@ function countRows(stub: DurableObjectStub): Promise<Record<string, number>> {
   })
 }
 
-async function expectClosed(line: TestSocket): Promise<void> {
-  await expect.poll(() => line.closed).toBe(4401)
-  expect(line.received.at(-1)).toBe("token_revoked")
+async function expectClosed(connection: TestConnection): Promise<void> {
+  await expect.poll(() => connection.closed).toBe(4401)
+  expect(connection.received.at(-1)).toBe("token_revoked")
 }
 
 /** Asserts that the socket is open and gets answers. */
-async function expectOpen(line: TestSocket): Promise<void> {
-  const before = line.received.length
-  line.socket.send(HELLO)
-  await expect.poll(() => line.received.length).toBeGreaterThan(before)
-  expect(line.received.at(-1)).toBe("hello")
-  expect(line.closed).toBeNull()
+async function expectOpen(connection: TestConnection): Promise<void> {
+  const before = connection.received.length
+  connection.socket.send(HELLO)
+  await expect.poll(() => connection.received.length).toBeGreaterThan(before)
+  expect(connection.received.at(-1)).toBe("hello")
+  expect(connection.closed).toBeNull()
 }
 
 describe("a revoked token", () => {
@@ -150,20 +150,20 @@ describe("its sockets", () => {
     const closing = [await openSocket(one, lost), await openSocket(one, lost), await openSocket(two, lost)]
     const staying = [await openSocket(one, stillValid), await openSocket(two, stillValid)]
     await revoke(lost)
-    for (const line of closing) await expectClosed(line)
-    for (const line of staying) await expectOpen(line)
+    for (const connection of closing) await expectClosed(connection)
+    for (const connection of staying) await expectOpen(connection)
   })
 
   test("[AU8] all of a user's, of no other user or tenant, whatever the ids", async () => {
     const claims = { jti: "same", iat: nowSeconds() }
     const ownToken = await foreignToken("au8b", "ada", claims)
     const others = [await foreignToken("au8b", "eve", claims), await foreignToken("au8b-2", "ada", claims)]
-    const line = await openSocket(await makeSession(ownToken), ownToken)
+    const connection = await openSocket(await makeSession(ownToken), ownToken)
     const second = await tokenOf("au8b", "ada")
     const other = await openSocket(await makeSession(second), second)
     const staying = await Promise.all(others.map(async (token) => openSocket(await makeSession(token), token)))
     expect(await revoke(ownToken, '{"all":true}')).toMatchObject({ status: 200, json: { revoked: "all" } })
-    await expectClosed(line)
+    await expectClosed(connection)
     await expectClosed(other)
     for (const one of staying) await expectOpen(one)
   })
@@ -171,18 +171,18 @@ describe("its sockets", () => {
   test("[AU8] also after session and directory slept", async () => {
     const token = await tokenOf("au8c", "ada")
     const id = await makeSession(token)
-    const line = await openSocket(id, token)
+    const connection = await openSocket(id, token)
     await evictDurableObject(env.SESSION.getByName(`au8c:${id}`))
     await evictDurableObject(directory("au8c"))
     await revoke(token)
-    await expectClosed(line)
+    await expectClosed(connection)
   })
 
   test("[AU8] also if the session could not be notified at first: the alarm retries until it works", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const token = await tokenOf("au8d", "ada", 6000)
     const id = await makeSession(token)
-    const line = await openSocket(id, token)
+    const connection = await openSocket(id, token)
     const revokeSpy = vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
       throw new Error("away")
     })
@@ -195,12 +195,12 @@ describe("its sockets", () => {
     await runDurableObjectAlarm(directory("au8d"))
     expect(revokeSpy.mock.calls).toHaveLength(2)
     expect(await alarmOf(directory("au8d"))).toBeLessThanOrEqual(Date.now() + 10_000)
-    await expectOpen(line)
+    await expectOpen(connection)
     // Opening a socket with another token does not deliver the revocation of this one.
     const other = await openSocket(id, await tokenOf("au8d", "ada", 9000))
     revokeSpy.mockRestore()
     await runDurableObjectAlarm(directory("au8d"))
-    await expectClosed(line)
+    await expectClosed(connection)
     await expectOpen(other)
     // Every session is notified, so the next alarm is when the revocation can be deleted.
     expect(await alarmOf(directory("au8d"))).toBeGreaterThan(Date.now() + 60_000)
@@ -229,7 +229,7 @@ describe("its sockets", () => {
     await expect.poll(() => lines.filter(({ closed }) => closed === 4401).length).toBe(1)
     expect(revokeSpy.mock.calls).toHaveLength(2)
     await runDurableObjectAlarm(directory("au8f"))
-    for (const line of lines) await expectClosed(line)
+    for (const connection of lines) await expectClosed(connection)
   })
 
   test("[AU8] a socket admitted before that connects later is closed on connecting", async () => {
@@ -254,10 +254,10 @@ describe("its sockets", () => {
   test("[AU8] repeated notifications, and a client that doesn't close, do no harm", async () => {
     const claims: Claims = { tenant: "au8h", user: "ada", expires: 4_000_000_000, token: "t", issued: 1 }
     await createSession("s1", claims)
-    const line = await connect("s1", claims)
+    const connection = await connect("s1", claims)
     for (const n of [1, 1, 2]) await sessionOf("s1", claims).revoke(claims, { n, tokens: ["t"], upTo: 1 })
-    expect(await line.untilClosed()).toMatchObject({ code: 4401 })
-    expect(line.frames.filter(({ type }) => type === "error")).toHaveLength(1)
+    expect(await connection.untilClosed()).toMatchObject({ code: 4401 })
+    expect(connection.frames.filter(({ type }) => type === "error")).toHaveLength(1)
     const ghost = env.SESSION.getByName("au8h:ghost")
     await ghost.revoke(claims, { n: 1, tokens: ["t"], upTo: 1 })
     expect(await tablesOf(ghost)).toEqual([])
@@ -266,11 +266,11 @@ describe("its sockets", () => {
   test("[AU8] a client that doesn't close finds its socket closed, also after the object slept", async () => {
     const [lost, stillValid] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
     const id = await makeSession(stillValid)
-    const line = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
+    const connection = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
     await revoke(lost)
-    await expectClosed(line)
+    await expectClosed(connection)
     for (let n = 0; n < 2; n += 1) {
-      line.socket.send(`{"type":"send","id":"q${n}","content":"/say hi"}`)
+      connection.socket.send(`{"type":"send","id":"q${n}","content":"/say hi"}`)
       await new Promise((resolve) => setTimeout(resolve, 100))
       await evictDurableObject(env.SESSION.getByName(`au8j:${id}`))
     }
@@ -281,14 +281,14 @@ describe("its sockets", () => {
   test("[AU8] nothing of a running turn reaches them afterwards", async () => {
     const [lost, stillValid] = [await tokenOf("au8i", "ada"), await tokenOf("au8i", "ada")]
     const id = await makeSession(stillValid)
-    const [line, other] = [await openSocket(id, lost), await openSocket(id, stillValid)]
+    const [connection, other] = [await openSocket(id, lost), await openSocket(id, stillValid)]
     other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=60 tools=0 delay_ms=10"}')
-    await expect.poll(() => line.received).toContain("ops")
+    await expect.poll(() => connection.received).toContain("ops")
     await revoke(lost)
-    await expectClosed(line)
-    const received = line.received.length
+    await expectClosed(connection)
+    const received = connection.received.length
     await expect.poll(() => other.received.length).toBeGreaterThan(received + 1)
-    expect(line.received).toHaveLength(received)
+    expect(connection.received).toHaveLength(received)
   })
 })
 
@@ -330,11 +330,11 @@ describe("revoking", () => {
   test("[AU12] a token without an id is revoked with all others; one without an issue time stays revoked", async () => {
     const bare = await foreignToken("au9e", "ada")
     const named = await foreignToken("au9e", "ada", { jti: "t1" })
-    const line = await openSocket(await makeSession(bare), bare)
+    const connection = await openSocket(await makeSession(bare), bare)
     expect(await list(named)).toMatchObject({ status: 200 })
     const answer = await revoke(bare)
     expect(answer.json).toEqual({ revoked: "all", up_to: expect.any(Number) })
-    await expectClosed(line)
+    await expectClosed(connection)
     for (const token of [bare, named, await foreignToken("au9e", "ada", { jti: "new" })]) {
       expect(await list(token)).toEqual(REVOKED)
     }

@@ -34,8 +34,8 @@ describe("sessions and messages", () => {
       const made = await call("/v1/sessions", { method: "POST", token: ada, body })
       expect(made).toMatchObject({ status: 201, json: { id: "mine-1" } })
     }
-    const listed = await call("/v1/sessions", { token: ada })
-    expect(listed.json.sessions.filter((one: { id: string }) => one.id === "mine-1")).toHaveLength(1)
+    const list = await call("/v1/sessions", { token: ada })
+    expect(list.json.sessions.filter((one: { id: string }) => one.id === "mine-1")).toHaveLength(1)
     expect(await call("/v1/sessions", { method: "POST", token: eve, body })).toEqual(refusal(404, "session_unknown"))
     const odd = JSON.stringify({ id: "no id" })
     expect(await call("/v1/sessions", { method: "POST", token: ada, body: odd })).toEqual(refusal(400, "field_invalid"))
@@ -154,7 +154,7 @@ describe("missing resources", () => {
     expect(await call(path, { method, token: await tokenOf("acme", "ada") })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[RT5] a method that a session doesn't have, or an address below it, doesn't exist", async () => {
+  test("[RT5] a method that a session doesn't have, or a URL below it, doesn't exist", async () => {
     const { token, id } = await open()
     expect(await call("/v1/sessions", { method: "DELETE", token })).toEqual(refusal(404, "route_unknown"))
     expect(await call(`/v1/sessions/${id}`, { token })).toEqual(refusal(404, "route_unknown"))
@@ -175,7 +175,7 @@ describe("missing resources", () => {
     },
   )
 
-  test("[RT5] a socket's address without an upgrade gets 426", async () => {
+  test("[RT5] a socket's URL without an upgrade gets 426", async () => {
     const { token, id } = await open()
     expect(await call(`/v1/sessions/${id}/socket`, { token })).toEqual(refusal(426, "upgrade_expected"))
   })
@@ -240,8 +240,12 @@ test("[RT8] a thrown error is `internal`; its text is in the log, in one line, a
   expect(answer.text).not.toContain("inner")
   expect(answer.headers.get("access-control-allow-origin")).toBe(HOST)
   expect(logged.mock.calls).toHaveLength(1)
-  const line = String(logged.mock.calls[0]?.[0])
-  expect(line).not.toContain("\n")
-  expect(JSON.parse(line)).toMatchObject({ event: "route_error", path: "/v1/sessions", message: "the inner words" })
+  const connection = String(logged.mock.calls[0]?.[0])
+  expect(connection).not.toContain("\n")
+  expect(JSON.parse(connection)).toMatchObject({
+    event: "route_error",
+    path: "/v1/sessions",
+    message: "the inner words",
+  })
   logged.mockRestore()
 })

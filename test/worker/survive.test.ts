@@ -195,8 +195,8 @@ describe("side effects", () => {
 test("[TU12] a step that shows nothing to the user ends the turn", async () => {
   const id = await freshSession()
   const client = await connect(id)
-  for (const [i, words] of ["\n", "<!-- nothing -->"].entries()) {
-    client.say({ type: "send", id: `q${i}`, content: script([call("weather", { location: "Oslo" })], [say(words)]) })
+  for (const [i, blank] of ["\n", "<!-- nothing -->"].entries()) {
+    client.say({ type: "send", id: `q${i}`, content: script([call("weather", { location: "Oslo" })], [say(blank)]) })
     expect(await client.untilEnd(`q${i}`)).toMatchObject({ status: "completed", metrics: { steps: 2 } })
   }
   await expectSame(id, client)

@@ -172,7 +172,7 @@ describe("failures", () => {
   const question = (id: string): Message => createUserMessage(id, "hi", Date.now())
   const shown = (message: WireMessage | null): string => toCanonicalJson({ ...message, content: "" })
 
-  async function* talk(): AsyncGenerator<ModelEvent> {
+  async function* streamText(): AsyncGenerator<ModelEvent> {
     yield { type: "text_delta", delta: "Let me look. " }
     yield { type: "tool_call", name: "ghost", args: "{}" }
     yield { type: "finish" }
@@ -184,7 +184,7 @@ describe("failures", () => {
       let left = times
       const played = await play(
         `spoilt${times}`,
-        talk,
+        streamText,
         async (turns) => {
           turns.startOrQueue(question("q1"))
           await turns.advance()

@@ -185,20 +185,20 @@ describe("the wire", () => {
   test("[WS12] a socket that leaves a full replay buffer unseen is closed with 4408; one that sends `seen` isn't", async () => {
     const id = await freshSession()
     const silent = await connect(id)
-    const reader = await connect(id)
+    const active = await connect(id)
     for (let i = 0; silent.closed === null && i < 400; i++) {
-      reader.say({ type: "send", id: `q${i}`, content: "/say x" })
-      await reader.untilEnd(`q${i}`)
-      reader.say({ type: "seen", seq: reader.last })
+      active.say({ type: "send", id: `q${i}`, content: "/say x" })
+      await active.untilEnd(`q${i}`)
+      active.say({ type: "seen", seq: active.last })
     }
     expect(await silent.untilClosed()).toMatchObject({ code: 4408 })
     expect(silent.last).toBeLessThanOrEqual(REPLAY_FRAMES)
-    expect(reader.closed).toBeNull()
+    expect(active.closed).toBeNull()
     const { epoch } = await pageOf(id)
     const again = await connect(id, CLAIMS, null)
     again.last = silent.last
     again.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: silent.last })
-    await again.untilTrue((frame) => "seq" in frame && frame.type !== "hello" && frame.seq === reader.last)
+    await again.untilTrue((frame) => "seq" in frame && frame.type !== "hello" && frame.seq === active.last)
   })
 
   test("[WS5] a message over the frame limit is split into fragments with the same result", async () => {

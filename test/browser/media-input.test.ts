@@ -1,4 +1,4 @@
-/** reader.test.ts: media by keyboard, touch, clipboard and print, on a real server in a real Chromium. */
+/** media-input.test.ts: media by keyboard, touch, clipboard and print, on a real server in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -25,7 +25,7 @@ const expectImages = (page: Page, count: number) =>
   }, count)
 
 /** Sends a message with two images. */
-async function twoPictures(page: Page): Promise<void> {
+async function sendTwoImages(page: Page): Promise<void> {
   await choose(page, ["bay.png", bytesOf("/media/landscape")], ["hills.png", bytesOf("/media/portrait")])
   await expect.poll(() => chips(page), SOON).toEqual(["done", "done"])
   await page.fill(FIELD, "/say Both are there.")
@@ -90,7 +90,7 @@ describe("an image in its message", () => {
 describe("an open image", () => {
   test("[PG39] [PG57] the focus starts on Close, stays inside the dialog, and returns to the image", async () => {
     const { page, errors } = await open(setup.browser, setup.cuecard)
-    await twoPictures(page)
+    await sendTwoImages(page)
     await page.focus(".frame >> nth=0")
     await page.keyboard.press("Enter")
     await expect.poll(() => focused(page), SOON).toBe("Close")
@@ -110,13 +110,13 @@ describe("an open image", () => {
   test("[PG39] [PG57] a horizontal swipe shows the next image, and a downward swipe closes it", async () => {
     const context = await setup.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true })
     const { page, errors } = await openIn(context, setup.cuecard)
-    await twoPictures(page)
-    const line = await context.newCDPSession(page)
+    await sendTwoImages(page)
+    const devtools = await context.newCDPSession(page)
     const swipe = async (from: readonly [number, number], to: readonly [number, number]): Promise<void> => {
       const point = ([x, y]: readonly [number, number]) => [{ x, y }]
-      await line.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: point(from) })
-      await line.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: point(to) })
-      await line.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] })
+      await devtools.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: point(from) })
+      await devtools.send("Input.dispatchTouchEvent", { type: "touchMove", touchPoints: point(to) })
+      await devtools.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] })
     }
     const title = () => page.textContent(".lightbox header p")
     await page.tap(".frame >> nth=0")
@@ -133,7 +133,7 @@ describe("an open image", () => {
 })
 
 describe("copying and printing", () => {
-  test("[PG44] a copied selection names media, and contains no signed address and no collapsed text", async () => {
+  test("[PG44] a copied selection names media, and contains no signed URL and no collapsed text", async () => {
     const { page, errors } = await open(setup.browser, setup.cuecard)
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
     for (const [at, prompt] of ["paint a sunset", "say hello world", "make a clock canvas"].entries()) {

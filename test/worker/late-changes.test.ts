@@ -1,4 +1,4 @@
-/** late.test.ts: changes of a message after its end, and which clients get them. */
+/** late-changes.test.ts: changes of a message after its end, and which clients get them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
