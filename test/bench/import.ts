@@ -53,13 +53,13 @@ function bodyOf(records: number, perTurn: number): ReadableStream<Uint8Array> {
 interface Cost {
   readonly wallMs: number
   readonly cpu: number
-  readonly grown: number
+  readonly growthBytes: number
 }
 
 async function weigh(pid: number, work: () => Promise<void>): Promise<Cost> {
   const [memory, cpu, started] = [rssBytes(pid), cpuMs(pid), performance.now()]
   await work()
-  return { wallMs: performance.now() - started, cpu: cpuMs(pid) - cpu, grown: peakBytes(pid) - memory }
+  return { wallMs: performance.now() - started, cpu: cpuMs(pid) - cpu, growthBytes: peakBytes(pid) - memory }
 }
 
 async function post(url: string, token: string, body: ReadableStream<Uint8Array>): Promise<string> {
@@ -111,8 +111,8 @@ async function measureFloor(): Promise<Cost> {
   return cost
 }
 
-function costOf({ wallMs, cpu, grown }: Cost): string {
-  return `+${mb(grown)}, ${(wallMs / 1000).toFixed(1)} s (processor ${(cpu / 1000).toFixed(1)} s)`
+function costOf({ wallMs, cpu, growthBytes }: Cost): string {
+  return `+${mb(growthBytes)}, ${(wallMs / 1000).toFixed(1)} s (processor ${(cpu / 1000).toFixed(1)} s)`
 }
 
 export async function benchImport(): Promise<Row[]> {

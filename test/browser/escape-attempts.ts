@@ -44,7 +44,7 @@ const REQUESTS: readonly Attempt[] = [
   run("WebTransport", ({ evil }) => `new WebTransport('${evil.replace("http", "https")}/wt')`, "never"),
   attempt("image", ({ evil }) => `<img src="${evil}/img">`),
   attempt("responsive image", ({ evil }) => `<img srcset="${evil}/srcset 1x">`),
-  attempt("picture of a film", ({ evil }) => `<video poster="${evil}/poster"></video>`),
+  attempt("video poster", ({ evil }) => `<video poster="${evil}/poster"></video>`),
   attempt("sound", ({ evil }) => `<audio src="${evil}/audio" autoplay></audio>`),
   attempt("style", ({ evil }) => `<p style="background:url(${evil}/css)">x</p>`),
   attempt("style sheet", ({ evil }) => `<style>@import "${evil}/import";</style>`),

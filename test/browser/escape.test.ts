@@ -1,7 +1,7 @@
 /**
  * escape.test.ts: documents that try to reach other hosts from their frame, in a real Chromium.
  *
- * The test serves page and documents with the headers and the sealing of the Worker. It tries each attempt out (escape-attempts.ts)
+ * The test serves page and documents with the headers and the sealing of the Worker. It runs each attempt (escape-attempts.ts)
  * first alone and without restrictions, where its host must receive something if this browser supports it. Then it puts
  * all of them into one restricted page: no host may receive anything, while an unrestricted control document reaches its.
  */
@@ -74,7 +74,7 @@ const server = createHttp((request, response) => {
 /** Documents that are not attempts to reach a host. */
 const [GRABBING, ENDLESS] = [-1, -2]
 
-/** A document that reports that its script runs, and then tries its attempt out. */
+/** A document that reports that its script runs, and then makes its attempt. */
 function documentAt(at: number): string {
   const to = hosts[at]
   if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`
@@ -114,19 +114,22 @@ afterAll(async () => {
   for (const one of packets) one.close()
 })
 
-const baits = ATTEMPTS.flatMap(({ name, isReached }, at) =>
+const reachableAttempts = ATTEMPTS.flatMap(({ name, isReached }, at) =>
   isReached === "never" ? [] : [[name, at, isReached] as const],
 )
 
 describe("a document that tries to escape", () => {
-  test.each(baits)("[CD4] control: without restrictions, %s reaches its host", async (_name, at, isReached) => {
-    if (isReached === "packets" && !hasNetwork) return
-    received.length = 0
-    const page = await open.newPage()
-    await page.goto(`${own}/page?mode=open&attempts=${at}`).catch(() => {})
-    await expect.poll(() => received, { timeout: 10_000, interval: 20 }).not.toEqual([])
-    await page.close()
-  })
+  test.each(reachableAttempts)(
+    "[CD4] control: without restrictions, %s reaches its host",
+    async (_name, at, isReached) => {
+      if (isReached === "packets" && !hasNetwork) return
+      received.length = 0
+      const page = await open.newPage()
+      await page.goto(`${own}/page?mode=open&attempts=${at}`).catch(() => {})
+      await expect.poll(() => received, { timeout: 10_000, interval: 20 }).not.toEqual([])
+      await page.close()
+    },
+  )
 
   test.each(["closed", "closed-without-allowlist"])("[CD4] %s: no attempt reaches its host", async (mode) => {
     received.length = 0

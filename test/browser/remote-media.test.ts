@@ -20,7 +20,7 @@ const ALLOWED = "https://allowed.example.com/harbour.png"
 const UNNAMED = ["https://cdn.example.com/photo?id=3", "https://cdn.example.com/sound", "https://cdn.example.com/a.pdf"]
 const SOUNDS = {
   short: "https://sounds.example.com/short.wav",
-  untold: "https://sounds.example.com/untold.wav",
+  unknownLength: "https://sounds.example.com/untold.wav",
   /** Larger than the cache accepts. */
   long: "https://sounds.example.com/long.wav",
 }
@@ -43,7 +43,7 @@ beforeAll(async () => {
       [UNNAMED[1] ?? "", of("/media/tone")],
       [UNNAMED[2] ?? "", { type: "application/pdf", body: Buffer.from("%PDF-1.4\n") }],
       [SOUNDS.short, of("/media/tone")],
-      [SOUNDS.untold, { ...of("/media/tone"), isUntold: true }],
+      [SOUNDS.unknownLength, { ...of("/media/tone"), hasUnknownLength: true }],
       [SOUNDS.long, { type: "audio/wav", body: silence(1100) }],
     ]),
   )
@@ -140,7 +140,7 @@ describe("media of other hosts", () => {
 
   test.each([
     ["short", 3, 2],
-    ["untold", 3, 2],
+    ["unknownLength", 3, 2],
     ["long", 1100, 900],
   ] as const)("[PG40] [PG58] [RM4] external audio plays and can seek: %s", async (name, length, to) => {
     const { page, errors, strangers } = await openWithAnswer(`MEDIA:${SOUNDS[name]}`)

@@ -91,7 +91,7 @@ export function countStoredCopies({ persist }: Cuecard, bytes: Buffer): number {
 
 /** A file of another host. `isUntold`: without a content-length. */
 export interface Far extends Bytes {
-  readonly isUntold?: boolean
+  readonly hasUnknownLength?: boolean
 }
 
 export interface MediaRequest {
@@ -105,8 +105,8 @@ export async function startElsewhere(files: ReadonlyMap<string, Far>) {
   const answer = (url: string, response: ServerResponse): void => {
     const found = files.get(url)
     if (found === undefined) return void response.writeHead(404).end()
-    const { type, body, isUntold = false } = found
-    response.writeHead(200, { "content-type": type, ...(isUntold ? {} : { "content-length": body.length }) })
+    const { type, body, hasUnknownLength = false } = found
+    response.writeHead(200, { "content-type": type, ...(hasUnknownLength ? {} : { "content-length": body.length }) })
     // Two writes: without a length the body is chunked.
     response.write(body.subarray(0, 9_000))
     response.end(body.subarray(9_000))

@@ -9,7 +9,7 @@ import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/session/draft.ts"
 import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { draw, soon } from "./dom.ts"
+import { draw, delay } from "./dom.ts"
 import { createMemoryStorage, openSession, pageOf, sends, setUp, user as userOf } from "./open-session.ts"
 import { text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
@@ -58,12 +58,12 @@ describe("attachments", () => {
       { at: "waiting" },
     ])
     under[1]?.end(asset("b"))
-    await soon(0)
+    await delay(0)
     expect(under.map(({ name }) => name)).toEqual(["a.txt", "b.txt", "c.txt"])
     under[2]?.end(asset("c"))
     under[0]?.end(asset("a"))
     expect(files.isReady).toBe(false)
-    await soon(0)
+    await delay(0)
     expect(files.isReady).toBe(true)
     expect(files.takeAssets().map(({ id }) => id)).toEqual(["a", "b", "c"])
     expect(files.entries.value).toEqual([])
@@ -77,7 +77,7 @@ describe("attachments", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
     under[0]?.end(asset("a"))
     under[1]?.end(asset("b"))
-    await soon(0)
+    await delay(0)
     expect(files.takeAssets().map(({ id }) => id)).toEqual(["b"])
   })
 
@@ -87,14 +87,14 @@ describe("attachments", () => {
     files.addFiles([file("a.txt"), file("b.txt")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
     under[1]?.fail(new TypeError("no network"))
-    await soon(0)
+    await delay(0)
     expect(files.entries.value.map(({ state }) => state)).toEqual([
       { at: "failed", text: "Such files are not taken.", isFinal: true },
       { at: "failed", text: "We couldn't reach the server. Check your connection and try again.", isFinal: false },
     ])
     files.retryUpload(files.entries.value[1]?.key ?? 0)
     under[2]?.end(asset("b"))
-    await soon(0)
+    await delay(0)
     expect(states(files)).toEqual(["failed", "done"])
     expect(files.isReady).toBe(false)
   })
@@ -179,14 +179,14 @@ describe("the composer", () => {
     const { under, uplink } = uplinks()
     expect(send.disabled).toBe(true)
     draft.attachments.addFiles([file("a.txt")], uplink)
-    await soon()
+    await delay()
     expect(send.disabled).toBe(true)
     expect(root.querySelector(".chip progress")).not.toBe(null)
     under[0]?.end(asset("a"))
-    await soon()
+    await delay()
     expect(send.disabled).toBe(false)
     send.click()
-    await soon()
+    await delay()
     expect(onSend.mock.calls).toEqual([["", { attachments: [asset("a")] }]])
     expect(root.querySelector(".chip")).toBe(null)
   })
@@ -197,14 +197,14 @@ describe("the composer", () => {
     draft.text.value = "words"
     draft.attachments.addFiles([file("a.exe")], uplink)
     under[0]?.fail(new RequestError(415, "Such files are not taken."))
-    await soon()
+    await delay()
     expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
     expect(send.disabled).toBe(true)
     const remove = root.querySelector<HTMLButtonElement>("[aria-label='Remove: a.exe']")
     field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
     expect(document.activeElement).toBe(remove)
     remove?.click()
-    await soon()
+    await delay()
     expect([send.disabled, field.value]).toEqual([false, "words"])
   })
 
@@ -340,13 +340,13 @@ describe("a user's attachments", () => {
     const media = { type: "media", url: "/media/f", kind: "file", label: "f.pdf" } as const
     const unsent = { id: "u", content: "", at: 1, error: null, attachments: [image] }
     const { root } = transcript([user("q", "see", { segments: [text("see"), media] })], [unsent])
-    await soon()
+    await delay()
     const kinds = (id: string) =>
       [...root.querySelectorAll(`[data-id=${id}] [data-segment]`)].map((one) => one.getAttribute("data-kind"))
     expect(kinds("q")).toEqual([null, "file"])
     expect(kinds("u")).toEqual(["image"])
     root.querySelector<HTMLButtonElement>("[data-id=q] [data-way=edit]")?.click()
-    await soon()
+    await delay()
     expect(root.querySelector<HTMLTextAreaElement>(".editor textarea")?.value).toBe("see")
     expect(kinds("q")).toEqual(["file"])
   })

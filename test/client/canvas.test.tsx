@@ -4,7 +4,7 @@ import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { cycleTheme } from "../../client/ui/theme.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
-import { found, soon, until } from "./dom.ts"
+import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
@@ -41,7 +41,7 @@ describe("documents", () => {
   test("[PG41] [PG64] a frame has sandbox and referrer policy, a signed URL and its declared height, and is created once", async () => {
     const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
     const { root, store } = transcript([first])
-    const frame = await found<HTMLIFrameElement>(root, "iframe")
+    const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     expect(frame.getAttribute("sandbox")).toBe("allow-scripts")
     expect(frame.getAttribute("referrerpolicy")).toBe("no-referrer")
     expect(frame.title).toBe("Plan")
@@ -80,18 +80,18 @@ describe("documents", () => {
   test("[PG64] [PG38] a canvas out of view requests no signed URL and gets one when it scrolls into view", async () => {
     isNear = false
     const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
-    await soon()
+    await delay()
     expect([actions.signUrls.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
     expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")
     for (const report of reports) report(true)
-    const frame = await found(root, "iframe")
+    const frame = await waitForElement(root, "iframe")
     expect(actions.signUrls).toHaveBeenCalledTimes(1)
     expect(frame.getAttribute("src")).toBe("/canvas/documents/d/index.html?token=t")
   })
 
   test("[PG65] [PG66] [PG38] a missing document gets a new signed URL once, and then an error text", async () => {
     const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
-    const first = await found(root, "iframe")
+    const first = await waitForElement(root, "iframe")
     // The message listener is added together with the frame.
     const sayGone = (isItsOwn = true): void => {
       const inner = { postMessage: vi.fn() }
@@ -101,7 +101,7 @@ describe("documents", () => {
       dispatchEvent(Object.assign(new Event("message"), { data: { type: "cuecard:gone" }, source }))
     }
     sayGone(false)
-    await soon()
+    await delay()
     expect(root.querySelector("iframe")).toBe(first)
     actions.signUrls.mockResolvedValueOnce({
       signed: [{ url: "/canvas/documents/d/index.html", href: "/canvas/documents/d/index.html?token=t2" }],
@@ -121,7 +121,7 @@ describe("documents", () => {
   test("[PG65] only messages of the frame's own window are handled, and unknown ones are ignored", async () => {
     const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
-    const frame = await found<HTMLIFrameElement>(root, "iframe")
+    const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     const inner = { postMessage: vi.fn() }
     Object.defineProperty(frame, "contentWindow", { get: () => inner })
     const say = (data: unknown, source: unknown): void => {

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/session/draft.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import { draw, soon } from "./dom.ts"
+import { draw, delay } from "./dom.ts"
 
 function composer(canSend = true, more: Partial<ComponentProps<typeof Composer>> = {}) {
   const onSend = vi.fn()
@@ -15,12 +15,12 @@ function composer(canSend = true, more: Partial<ComponentProps<typeof Composer>>
   const type = async (text: string): Promise<void> => {
     field.value = text
     field.dispatchEvent(new Event("input", { bubbles: true }))
-    await soon()
+    await delay()
   }
   const press = async (key: string, more: KeyboardEventInit = {}): Promise<boolean> => {
     const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })
     field.dispatchEvent(event)
-    await soon()
+    await delay()
     return event.defaultPrevented
   }
   return { onSend, field, button, root, type, press }
@@ -143,11 +143,11 @@ describe("the composer", () => {
     const draft = new Draft()
     const { field, type } = composer(true, { draft })
     draft.restoreText("taken back")
-    await soon()
+    await delay()
     expect(field.value).toBe("taken back")
     await type("something else")
     draft.restoreText("again")
-    await soon()
+    await delay()
     expect(field.value).toBe("something else\nagain")
   })
 })

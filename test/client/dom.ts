@@ -31,7 +31,7 @@ export function until(check: () => void): Promise<void> {
 }
 
 /** Waits until an element exists. */
-export function found<E extends Element = HTMLElement>(root: Element, selector: string): Promise<E> {
+export function waitForElement<E extends Element = HTMLElement>(root: Element, selector: string): Promise<E> {
   return vi.waitFor(() => {
     const element = root.querySelector<E>(selector)
     if (element === null) throw new Error(`no ${selector}`)
@@ -40,6 +40,6 @@ export function found<E extends Element = HTMLElement>(root: Element, selector: 
 }
 
 /** Waits for effects, animation frames and promises. */
-export function soon(ms = 20): Promise<void> {
+export function delay(ms = 20): Promise<void> {
   return new Promise((done) => setTimeout(done, ms))
 }

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test } from "vitest"
 import { formatSize } from "../../client/words/media-descriptions.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
-import { soon } from "./dom.ts"
+import { delay } from "./dom.ts"
 import { answer, call, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 import { ops } from "./wire.ts"
@@ -22,7 +22,7 @@ describe("folds", () => {
   test("[PG24] a summary is above the answer it was made for, folded, and replaces nothing", async () => {
     const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
     store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
-    await soon()
+    await delay()
     const fold = root.querySelector("article[data-id=a]")?.firstElementChild as HTMLDetailsElement
     expect(fold.querySelector("summary")?.textContent).toBe("Summary of earlier messages")
     expect(fold.open).toBe(false)
@@ -40,13 +40,13 @@ describe("folds", () => {
     expect(code().textContent).toBe('{"a":1}')
     store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 0, offset: 7, text: "\nmore" }]))
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { truncated: { lines: 2500, bytes: 60_000 } } }]))
-    await soon()
+    await delay()
     expect(code()).toBe(element)
     expect(code().textContent).toBe('{"a":1}\nmore')
     expect(fold.open).toBe(true)
     expect(root.textContent).toContain(`Showing the first part of 2,500 lines (${formatSize(60_000)}) so far.`)
     store.applyFrame(ops(4, 3, "a", [{ op: "set", at: 0, fields: { status: "ok", result: "done" } }]))
-    await soon()
+    await delay()
     expect(root.textContent).toContain(`2,500 lines (${formatSize(60_000)}).`)
   })
 
@@ -62,7 +62,7 @@ describe("folds", () => {
     const grow = async (offset: number) => {
       store.applyFrame(ops(offset + 1, offset, "a", [{ op: "text", at: 0, offset, text: "y" }]))
       size.scrollHeight += 100
-      await soon()
+      await delay()
     }
     const scrollTo = (top: number) => {
       box.scrollTop = top
@@ -83,12 +83,12 @@ describe("folds", () => {
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { ms: 1200 } }]))
     store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 1, segment: done(1) }]))
     store.applyFrame(ops(5, 4, "a", [{ op: "open", at: 2, segment: { type: "thinking", content: "two" } }]))
-    await soon()
+    await delay()
     const folds = () => [...root.querySelectorAll("article [data-segment]")].map((one) => one.querySelector("summary"))
     expect(folds().map((one) => one?.textContent)).toEqual(["Thought for 1.2 s", "probe_asknowDone", "Thinking…"])
     store.applyFrame(ops(6, 5, "a", [{ op: "set", at: 2, fields: { ms: 14_000 } }]))
     store.applyFrame(ops(7, 6, "a", [{ op: "open", at: 3, segment: done(2) }]))
-    await soon()
+    await delay()
     expect(folds()[2]?.textContent).toBe("Thought for 14 s")
     expect(root.querySelectorAll("details[open]")).toHaveLength(0)
   })

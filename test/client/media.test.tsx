@@ -8,7 +8,7 @@ import { samplesToBars } from "../../client/media/waveform.ts"
 import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
-import { found, soon, until } from "./dom.ts"
+import { waitForElement, delay, until } from "./dom.ts"
 import { answer, text } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
@@ -31,7 +31,7 @@ describe("images", () => {
   test("[PG38] [PG39] [PG56] one of ours is signed and shown; text that streams in beside it reloads neither", async () => {
     const first = answer("a", { status: "running", segments: [text("See:"), imageSegment("/media/x"), text("So")] })
     const { root, store, actions } = transcript([first])
-    const image = await found<HTMLImageElement>(root, "img")
+    const image = await waitForElement<HTMLImageElement>(root, "img")
     expect(image.getAttribute("src")).toBe("/media/x?token=t")
     expect(image.alt).toBe("a chart")
     store.applyFrame({
@@ -50,17 +50,17 @@ describe("images", () => {
   test("[PG38] one that fails gets another URL once, then shows the failure and a retry", async () => {
     vi.stubGlobal("fetch", async () => new Response("no picture"))
     const { root, actions } = transcript([answer("a", { segments: [imageSegment("/media/x")] })])
-    const first = await found(root, "img")
+    const first = await waitForElement(root, "img")
     first.dispatchEvent(new Event("error"))
     await until(() => expect(actions.signUrls).toHaveBeenCalledTimes(2))
     // It has been replaced by another element.
     await until(() => expect(root.querySelector("img")).not.toBe(first))
-    ;(await found(root, "img")).dispatchEvent(new Event("error"))
-    const gate = await found(root, ".gate")
+    ;(await waitForElement(root, "img")).dispatchEvent(new Event("error"))
+    const gate = await waitForElement(root, ".gate")
     expect(actions.signUrls).toHaveBeenCalledTimes(2)
     expect(gate.textContent).toBe("a chart Your browser can't open this file.Try again")
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    await found(root, "img")
+    await waitForElement(root, "img")
     expect(actions.signUrls).toHaveBeenCalledTimes(3)
   })
 
@@ -74,7 +74,7 @@ describe("images", () => {
     await until(() => expect(root.querySelector("img")).not.toBe(first))
     await until(() => expect(srcs(root)).toHaveLength(2))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
-    expect((await found(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
+    expect((await waitForElement(root, ".gate")).textContent).toBe("a chart Couldn't load.Try again")
     link.value = "waiting"
     actions.signUrls.mockRejectedValueOnce(new TypeError("no network"))
     root.querySelector("img")?.dispatchEvent(new Event("error"))
@@ -87,8 +87,8 @@ describe("images", () => {
   test("[PG40] a remote one is text, a host and a button; nothing is requested before the click", async () => {
     const message = answer("a", { segments: [imageSegment(REMOTE, "a cat"), text(`Also ![a cat](${REMOTE}) here`)] })
     const { root, actions } = transcript([message])
-    await found(root, ".gate")
-    await soon()
+    await waitForElement(root, ".gate")
+    await delay()
     expect(root.querySelectorAll("img, video, audio, iframe")).toHaveLength(0)
     expect(actions.signUrls).not.toHaveBeenCalled()
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
@@ -100,7 +100,7 @@ describe("images", () => {
     expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
     // Also in another transcript of this page, but for no other URL.
     const other = transcript([answer("b", { segments: [imageSegment(REMOTE), imageSegment(`${REMOTE}?more`)] })])
-    await found(other.root, "img")
+    await waitForElement(other.root, "img")
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
@@ -111,8 +111,8 @@ describe("images", () => {
       imageSegment("https://cdn.example.com/x.png"),
     ]
     const { root, settings } = transcript([answer("a", { segments })])
-    await found(root, ".gate")
-    await soon()
+    await waitForElement(root, ".gate")
+    await delay()
     expect(root.querySelectorAll("img")).toHaveLength(0)
     settings.value = { media_hosts: ["example.com"], embed_origins: [] }
     await until(() => expect(srcs(root)).toEqual([`${REMOTE}?token=t`]))
@@ -122,10 +122,10 @@ describe("images", () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "The address is not public." }, { status: 403 }))
     const { root } = transcript([answer("a", { segments: [imageSegment(REMOTE, "a cat")] })])
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    const first = await found(root, "img")
+    const first = await waitForElement(root, "img")
     first.dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelector("img")).not.toBe(first))
-    ;(await found(root, "img")).dispatchEvent(new Event("error"))
+    ;(await waitForElement(root, "img")).dispatchEvent(new Event("error"))
     await until(() => expect(root.querySelector(".gate small")?.textContent).toBe("The address is not public."))
     const link = root.querySelector<HTMLAnchorElement>(".gate a")
     expect([link?.href, link?.target, link?.rel]).toEqual([REMOTE, "_blank", "noopener noreferrer"])
@@ -136,7 +136,7 @@ describe("images", () => {
     const far = "https://example.com/report.pdf"
     const file: Segment = { type: "media", url: far, kind: "file", label: "report.pdf" }
     const { root, actions } = transcript([answer("a", { segments: [file] })])
-    const button = await found<HTMLButtonElement>(root, "button.file")
+    const button = await waitForElement<HTMLButtonElement>(root, "button.file")
     expect([button.getAttribute("aria-label"), button.textContent]).toEqual([
       "Download report.pdf, from example.com",
       "PDFreport.pdf PDF · example.com",
@@ -144,7 +144,7 @@ describe("images", () => {
     expect(actions.signUrls).not.toHaveBeenCalled()
     expect(root.querySelector(".media a")).toBeNull()
     button.click()
-    const link = await found<HTMLAnchorElement>(root, ".media a")
+    const link = await waitForElement<HTMLAnchorElement>(root, ".media a")
     expect([link.href, link.target, link.rel]).toEqual([far, "_blank", "noopener noreferrer"])
     expect(button.textContent).toContain("That address gives nothing.")
     expect(button.getAttribute("aria-label")).toContain("That address gives nothing.")
@@ -180,7 +180,7 @@ describe("images", () => {
     const press = async (key: string): Promise<boolean> => {
       const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })
       box()?.dispatchEvent(event)
-      await soon()
+      await delay()
       return event.defaultPrevented
     }
     await press("ArrowLeft")
@@ -220,7 +220,7 @@ describe("audio", () => {
     const { root } = transcript([
       answer("a", { segments: [{ type: "media", url: "/media/s", kind: "audio", label: "note.wav", voice: true }] }),
     ])
-    const sound = await found<HTMLAudioElement>(root, "audio[src]")
+    const sound = await waitForElement<HTMLAudioElement>(root, "audio[src]")
     expect(sound.getAttribute("src")).toBe("/media/s?token=t")
     expect(root.querySelector("fieldset")?.getAttribute("aria-label")).toBe("Voice note: note.wav")
     const range = root.querySelector("input[type=range]") as HTMLInputElement
@@ -248,7 +248,7 @@ describe("audio", () => {
       const { root, actions } = transcript([
         answer("a", { segments: [{ type: "media", url: "/media/s", kind, label: "talk" }] }),
       ])
-      const element = await found<HTMLMediaElement>(root, `${kind}[src]`)
+      const element = await waitForElement<HTMLMediaElement>(root, `${kind}[src]`)
       const play = vi.spyOn(element, "play").mockResolvedValue()
       element.currentTime = 75
       Object.defineProperty(element, "paused", { value: false })

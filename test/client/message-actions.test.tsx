@@ -5,7 +5,7 @@ import { focusRequests } from "../../client/ui/focus.ts"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { soon } from "./dom.ts"
+import { delay } from "./dom.ts"
 import { answer, call, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
@@ -43,13 +43,13 @@ describe("a call that needs approval", () => {
     expect(actions.decideApproval.mock.calls).toEqual([["a", "c1", "deny"]])
     expect(document.activeElement?.localName).toBe("summary")
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "deny" })
-    await soon()
+    await delay()
     expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Allow", "Denying…"])
     button(root, "Allow").click()
     expect(actions.decideApproval).toHaveBeenCalledTimes(1)
     const error = { code: "denied", message: "The call was not allowed." }
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "failed", approval: "denied", error } }]))
-    await soon()
+    await delay()
     expect(root.querySelector(".ask")).toBe(null)
     expect(root.querySelector("details")?.open).toBe(false)
     expect(root.querySelector(".badge")?.textContent).toBe("Denied")
@@ -62,7 +62,7 @@ describe("a call that needs approval", () => {
     const { root, commands } = waiting()
     commands.sendCommand("a", { type: "approve", call_id: "c1", decision: "allow" })
     commands.refuseCommand("c1", "call_unknown", "We couldn't find that tool call.")
-    await soon()
+    await delay()
     expect(root.querySelector(".ask [role=alert]")?.textContent).toBe("We couldn't find that tool call.")
     expect(buttonsIn(root.querySelector(".ask") as Element)).toEqual(["Allow", "Deny"])
   })
@@ -83,12 +83,12 @@ describe("retry, continue, regenerate", () => {
     expect(actions[`${action}Answer` as const].mock.calls).toEqual([["a"]])
     expect(focusRequests.value).toBe(before + 1)
     commands.sendCommand("a", { type: action, id: "n", message: "a" })
-    await soon()
+    await delay()
     expect(button(root, name).getAttribute("aria-disabled")).toBe("true")
     button(root, name).click()
     expect(actions[`${action}Answer` as const]).toHaveBeenCalledTimes(1)
     commands.refuseCommand("n", "turn_running", "A response is in progress. Stop it first.")
-    await soon()
+    await delay()
     expect(root.querySelector("article[data-id=a] [role=alert]")?.textContent).toContain("Stop it first")
   })
 
@@ -120,7 +120,7 @@ describe("retry, continue, regenerate", () => {
     expect(actions.regenerateAnswer.mock.calls).toEqual([["b"]])
     store.applyFrame(messageFrame(2, 1, user("q3", "and?", { timestamp: "2026-05-02T14:00:01.000Z" })))
     store.applyFrame(messageFrame(3, 2, wireMessage("c", { exchange_id: "q3", timestamp: "2026-05-02T14:00:01.000Z" })))
-    await soon()
+    await delay()
     expect(buttonNames()).toEqual([["Copy", "Reply"], ["Copy", "Reply"], []])
     expect([...root.querySelectorAll("[data-way=edit]")].map((one) => one.getAttribute("aria-disabled"))).toEqual([
       "true",
@@ -141,7 +141,7 @@ describe("retry, continue, regenerate", () => {
     expect(segmentsToCopyText(segments)).toBe("An **Array<T>**\n\nand wind")
     const { root } = transcript([answer("a", { segments })])
     button(root, "Copy").click()
-    await soon()
+    await delay()
     expect(writeText.mock.calls).toEqual([["An **Array<T>**\n\nand wind"]])
     expect(buttonsIn(root)).toContain("Copied")
   })
@@ -160,10 +160,10 @@ describe("queued messages", () => {
     button(article, "Cancel").click()
     expect(actions.withdrawMessage.mock.calls).toEqual([["q2"]])
     commands.sendCommand("q2", { type: "withdraw", id: "n", message: "q2" })
-    await soon()
+    await delay()
     expect(buttonsIn(article)).toEqual(["Cancelling…"])
     store.applyFrame(ops(2, 1, "q2", [{ op: "end", status: "cancelled", reason: null, metrics: null }]))
-    await soon()
+    await delay()
     expect(root.querySelector("article[data-id=q2]")).toBe(null)
   })
 })
@@ -172,12 +172,12 @@ describe("editing a message", () => {
   async function editing() {
     const all = transcript([user("q", "old text"), answer("a")])
     button(all.root, "Edit").click()
-    await soon()
+    await delay()
     const field = all.root.querySelector("textarea") as HTMLTextAreaElement
     const type = async (value: string) => {
       field.value = value
       field.dispatchEvent(new Event("input", { bubbles: true }))
-      await soon()
+      await delay()
     }
     return { ...all, field, type }
   }
@@ -188,7 +188,7 @@ describe("editing a message", () => {
     expect(document.activeElement).toBe(field)
     expect(press(field, "Escape", { isComposing: true }).defaultPrevented).toBe(false)
     expect(press(field, "Escape").defaultPrevented).toBe(true)
-    await soon()
+    await delay()
     expect(root.querySelector("textarea")).toBe(null)
     expect(root.querySelector("article[data-id=q] p")?.textContent).toBe("old text")
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Edit")
@@ -204,14 +204,14 @@ describe("editing a message", () => {
     expect(actions.editMessage.mock.calls).toEqual([["q", "new text"]])
     commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
     commands.acknowledgeCommand("n")
-    await soon()
+    await delay()
     expect(field.readOnly).toBe(true)
     expect(buttonsIn(root.querySelector(".editor") as Element)).toEqual(["Cancel", "Saving…"])
     press(field, "Escape")
-    await soon()
+    await delay()
     expect(root.textContent).not.toContain("old text")
     store.loadPage({ messages: [user("n", "new text"), answer("b")], has_more: false, epoch: "e2", seq: 2 })
-    await soon()
+    await delay()
     expect(root.querySelector("textarea")).toBe(null)
     expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new text")
   })
@@ -221,11 +221,11 @@ describe("editing a message", () => {
       const { root, type, actions, commands } = await editing()
       await type("new text")
       commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
-      await soon()
+      await delay()
       // After a click on Save, the focus is there.
       if (way === "Escape") press(button(root, "Saving…"), "Escape")
       else button(root, "Cancel").click()
-      await soon()
+      await delay()
       expect(actions.cancelEdit.mock.calls).toEqual([["q"]])
       expect(root.querySelector("textarea")).toBe(null)
     }
@@ -236,10 +236,10 @@ describe("editing a message", () => {
     await type("half of it")
     expect([...draft.editTexts]).toEqual([["q", "half of it"]])
     store.loadPage({ messages: [], has_more: false, epoch: "e1", seq: 2 })
-    await soon()
+    await delay()
     expect(root.querySelector("textarea")).toBe(null)
     store.loadPage({ messages: [user("q", "old text")], has_more: false, epoch: "e1", seq: 2 })
-    await soon()
+    await delay()
     expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
 
@@ -253,9 +253,9 @@ describe("editing a message", () => {
     expect(actions.editMessage).not.toHaveBeenCalled()
     await type("new text")
     commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
-    await soon()
+    await delay()
     commands.refuseCommand("n", "turn_running", "A response is in progress. Stop it first.")
-    await soon()
+    await delay()
     expect(field.value).toBe("new text")
     expect(field.readOnly).toBe(false)
     expect(root.querySelector("article[data-id=q] [role=alert]")?.textContent).toContain("Stop it first")
@@ -289,7 +289,7 @@ describe("versions", () => {
       ["q", 3],
     ])
     commands.sendCommand("a", { type: "switch", id: "n", message: "a", version: 2 })
-    await soon()
+    await delay()
     button(answerSwitch as Element, "Next version").click()
     expect(actions.switchVersion).toHaveBeenCalledTimes(2)
   })
@@ -310,7 +310,7 @@ describe("versions", () => {
     button(root, "Next version").focus()
     const page = [user("q", "go"), structuredClone(first), user("q2", "on"), answer("b2", { version: 3, versions: 3 })]
     store.loadPage({ messages: page, has_more: false, epoch: "e2", seq: 2 })
-    await soon()
+    await delay()
     expect(root.querySelector("article[data-id=first]")).toBe(firstArticle)
     expect(firstArticle.querySelector("strong")).toBe(strong)
     expect(firstArticle.querySelector("details")?.open).toBe(true)

@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
 import { Draft } from "../../client/session/draft.ts"
-import { draw, soon, until } from "./dom.ts"
+import { draw, delay, until } from "./dom.ts"
 import { openSession, pageOf, user as userOf } from "./open-session.ts"
 import { answer, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
@@ -47,7 +47,7 @@ describe("replies", () => {
     const box = draw(<Composer canSend draft={written} stop={null} onSend={onSend} quote={quote} />)
     expect(box.querySelector(".quoted .what")?.textContent).toBe("Reply to Cuecard A picture")
     written.text.value = "yes"
-    await soon()
+    await delay()
     box.querySelector<HTMLButtonElement>("button[type=submit]")?.click()
     expect(onSend.mock.calls).toEqual([["yes", { reply_to: "a" }]])
     expect(written.replyTo.value).toBe(null)

@@ -17,7 +17,7 @@ import {
   wireMessage,
 } from "./wire.ts"
 
-async function connected(onFrame?: () => void) {
+async function openSocket(onFrame?: () => void) {
   const clock = createClock()
   const server = createServer()
   const handlers = listen(onFrame)
@@ -29,15 +29,15 @@ async function connected(onFrame?: () => void) {
   return { clock, server, handlers, received: handlers.received, deps, socket }
 }
 
-async function live(onFrame?: () => void) {
-  const all = await connected(onFrame)
+async function openLiveSocket(onFrame?: () => void) {
+  const all = await openSocket(onFrame)
   all.server.last().say(hello())
   return all
 }
 
 describe("hello", () => {
   test("[SO1] the token is sent as a subprotocol, and hello names epoch and seq", async () => {
-    const { server, received } = await connected()
+    const { server, received } = await openSocket()
     expect(server.last().protocols).toEqual(["cuecard.v1", "token.jwt"])
     expect(server.last().sent).toEqual([
       { type: "hello", protocol: PROTOCOL_VERSION, epoch: "e1", after: 10, live: true },
@@ -49,7 +49,7 @@ describe("hello", () => {
   })
 
   test("[SO4] an unrequested hello of another epoch loads the page again", async () => {
-    const { server, received, socket } = await live()
+    const { server, received, socket } = await openLiveSocket()
     server.last().say(hello(12, "e2"))
     expect(received.resets).toEqual(["epoch"])
     expect(socket.send({ type: "send", id: "a", content: "x" })).toBe(false)
@@ -62,13 +62,13 @@ describe("hello", () => {
   })
 
   test("[SO4] another epoch, or a server that is behind the client, loads the page again", async () => {
-    const other = await connected()
+    const other = await openSocket()
     other.server.last().say(hello(10, "e2"))
     expect(other.received.resets).toEqual(["epoch"])
-    const behind = await connected()
+    const behind = await openSocket()
     behind.server.last().say(hello(3))
     expect(behind.received.resets).toEqual(["epoch"])
-    const refused = await connected()
+    const refused = await openSocket()
     refused.server.last().say({ type: "error", code: "frame_invalid", text: "after" })
     expect(refused.received.resets).toEqual(["epoch"])
     refused.socket.resumeFrom({ epoch: "e2", seq: 4 })
@@ -79,7 +79,7 @@ describe("hello", () => {
 
 describe("numbered frames", () => {
   test("[SO2] a seq at or below the last is dropped", async () => {
-    const { server, received } = await live()
+    const { server, received } = await openLiveSocket()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(9, 8, "m", []))
@@ -88,7 +88,7 @@ describe("numbered frames", () => {
   })
 
   test("[SO3] a gap sends hello again from the last seq; frames before the response don't count", async () => {
-    const { server, received } = await live()
+    const { server, received } = await openLiveSocket()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(14, 13, "m", []))
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", after: 11 })
@@ -100,7 +100,7 @@ describe("numbered frames", () => {
   })
 
   test("[SO3] gaps without any progress end in a fresh page", async () => {
-    const { server, received } = await live()
+    const { server, received } = await openLiveSocket()
     for (let i = 0; i < 4; i++) {
       server.last().say(ops(20, 19, "m", []))
       server.last().say(hello(20))
@@ -109,7 +109,7 @@ describe("numbered frames", () => {
   })
 
   test("[SO4] ops that don't fit load the page again", async () => {
-    const { server, received } = await live(() => {
+    const { server, received } = await openLiveSocket(() => {
       throw new RangeError("text at 5 of 4")
     })
     server.last().say(ops(11, 10, "m", []))
@@ -117,7 +117,7 @@ describe("numbered frames", () => {
   })
 
   test("[SO2] a fragmented message is one frame, and counts when the last fragment has arrived", async () => {
-    const { server, received, socket } = await live()
+    const { server, received, socket } = await openLiveSocket()
     const header = { ...messageFrame(11, 10, wireMessage("m")), pieces: 2 }
     server.last().say(header)
     server.last().say({
@@ -133,7 +133,7 @@ describe("numbered frames", () => {
   })
 
   test("[SO2] fragmented ops are one frame", async () => {
-    const { server, received } = await live()
+    const { server, received } = await openLiveSocket()
     const piece = (at: number) => ({ ...ops(11, 10, "m", [{ op: "cut", to: at }]), piece: at, pieces: 3 })
     for (const at of [1, 2, 3]) server.last().say(piece(at))
     expect(received.frames).toMatchObject([{ type: "ops", ops: [{ to: 1 }, { to: 2 }, { to: 3 }] }])
@@ -142,7 +142,7 @@ describe("numbered frames", () => {
   })
 
   test("[SO8] seen is sent every SEEN_EVERY_FRAMES frames", async () => {
-    const { server } = await live()
+    const { server } = await openLiveSocket()
     for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES * 2; seq++) server.last().say(ops(seq, seq - 1, "m", []))
     expect(server.last().sent.filter(({ type }) => type === "seen")).toEqual([
       { type: "seen", seq: 10 + SEEN_EVERY_FRAMES },
@@ -155,7 +155,7 @@ describe("losing and finding the server", () => {
   test("[SO5] delays grow up to ten seconds, and start again after a hello", async () => {
     expect([1, 2, 3, 6, 20].map((failures) => retryDelayMs(failures, 1))).toEqual([300, 600, 1200, 9600, 10_000])
     expect(retryDelayMs(1, 0)).toBe(150)
-    const { clock, server, received } = await live()
+    const { clock, server, received } = await openLiveSocket()
     server.last().events.onClose(1006)
     expect(received.links.at(-1)).toBe("waiting")
     clock.pass(299)
@@ -179,7 +179,7 @@ describe("losing and finding the server", () => {
 
   test("[SO5] a server that greets and fails, again and again, isn't hammered", async () => {
     for (const code of [1011, 4401, 4408]) {
-      const { clock, server } = await live()
+      const { clock, server } = await openLiveSocket()
       for (let i = 0; i < 40; i++) {
         server.last().events.onClose(code)
         clock.pass(500)
@@ -192,7 +192,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO5] online or visible again retries at once", async () => {
-    const { server, socket } = await live()
+    const { server, socket } = await openLiveSocket()
     server.last().events.onClose(1006)
     socket.checkConnection()
     await settle()
@@ -200,7 +200,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] pings, and abandons a socket that doesn't respond", async () => {
-    const { clock, server, received } = await live()
+    const { clock, server, received } = await openLiveSocket()
     clock.pass(PING_MS)
     expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
     server.last().say({ type: "pong" })
@@ -214,7 +214,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] an unanswered send abandons the socket early", async () => {
-    const { clock, server, received, socket } = await live()
+    const { clock, server, received, socket } = await openLiveSocket()
     clock.pass(1_000)
     socket.send({ type: "send", id: "a", content: "x" })
     clock.pass(7_999)
@@ -233,7 +233,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] a socket that dies right after a response is found within DEAD_SOCKET_MS", async () => {
-    const { clock, server, received } = await live()
+    const { clock, server, received } = await openLiveSocket()
     clock.pass(PING_MS)
     server.last().say({ type: "pong" })
     clock.pass(DEAD_SOCKET_MS - 1)
@@ -243,7 +243,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] an unanswered `seen` abandons nothing", async () => {
-    const { clock, server, received } = await live()
+    const { clock, server, received } = await openLiveSocket()
     for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES; seq++) server.last().say(ops(seq, seq - 1, "m", []))
     expect(server.last().sent.at(-1)?.type).toBe("seen")
     clock.pass(PING_MS - 1)
@@ -251,7 +251,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] a large message on a slow line may take as long as sending it takes", async () => {
-    const { clock, received, socket } = await live()
+    const { clock, received, socket } = await openLiveSocket()
     socket.send({ type: "send", id: "a", content: "x".repeat(32_000) })
     clock.pass(15_000)
     expect(received.links.at(-1)).toBe("live")
@@ -260,7 +260,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] a socket that only receives is abandoned too", async () => {
-    const { clock, server, received } = await live()
+    const { clock, server, received } = await openLiveSocket()
     for (let seq = 11; seq <= 90; seq++) {
       clock.pass(1_000)
       if (server.sockets.length === 1) server.last().say(ops(seq, seq - 1, "m", []))
@@ -270,14 +270,14 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO9] an unanswered hello, and a socket that never opens, are abandoned", async () => {
-    const mute = await connected()
+    const mute = await openSocket()
     mute.clock.pass(9_000)
     expect(mute.received.links).toContain("waiting")
     await settle()
     mute.clock.pass(15_000)
     await settle()
     expect(mute.server.sockets.length).toBeGreaterThan(2)
-    const hung = await connected()
+    const hung = await openSocket()
     hung.server.last().events.onClose(1006)
     hung.clock.pass(300)
     await settle()
@@ -294,7 +294,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO1] a refused token is discarded, and the next is tried at once", async () => {
-    const { server, deps } = await live()
+    const { server, deps } = await openLiveSocket()
     server.last().events.onClose(4401)
     await settle()
     expect(deps.forgotten).toBe(1)
@@ -302,7 +302,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO10] a renewed token opens a second socket: the first stays until it is open, and no frame is lost or duplicated", async () => {
-    const { clock, server, received } = await live()
+    const { clock, server, received } = await openLiveSocket()
     const pong = async () => {
       clock.pass(PING_MS)
       await settle()
@@ -326,7 +326,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO10] a renewal that fails leaves the first socket alone and is retried", async () => {
-    const { clock, server, deps, received } = await live()
+    const { clock, server, deps, received } = await openLiveSocket()
     const pong = async () => {
       clock.pass(PING_MS)
       await settle()
@@ -365,7 +365,7 @@ describe("losing and finding the server", () => {
       [4406, "outdated"],
       [4404, "gone"],
     ] as const) {
-      const { clock, server, received } = await live()
+      const { clock, server, received } = await openLiveSocket()
       server.last().events.onClose(code)
       clock.pass(60_000)
       await settle()
@@ -375,7 +375,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO3] a socket closed for falling behind resumes at once", async () => {
-    const { server } = await live()
+    const { server } = await openLiveSocket()
     server.last().say(ops(11, 10, "m", []))
     server.last().events.onClose(4408)
     await settle()
@@ -384,7 +384,7 @@ describe("losing and finding the server", () => {
   })
 
   test("[SO7] nothing is sent before the server's hello", async () => {
-    const { server, socket } = await connected()
+    const { server, socket } = await openSocket()
     expect(socket.send({ type: "send", id: "a", content: "x" })).toBe(false)
     server.last().say(hello())
     expect(socket.send({ type: "send", id: "a", content: "x" })).toBe(true)

@@ -8,7 +8,7 @@ import { SessionRouter } from "../../client/session/session-router.ts"
 import { handleEscape } from "../../client/app/escape-key.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { setUp } from "./open-session.ts"
-import { soon, until } from "./dom.ts"
+import { delay, until } from "./dom.ts"
 import { settle } from "./wire.ts"
 
 /** One time for all rows, so that their order does not depend on the clock. */
@@ -57,18 +57,18 @@ afterEach(() => {
 
 const press = async (key: string): Promise<void> => {
   document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }))
-  await soon()
+  await delay()
 }
 const more = (root: ParentNode, id: string) => root.querySelector<HTMLElement>(`[data-session="${id}"] .more`)
 const focused = () => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent
 const open = async (root: ParentNode, id: string): Promise<void> => {
   more(root, id)?.click()
-  await soon()
+  await delay()
 }
 const choose = async (name: string): Promise<void> => {
   const items = [...document.querySelectorAll<HTMLElement>("[role=menuitem], dialog button")]
   items.find(({ textContent }) => textContent === name)?.click()
-  await soon()
+  await delay()
 }
 const shown = (root: ParentNode) =>
   [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
@@ -158,7 +158,7 @@ describe("renaming", () => {
     const input = field(root) as HTMLInputElement
     input.value = "Other"
     root.querySelector<HTMLElement>(".composer textarea")?.focus()
-    await soon()
+    await delay()
     expect(rename.mock.calls).toEqual([["a", "Other"]])
     expect(document.activeElement?.localName).toBe("textarea")
   })
@@ -172,7 +172,7 @@ describe("renaming", () => {
     input.value = "Half ty"
     rows[1] = row("a", { active: Date.now() })
     await router.sessionList.refresh()
-    await soon()
+    await delay()
     expect(field(root)).toBe(input)
     expect(document.activeElement).toBe(input)
     expect(rename).not.toHaveBeenCalled()
@@ -216,12 +216,12 @@ describe("deleting", () => {
 test("[PG32] a refusal is shown once, and can be dismissed", async () => {
   const { root, router } = await page([row("a")])
   router.sessionList.showNotice("It could not be.", true)
-  await soon()
+  await delay()
   const notice = root.querySelector(".notice")
   expect(notice?.getAttribute("role")).toBe("alert")
   expect(notice?.textContent).toBe("It could not be.")
   notice?.querySelector("button")?.click()
-  await soon()
+  await delay()
   expect(notice?.textContent).toBe("")
 })
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
 import { LinkSigner } from "../../client/files/signed-links.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
-import { soon } from "./dom.ts"
+import { delay } from "./dom.ts"
 
 /** A signer whose requests are answered by hand, on a clock moved by hand. */
 function signing(life = 3600) {
@@ -31,7 +31,7 @@ function signing(life = 3600) {
   })
   const settle = async (): Promise<void> => {
     for (const { call } of waiting.splice(0)) call()
-    await soon(0)
+    await delay(0)
   }
   return {
     signer,

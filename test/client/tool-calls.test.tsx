@@ -6,7 +6,7 @@ import { groupCalls, getGroupStatus } from "../../client/transcript/tool-call-gr
 import { groupExchanges } from "../../client/transcript/transcript-rows.tsx"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { CallStatus } from "../../shared/protocol/message.ts"
-import { soon } from "./dom.ts"
+import { delay } from "./dom.ts"
 import { answer, call, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
@@ -63,13 +63,13 @@ describe("adjacent calls", () => {
     fold.open = true
     fold.querySelector("summary")?.focus()
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 2, segment: plain(2, "running") }]))
-    await soon()
+    await delay()
     expect(heading(root)?.textContent).toContain("2 tool calls")
     expect(root.querySelector("[data-segment=tool]")).toBe(first)
     expect(fold.open).toBe(true)
     expect(document.activeElement).toBe(fold.querySelector("summary"))
     for (const at of [1, 2]) store.applyFrame(ops(at + 2, at + 1, "a", [{ op: "set", at, fields: { status: "ok" } }]))
-    await soon()
+    await delay()
     // The focus is inside, so the group doesn't fold.
     expect(heading(root)?.getAttribute("aria-expanded")).toBe("true")
     expect(document.activeElement).toBe(fold.querySelector("summary"))
@@ -81,17 +81,17 @@ describe("adjacent calls", () => {
     ])
     expect(visible(root)).toEqual(["tool_1", "tool_2"])
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: { status: "ok" } }]))
-    await soon()
+    await delay()
     expect(visible(root)).toEqual(["tool_1", "tool_2"])
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 1, fields: { status: "ok" } }]))
-    await soon()
+    await delay()
     expect(visible(root)).toEqual([])
     expect(heading(root)?.textContent).toBe("2 tool callstool_1, tool_2Done")
     ;(heading(root) as HTMLElement).click()
-    await soon()
+    await delay()
     expect(visible(root)).toEqual(["tool_1", "tool_2"])
     store.applyFrame(ops(4, 3, "a", [{ op: "open", at: 2, segment: plain(3) }]))
-    await soon()
+    await delay()
     expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
   })
 
@@ -101,7 +101,7 @@ describe("adjacent calls", () => {
     ])
     expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
     ;(heading(root) as HTMLElement).click()
-    await soon()
+    await delay()
     expect(visible(root)).toEqual(["tool_2"])
     expect(root.querySelector(".list > div:not([hidden]) .ask")).not.toBe(null)
   })
@@ -117,7 +117,7 @@ describe("adjacent calls", () => {
     })
     watch.observe(root, { subtree: true, childList: true, characterData: true, attributes: true })
     store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 1, offset: 0, text: "line" }]))
-    await soon()
+    await delay()
     watch.disconnect()
     expect([...changed]).toEqual([tools[1]])
   })
@@ -161,13 +161,13 @@ describe("agents", () => {
     expect(first?.querySelector("strong")?.textContent).toBe("warm")
     expect(first?.querySelector(".acts")).toBe(null)
     store.applyFrame(messageFrame(2, 1, sent("a", "x")))
-    await soon()
+    await delay()
     expect(root.querySelector("section.exchange")).toBe(block)
     expect(block?.querySelector("article")).toBe(first)
     expect([...(block?.querySelectorAll("article") ?? [])].map((one) => one.dataset["id"])).toEqual(["x", "a"])
     expect(block?.querySelectorAll("article")[1]?.textContent).toContain("Reply to generalyes")
     store.applyFrame(messageFrame(3, 2, user("q", "thanks", { timestamp: "2026-05-02T15:00:00.000Z" })))
-    await soon()
+    await delay()
     expect(root.querySelector("article[data-id=q]")?.closest(".exchange")).toBe(null)
   })
 
@@ -197,7 +197,7 @@ describe("agents", () => {
     expect(block?.querySelector("strong")?.textContent).toBe("Compare")
     const waits = { status: "waiting", result: JSON.stringify(queued) } as const
     store.applyFrame(ops(2, 1, "a", [{ op: "set", at: 0, fields: waits }]))
-    await soon()
+    await delay()
     expect(block?.querySelector(".badge")?.textContent).toBe("Waiting")
     expect(block?.textContent).toContain("Waiting for researcher…")
     expect(block?.querySelector("a")?.getAttribute("href")).toBe("#/s/agent-1")
@@ -206,7 +206,7 @@ describe("agents", () => {
     expect(actions.decideApproval).not.toHaveBeenCalled()
     const result = JSON.stringify({ agent: "researcher", session: "agent-1", answer: "Lima is *warm*." })
     store.applyFrame(ops(3, 2, "a", [{ op: "set", at: 0, fields: { status: "ok", result } }]))
-    await soon()
+    await delay()
     expect(root.querySelector("section.agent")).toBe(block)
     expect(block?.querySelector(".badge")?.textContent).toBe("Done")
     expect(block?.querySelector(".reply em")?.textContent).toBe("warm")

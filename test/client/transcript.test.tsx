@@ -18,7 +18,7 @@ import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
-import { soon } from "./dom.ts"
+import { delay } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
 
@@ -103,7 +103,7 @@ describe("thinking", () => {
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
     store.applyFrame(ops(2, 1, "a", [{ op: "text", at: 0, offset: 3, text: " two" }]))
-    await soon()
+    await delay()
     expect(details.open).toBe(true)
     expect(details.textContent).toContain("one two")
   })
@@ -144,7 +144,7 @@ describe("tools", () => {
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
     details.dispatchEvent(new Event("toggle"))
-    await soon()
+    await delay()
     expect([...root.querySelectorAll(".key")].map((key) => key.textContent)).toEqual(['"city"', '"days"', '"ok"'])
     expect(root.querySelector(".string")?.textContent).toBe('"Lon\\"don"')
     expect([...root.querySelectorAll(".word")].map((word) => word.textContent)).toEqual(["true", "null"])
@@ -277,7 +277,7 @@ describe("live and after a reload", () => {
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
     for (const [at, list] of weatherTurn.entries()) {
       store.applyFrame(ops(3 + at, 2 + at, "a", list))
-      await soon(at >= 6 ? 600 : 20)
+      await delay(at >= 6 ? 600 : 20)
       const now = store.getMessageSignal("a")?.value as WireMessage
       expect(root.innerHTML).toBe(transcript([now]).root.innerHTML)
     }
@@ -295,7 +295,7 @@ describe("live and after a reload", () => {
     const { store, root } = transcript([])
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
     store.applyFrame(ops(3, 2, "a", [{ op: "open", at: 0, segment: shown }]))
-    await soon(5)
+    await delay(5)
     expect(played).toEqual([
       [
         { opacity: 0, transform: "translateY(8px)" },
@@ -304,7 +304,7 @@ describe("live and after a reload", () => {
     ])
     expect(root.querySelector(".degrees")?.textContent).not.toBe("30°C")
     store.applyFrame(ops(4, 3, "a", [{ op: "text", at: 0, offset: 0, text: "more" }]))
-    await soon(600)
+    await delay(600)
     expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
     expect(played).toHaveLength(1)
     expect(root.querySelector("[style]")).toBe(null)
@@ -323,7 +323,7 @@ describe("live and after a reload", () => {
         { op: "open", at: 0, segment: createCardSegment(createWeather("Snow", { temperature_c: 30 }), "") },
       ]),
     )
-    await soon()
+    await delay()
     expect(animate).not.toHaveBeenCalled()
     expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
   })
@@ -342,7 +342,7 @@ describe("live and after a reload", () => {
     const watch = new MutationObserver((records) => touched.push(...records.map(({ target }) => target)))
     watch.observe(root, { subtree: true, childList: true, characterData: true, attributes: true })
     store.applyFrame(ops(2, 1, "live", [{ op: "text", at: 1, offset: 1, text: "z" }]))
-    await soon()
+    await delay()
     touched.push(...watch.takeRecords().map(({ target }) => target))
     const own = root.querySelectorAll("[data-id=live] [data-segment]")[1]
     expect(touched.length).toBeGreaterThan(0)
@@ -360,7 +360,7 @@ describe("live and after a reload", () => {
     const { store } = transcript([...createAllMessages(), live])
     const drawn = vi.spyOn(SegmentView.prototype, "render")
     store.applyFrame(ops(2, 1, "live", [{ op: "text", at: 1, offset: 1, text: "z" }]))
-    await soon()
+    await delay()
     expect(drawn).toHaveBeenCalledTimes(1)
   })
 
@@ -368,7 +368,7 @@ describe("live and after a reload", () => {
     const { log, entries, store } = transcript([], [{ id: "u", content: "hi", at: 1, error: null }])
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     entries.value = [{ id: "u", content: "hi", at: 1, error: "no" }]
-    await soon()
+    await delay()
     expect(log.querySelector("[data-typing]")).toBe(null)
     expect(log.querySelector("[role=alert]")?.textContent).toBe("no Retry Discard")
     entries.value = []
@@ -376,7 +376,7 @@ describe("live and after a reload", () => {
     store.applyFrame(
       messageFrame(3, 2, createMessage("user", [{ type: "text", content: "next" }], { status: "queued" })),
     )
-    await soon()
+    await delay()
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     expect(log.textContent).toContain("Queued")
   })

@@ -21,7 +21,7 @@ const MOMENT_MS = 2_500
 const QUIET_MS = 150
 
 /** Extra time until a tab with a blackholed socket sees an end, in milliseconds. */
-const DEAF_MS = 3_000
+const BLACKHOLE_MS = 3_000
 
 export async function playSession(host: Host, session: TestSession): Promise<void> {
   for (const turn of session.plan.turns) await playTurn(host, session, turn)
@@ -50,7 +50,7 @@ async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promi
 /** Reports a violation if the turns took too long, counted from their start or from the last restart. */
 function reportLate(host: Host, session: TestSession, started: number, turns: number): void {
   const took = Date.now() - Math.max(started, host.server.readyAt.at(-1) ?? 0)
-  if (took <= RECOVERED_MS + DEAF_MS + turns * WORK_MS) return
+  if (took <= RECOVERED_MS + BLACKHOLE_MS + turns * WORK_MS) return
   const detail = `${turns} turns took ${took} ms after the last restart`
   host.report({ rule: "turn_ends", session: session.plan.name, detail })
 }
