@@ -1,3 +1,5 @@
+/** strip-directives.test.ts: removal of directives and spans from text. */
+
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseDirectives } from "../../shared/segment/parse-directives.ts"
