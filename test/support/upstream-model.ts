@@ -15,6 +15,9 @@ export function playModel(call: Call): void {
 
 const USAGE = { choices: [], usage: { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28 } }
 
+/** The text of `steady`: one part per character, 75 ms apart, so 3.75 s in total. */
+const STEADY_TEXT = "x".repeat(50)
+
 const SCENARIOS: Record<string, (call: Call) => void> = {
   ok: (call) => stream(call, [text("Hello"), text(", "), text("world."), finish("stop"), USAGE]),
   "no-usage": (call) => stream(call, [text("Hello."), finish("stop")]),
@@ -73,6 +76,7 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
     call.reply.write(line(text("One moment")))
   },
   slow: (call) => void drip(call, [text("a"), text("b"), text("c"), text("d"), text("e"), finish("stop")], 300),
+  steady: (call) => void drip(call, [...STEADY_TEXT].map(text).concat(finish("stop")), 75),
 }
 
 /** A model that obeys trailers: it calls the tool for two cities, then writes spans with the tags of the results. */
