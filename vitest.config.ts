@@ -19,8 +19,11 @@ const NODE_ALIAS = { "cuecard/testing": resolve("testing/index.ts") }
 const LONG_MS = 120_000
 /** The short form of the fault suite, on a busy machine. */
 const FAULTS_MS = 300_000
-/** One more than the two cores of CI: most files wait for a server, a browser or a timer for part of their time. */
-const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 3)
+/**
+ * More than the two cores of CI, because most files wait for a server, a browser or a timer for part of their time. The
+ * full fault suite measures how long recovery takes, so full runs keep more headroom.
+ */
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? (process.env["RUNS"] === "full" ? 3 : 4))
 
 /** The length of generated tests (test/support/seeded.ts). workerd takes its environment from its bindings. */
 const LENGTHS = Object.fromEntries(
