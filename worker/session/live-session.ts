@@ -222,10 +222,8 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   async export(after: number | null, format: ExportFormat): Promise<Pick<ExportStream, "lines">> {
-    const isMarkdown = format === "markdown"
-    const { lines, done } = isMarkdown
-      ? exportMarkdown(this.store, after)
-      : exportJsonl(this, await this.#deriveSealKey(), after)
+    const { lines, done } =
+      format === "markdown" ? exportMarkdown(this.store, after) : exportJsonl(this, await this.#deriveSealKey(), after)
     this.#waitUntil(done)
     return { lines }
   }
