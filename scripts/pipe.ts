@@ -46,9 +46,21 @@ function exitWithError(text: string, code = 1): never {
 
 const { values, positionals } = readArgs()
 
+/**
+ * Joins `--session` and the next argument with an equals sign. One session ID in 64 begins with a hyphen, and
+ * `parseArgs` takes a separate argument with a hyphen for an option.
+ */
+function joinSessionOption(args: readonly string[]): string[] {
+  const end = args.indexOf("--")
+  const at = args.indexOf("--session")
+  if (at === -1 || at + 1 >= args.length || (end !== -1 && at + 1 >= end)) return [...args]
+  return [...args.slice(0, at), `--session=${args[at + 1]}`, ...args.slice(at + 2)]
+}
+
 function readArgs() {
   try {
     return parseArgs({
+      args: joinSessionOption(process.argv.slice(2)),
       allowPositionals: true,
       options: {
         session: { type: "string" },

@@ -1,6 +1,7 @@
 /** pipe.test.ts: scripts/pipe.ts against a real server: a program's output is shown live, once, through failures. */
 
 import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -145,7 +146,6 @@ describe("a recorded stream", () => {
   test("[PI6] is read from standard input; the pipe waits while another answer runs", async () => {
     const cuecard = await start({ script: [[{ type: "text_delta", delta: "Mine." }, { type: "finish" }]] })
     const { id } = await cuecard.createSession()
-    const { readFileSync } = await import("node:fs")
     const busy = pipe(cuecard, id, "--format", "pi", ...slowly("pi-tools", 60))
     await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(0)
     const piping = pipe(cuecard, id, "--stdin", "--format", "codex")
@@ -167,6 +167,18 @@ describe("a recorded stream", () => {
       "text",
     ])
     expect(piping.output()).toContain("item hologram ×1")
+  })
+
+  test("[PI12] goes into a session whose ID begins with a hyphen", async () => {
+    const cuecard = await start()
+    const id = "-FqW0vT9_hyphen-first"
+    const headers = { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" }
+    const body = JSON.stringify({ id, title: "" })
+    expect((await fetch(`${cuecard.url}/v1/sessions`, { method: "POST", headers, body })).ok).toBe(true)
+    const piping = pipe(cuecard, id, "--stdin", "--format", "codex")
+    piping.child.stdin?.end(readFileSync(join(RECORDED, "codex-tools.jsonl")))
+    expect(await piping.exit, piping.output()).toBe(0)
+    expect((await messagesOf(cuecard, id)).map(({ status }) => status)).toEqual(["completed"])
   })
 
   test("[PI6] without a session or a format it prints the usage", async () => {
