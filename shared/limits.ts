@@ -395,3 +395,17 @@ export const MAX_MEDIA_HOSTS = 100
 
 /** How long the Worker caches a tenant's settings for the page's policy, in milliseconds. SPEC HD2. */
 export const SETTINGS_FRESH_MS = 10_000
+
+// ── JSON from outside ──
+
+/**
+ * Deepest level of arrays and objects in JSON that is parsed, stored or shown: twice what real data has, and what the
+ * parsers of several platforms allow by default. SPEC BD1, BD2.
+ */
+export const MAX_JSON_DEPTH = 64
+
+/** Deepest level of a server frame: a card's payload and the levels around it. */
+export const MAX_FRAME_DEPTH = MAX_JSON_DEPTH + 8
+
+/** Maximum number of values in JSON that is parsed: each needs up to 60 bytes of memory. SPEC BD1. */
+export const MAX_JSON_VALUES = 500_000

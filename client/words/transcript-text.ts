@@ -56,6 +56,7 @@ export const toolText = {
   calls: (count: number) => `${count} tool calls`,
   truncated: (lines: number, bytes: number, isSettled: boolean) =>
     `Showing the first part of ${lines.toLocaleString("en")} lines (${formatSize(bytes)})${isSettled ? "" : " so far"}.`,
+  showAll: (chars: number) => `Show all (${chars.toLocaleString("en")} more characters)`,
   approvalLabel: (tool: string) => `Allow ${tool}?`,
   approvalQuestion: (tool: string) => `Allow Cuecard to run ${tool}?`,
   allow: "Allow",

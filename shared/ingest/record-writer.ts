@@ -6,7 +6,7 @@
  */
 
 import { type TurnFault, turnFaultToText } from "../fault.ts"
-import { parseJson } from "../json.ts"
+import { parseJsonToDepth } from "../json.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { countUtf8Bytes } from "../truncate.ts"
@@ -213,7 +213,7 @@ export function createMapper(writer: RecordWriter, onEvent: (event: Fields) => v
     unknown: writer.unknown,
     mapLine(line) {
       if (line.trim() === "") return []
-      const event = parseJson(line)
+      const event = parseJsonToDepth(line)
       if (isFields(event)) onEvent(event)
       else writer.countUnknown("not JSON")
       return writer.drainRecords()

@@ -8,6 +8,7 @@
 import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 import type { FaultReason } from "../fault.ts"
 import { isJsonObject, parseJson } from "../json.ts"
+import { MAX_FRAME_DEPTH } from "../limits.ts"
 import type { AgentTag, Metrics } from "./event.ts"
 import type { MessageStatus, Role } from "./message.ts"
 import type { Op, Segment } from "./segment.ts"
@@ -103,7 +104,7 @@ const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
 
 /** Parses one server frame. Returns null for a malformed frame and for a frame of an unknown type. */
 export function parseServerFrame(text: string): ServerFrame | null {
-  const value = parseJson(text)
+  const value = parseJson(text, MAX_FRAME_DEPTH)
   return isServerFrame(value) ? value : null
 }
 

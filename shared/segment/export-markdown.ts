@@ -6,6 +6,7 @@
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
+import { printJson } from "../json.ts"
 import type { Segment } from "../protocol/segment.ts"
 import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"
@@ -54,7 +55,7 @@ function segmentToBlocks({ role }: Message, segment: Segment): string[] {
       return [
         formatProse(segment.synthesis),
         `Card ${formatInlineCode(segment.tag)}`,
-        formatFence("json", formatJson(segment.payload)),
+        formatFence("json", printJson(segment.payload)),
       ]
     case "canvas":
       return [`Canvas: ${formatLink(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]
@@ -171,8 +172,4 @@ function measureLongestRun(text: string, char: string): number {
 
 function isJson(text: string): boolean {
   return /^\s*[[{]/.test(text)
-}
-
-function formatJson(payload: unknown): string {
-  return JSON.stringify(payload, null, 2)
 }

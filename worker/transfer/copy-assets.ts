@@ -9,7 +9,7 @@ import * as v from "valibot"
 import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
@@ -86,7 +86,7 @@ function createBadLine({ n }: StagedRow, fault: Fault, parts: number): BadLine {
 
 /** Returns the reason why the asset is missing; null if its bytes are stored now. */
 async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: StagedRow): Promise<Fault | null> {
-  const record = parseRecord(parseJson(line))
+  const record = parseRecord(parseJsonToDepth(line))
   if (!record.ok || record.value.type !== "asset") return null
   const { asset } = record.value
   const { assets, copy } = assetCopier

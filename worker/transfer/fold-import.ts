@@ -6,7 +6,7 @@
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { StagedFile } from "./import-state.ts"
 import { type FoldingProgress, ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
@@ -117,6 +117,6 @@ function createRecordNumbering(staging: StagedRows): (n: number) => number {
 
 /** Parses a staged row. It was valid when it was staged. */
 function rowToRecord({ line, at }: StagedRow): StreamRecord | null {
-  const record = parseRecord(parseJson(line))
+  const record = parseRecord(parseJsonToDepth(line))
   return record.ok ? { ...record.value, timestamp: new Date(at).toISOString() } : null
 }

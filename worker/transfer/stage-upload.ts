@@ -7,7 +7,7 @@
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -156,17 +156,17 @@ function createRecordReader(part: number) {
     *end(): Generator<NumberedRecord> {
       if (list === null) return
       if (chars > MAX_LIST_CHARS) yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
-      else yield* valueToRecords(1, parseJson(list.join("\n")), part)
+      else yield* valueToRecords(1, parseJsonToDepth(list.join("\n")), part)
     },
   }
 }
 
 function isListStart({ text }: Line): boolean {
-  return text.ok && text.value.trimStart().startsWith("[") && parseJson(text.value) === undefined
+  return text.ok && text.value.trimStart().startsWith("[") && parseJsonToDepth(text.value) === undefined
 }
 
 function* lineToRecords({ n, text }: Line, part: number): Generator<NumberedRecord> {
-  if (text.ok) yield* valueToRecords(n, parseJson(text.value), part)
+  if (text.ok) yield* valueToRecords(n, parseJsonToDepth(text.value), part)
   else yield { n, result: text }
 }
 

@@ -1,7 +1,7 @@
 /** verify-seal.ts: verifies the seal of a staged file, and computes the digest that identifies the file. */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"
 import { FOLD_YIELD_BATCHES } from "./fold-import.ts"
@@ -21,7 +21,7 @@ export async function verifySeal(
   getKey: () => Promise<CryptoKey>,
 ): Promise<StagedFile> {
   const last = staging.readLastRow()
-  const json = last === null ? undefined : parseJson(last.line)
+  const json = last === null ? undefined : parseJsonToDepth(last.line)
   const signature = parseRecord(json)
   if (last === null || !signature.ok || signature.value.type !== "signature") return { ...staged, isSealed: false }
   const { tip, value, title } = signature.value

@@ -4,6 +4,7 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
+import { limitJsonDepth } from "../../shared/json.ts"
 import type { Model, ModelEvent } from "../model/model-adapter.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
 import { createCallId } from "../platform/call-id.ts"
@@ -81,7 +82,8 @@ function addToolCall(host: TurnHost, run: TurnRun, event: Extract<ModelEvent, { 
     type: "tool_call",
     call_id: createCallId(run.recorder.pos, parts.length),
     name: event.name.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed(),
-    // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should.
-    args: event.args.slice(0, MAX_ARGS_CHARS).toWellFormed(),
+    // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should. So does a call whose
+    // deeper levels are omitted (`parseToolArgs`).
+    args: limitJsonDepth(event.args.slice(0, MAX_ARGS_CHARS).toWellFormed()),
   })
 }
