@@ -409,3 +409,11 @@ export const MAX_FRAME_DEPTH = MAX_JSON_DEPTH + 8
 
 /** Maximum number of values in JSON that is parsed: each needs up to 60 bytes of memory. SPEC BD1. */
 export const MAX_JSON_VALUES = 500_000
+
+// ── Model endpoints ──
+
+/** Longest line of a model's stream, in UTF-16 code units: the longest answer in one piece, escaped, and some room. SPEC MO13. */
+export const MAX_MODEL_LINE_CHARS = 4 * MAX_ANSWER_CHARS
+
+/** Largest body of a model's endpoint that is not a stream, in bytes: it only describes a failure. SPEC MO13. */
+export const MAX_MODEL_BODY_BYTES = 64 * 1024
