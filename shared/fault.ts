@@ -44,12 +44,15 @@ export type Fault =
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
   | { readonly reason: "scope_denied" }
+  | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
   | { readonly reason: "route_unknown" }
   | { readonly reason: "upgrade_expected" }
   | { readonly reason: "body_malformed" }
   | { readonly reason: "body_too_large"; readonly max: number }
+  | { readonly reason: "body_type_refused" }
+  | { readonly reason: "body_stalled" }
   | { readonly reason: "field_invalid"; readonly field: string }
   | { readonly reason: "record_refused"; readonly type: string }
   | { readonly reason: "record_gap"; readonly nextNumber: number }
@@ -143,12 +146,18 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  revocations_full: {
+    status: 409,
+    text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,
+  },
   origin_denied: { status: 403, text: "Requests from this origin aren't allowed." },
   session_unknown: { status: 404, text: "We couldn't find that conversation.", close: 4404 },
   route_unknown: { status: 404, text: "There's nothing at this address." },
   upgrade_expected: { status: 426, text: "This address only accepts WebSocket connections." },
   body_malformed: { status: 400, text: "Not valid JSON. Send a JSON object." },
   body_too_large: { status: 413, text: ({ max }) => `This is too large. The limit is ${formatSize(max)}.` },
+  body_type_refused: { status: 415, text: 'Send JSON, with the header "Content-Type: application/json".' },
+  body_stalled: { status: 408, text: "The request took too long to arrive. Send it again." },
   field_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
   record_refused: { status: 400, text: ({ type }) => `An external producer can't send "${type}".` },
   record_gap: { status: 409, text: ({ nextNumber }) => `Some records are missing. Resume with number ${nextNumber}.` },

@@ -417,3 +417,12 @@ export const MAX_MODEL_LINE_CHARS = 4 * MAX_ANSWER_CHARS
 
 /** Largest body of a model's endpoint that is not a stream, in bytes: it only describes a failure. SPEC MO13. */
 export const MAX_MODEL_BODY_BYTES = 64 * 1024
+
+// ── Bodies of requests ──
+
+/** Longest time for a JSON body to arrive, in milliseconds: the largest one at 256 kbit/s, and some room. SPEC RT12. */
+export const BODY_MS = 20_000
+
+/** How much of a refused upload is still read, in bytes, and for how long, in milliseconds: most senders read no response before that. SPEC AS3. */
+export const MAX_REFUSED_BYTES = 32 * 1024 * 1024
+export const REFUSED_UPLOAD_MS = 5_000

@@ -44,7 +44,8 @@ export async function call(path: string, options: Call = {}) {
 
 async function respond(path: string, { method = "GET", token, body, headers = {}, env: over }: Call) {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
+  const type = body === undefined ? {} : { "content-type": "application/json" }
+  const init = { method, headers: { ...type, ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
   if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
   // A deployment under test must not have the test tools.
   const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, MEDIA_UPSTREAM: undefined }

@@ -11,6 +11,7 @@ import {
   AGENT_RETRY_MS,
   TURN_ALARM_MS,
   APPROVAL_MS,
+  BODY_MS,
   ASSET_PENDING_MS,
   IMPORT_RESPONSE_MS,
   IMPORT_IDLE_MS,
@@ -23,6 +24,7 @@ import {
   PRODUCER_SILENCE_MS,
   PRODUCER_TURN_MS,
   REMOTE_FIRST_BYTE_MS,
+  REFUSED_UPLOAD_MS,
   REMOTE_MS,
   TOOL_MS,
   TURN_MS,
@@ -53,6 +55,8 @@ export interface TimeLimits {
   readonly importIdleMs: number
   readonly importResponseMs: number
   readonly uploadMs: number
+  readonly refusedUploadMs: number
+  readonly bodyMs: number
   readonly assetPendingMs: number
   readonly remoteFirstByteMs: number
   readonly remoteMs: number
@@ -82,6 +86,8 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     importIdleMs: scaleMs(IMPORT_IDLE_MS),
     importResponseMs: scaleMs(IMPORT_RESPONSE_MS),
     uploadMs: scaleMs(MAX_UPLOAD_MS),
+    refusedUploadMs: scaleMs(REFUSED_UPLOAD_MS),
+    bodyMs: scaleMs(BODY_MS),
     assetPendingMs: scaleMs(ASSET_PENDING_MS),
     remoteFirstByteMs: scaleMs(REMOTE_FIRST_BYTE_MS),
     remoteMs: scaleMs(REMOTE_MS),
