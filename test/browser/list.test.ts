@@ -355,7 +355,7 @@ test("[PG35] an import that was cut off by closing the page is removed when the 
 })
 
 async function tokenOfPage(): Promise<string> {
-  const answer = await fetch("/v1/dev/token", { method: "POST", body: "{}" })
+  const answer = await fetch("/v1/dev/token", { method: "POST" })
   return (await answer.json()).token
 }
 

@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 async function call(cuecard: Cuecard, path: string, body?: string, token = cuecard.token) {
-  const headers = { authorization: `Bearer ${token}` }
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
   const response = await fetch(
     `${cuecard.url}${path}`,
     body === undefined ? { headers } : { method: "POST", headers, body },
