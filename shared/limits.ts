@@ -426,3 +426,12 @@ export const BODY_MS = 20_000
 /** How much of a refused upload is still read, in bytes, and for how long, in milliseconds: most senders read no response before that. SPEC AS3. */
 export const MAX_REFUSED_BYTES = 32 * 1024 * 1024
 export const REFUSED_UPLOAD_MS = 5_000
+
+// ── Revocation ──
+
+/**
+ * Maximum number of unexpired tokens of a user that are revoked one by one, and how many of them tokens of a narrower
+ * scope may revoke: the list is read with every check. SPEC AU14.
+ */
+export const MAX_REVOKED_TOKENS = 1_000
+export const MAX_REVOKED_LIMITED_TOKENS = 800

@@ -63,7 +63,9 @@ export class StateClient {
   }
 
   async send<T>(method: "POST" | "PUT", path: string, body: object): Promise<T> {
-    return JSON.parse(await this.text(path, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) })) as T
+    return JSON.parse(
+      await this.text(path, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    ) as T
   }
 
   async createSession(id: string, title = "", agent = "general"): Promise<void> {
