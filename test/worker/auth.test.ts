@@ -271,7 +271,7 @@ describe("deployments", () => {
 
 describe("the local page's token", () => {
   const ask = (body?: string, more: Call = {}) =>
-    call("/v1/dev/token", { method: "POST", ...(body === undefined ? {} : { body }), ...more })
+    call("http://localhost/v1/dev/token", { method: "POST", ...(body === undefined ? {} : { body }), ...more })
 
   test("[AU4] with AUTH=dev the page gets a token for the tenant demo, valid for an hour", async () => {
     const given = await ask('{"user":"me"}')
@@ -282,6 +282,24 @@ describe("the local page's token", () => {
     const claims = await verifyToken(given.json.token, SECRET, Date.now())
     expect(claims).toMatchObject({ value: { token: expect.stringMatching(/^[\w-]{21}$/) } })
     expect(claims.ok && Math.abs(claims.value.issued - nowSeconds())).toBeLessThan(10)
+  })
+
+  test.each([
+    ["http://localhost:8787", 200],
+    ["http://chat.localhost", 200],
+    ["http://127.0.0.1:8787", 200],
+    ["http://127.9.9.9", 200],
+    ["http://[::1]:8787", 200],
+    ["http://192.168.1.5:8787", 404],
+    ["http://10.0.0.1", 404],
+    ["http://cuecard.test", 404],
+    ["http://desk.lan", 404],
+    ["http://0.0.0.0:8787", 404],
+    ["http://[::ffff:7f00:2]", 404],
+  ])("[AU4] under %s the answer is %i", async (origin, status) => {
+    const given = await call(`${origin}/v1/dev/token`, { method: "POST" })
+    expect(given.status).toBe(status)
+    if (status === 404) expect(given).toEqual(refusal(404, "route_unknown"))
   })
 
   test("[AU4] without AUTH=dev the route doesn't exist", async () => {

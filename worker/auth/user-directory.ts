@@ -13,6 +13,7 @@ import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
 import type { DirectoryRpc, RevocationResult, RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { MAX_REVOKED_LIMITED_TOKENS, MAX_REVOKED_TOKENS } from "../../shared/limits.ts"
+import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
@@ -69,10 +70,13 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
 
   listSessions(limit: number): SessionSummary[] {
     if (!hasSchema(this.ctx.storage.sql)) return []
-    return this.ctx.storage.sql
-      .exec<Omit<SessionSummary, "running"> & { running: number }>(LIST_SQL, limit)
-      .toArray()
-      .map((row) => ({ ...row, running: row.running === 1 }))
+    return (
+      this.ctx.storage.sql
+        .exec<Omit<SessionSummary, "running"> & { running: number }>(LIST_SQL, limit)
+        .toArray()
+        // An earlier version stored titles with controls.
+        .map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
+    )
   }
 
   setRunning(id: string, running: boolean): void {

@@ -24,6 +24,7 @@ import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { assetRoutes } from "./asset-routes.ts"
+import { toTitle } from "../../shared/text/title.ts"
 import { mediaSigningRoutes } from "./media-routes.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols, refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
@@ -34,8 +35,8 @@ import type { ImportPart } from "../platform/rpc/session-types.ts"
 const titleSchema = v.pipe(
   v.string(),
   v.maxLength(MAX_TITLE_CHARS),
-  // The database stores UTF-8, which has no lone surrogates. The response must show the title as it is stored.
-  v.transform((title) => title.toWellFormed()),
+  // The response must show the title as it is stored.
+  v.transform(toTitle),
 )
 
 /** If the client chooses the id, creating the same session twice has no effect. */

@@ -1,8 +1,8 @@
 /** verify-seal.ts: verifies the seal of a staged file, and computes the digest that identifies the file. */
 
-import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { parseJsonToDepth } from "../../shared/json.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
+import { toTitle } from "../../shared/text/title.ts"
 import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"
 import { FOLD_YIELD_BATCHES } from "./fold-import.ts"
 import type { StagedFile } from "./import-state.ts"
@@ -29,7 +29,7 @@ export async function verifySeal(
     ...staged,
     // Without positions in the file, its tip refers to nothing.
     tip: staged.isPlaced ? tip : null,
-    title: title.slice(0, MAX_TITLE_CHARS).toWellFormed(),
+    title: toTitle(title),
   }
   if (staged.skipped > 0) return { ...described, isSealed: false }
   const { value: _, ...head } = json as { readonly value?: unknown }
