@@ -1,5 +1,5 @@
 /**
- * json.ts: JSON values: their type, a parser that does not throw and is bounded in depth and count, and printed forms.
+ * json.ts: JSON values: their type, a parser that does not throw and is bounded in depth and count, and a canonical form.
  *
  * Recursive code (JSON.stringify, a component tree) overflows the stack on deep data, and parsing needs up to 80 bytes of
  * memory per byte of text. The bounds are therefore checked in the text, before it is parsed.
@@ -16,7 +16,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
  * Cost: one pass over the text before it is parsed. It ends at the first level or value that is too much. SPEC BD1.
  */
 export function parseJson(text: string, maxDepth = MAX_JSON_DEPTH): Json | undefined {
-  if (!createJsonMeter(maxDepth).push(text)) return undefined
+  if (!createJsonMeter(maxDepth)(text)) return undefined
   try {
     return JSON.parse(text) as Json
   } catch {
@@ -41,110 +41,45 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 
-function isOpening(unit: number): boolean {
-  return unit === 0x5b || unit === 0x7b
-}
+/** What a character outside strings does to the depth: 1 opens an array or object, -1 closes one, 0 is a comma. */
+export type JsonToken = 1 | 0 | -1
 
-function isClosing(unit: number): boolean {
-  return unit === 0x5d || unit === 0x7d
+function unitToToken(unit: number): JsonToken | null {
+  if (unit === COMMA) return 0
+  // Brackets and braces differ in one bit.
+  const bracket = unit & ~0x20
+  return bracket === 0x5b ? 1 : bracket === 0x5d ? -1 : null
 }
-
-export interface JsonMeter {
-  /** Reads more text. Returns whether everything so far is within the bounds. */
-  push(text: string): boolean
-}
-
-/** Measures depth and number of values of JSON text that may arrive in pieces. Text that is not JSON has a depth too. */
-export function createJsonMeter(maxDepth = MAX_JSON_DEPTH): JsonMeter {
-  let depth = 0
-  let values = 0
-  let isInString = false
-  let isEscaped = false
-  return {
-    push(text) {
-      for (let i = 0; i < text.length; i++) {
-        const unit = text.charCodeAt(i)
-        if (isEscaped) isEscaped = false
-        else if (unit === BACKSLASH) isEscaped = isInString
-        else if (unit === QUOTE) isInString = !isInString
-        else if (isInString) continue
-        else if (unit === COMMA) values++
-        else if (isClosing(unit)) depth--
-        else if (isOpening(unit)) {
-          values++
-          depth++
-        }
-        if (depth > maxDepth || values > MAX_JSON_VALUES) return false
-      }
-      return true
-    },
-  }
-}
-
-/** Stands for the levels that `limitJsonDepth` omits. */
-export const OMITTED_LEVELS = "(deeper levels omitted)"
 
 /**
- * The same text, or if it is JSON (up to its first blank line) with more than MAX_JSON_DEPTH levels: with OMITTED_LEVELS
- * instead of the arrays and objects below. Applying it twice equals applying it once. Linear. SPEC BD2.
+ * Finds the structure of JSON text that may arrive in pieces; other text has a structure too. The function that it returns
+ * reads a piece, and returns false as soon as `onToken` does. `at` is the token's index in its piece.
  */
-export function limitJsonDepth(text: string): string {
-  if (createJsonMeter().push(text)) return text
-  const blank = text.indexOf("\n\n")
-  const head = blank < 0 ? text : text.slice(0, blank)
-  const limited = omitDeepLevels(head)
-  return parseJson(limited) === undefined ? text : limited + text.slice(head.length)
-}
-
-function omitDeepLevels(text: string): string {
-  const kept: string[] = []
-  let from = 0
-  let depth = 0
+export function createJsonScanner(onToken: (token: JsonToken, at: number) => boolean): (text: string) => boolean {
   let isInString = false
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (isInString && unit === BACKSLASH) i++
-    else if (unit === QUOTE) isInString = !isInString
-    else if (isInString) continue
-    else if (isOpening(unit)) {
-      depth++
-      if (depth === MAX_JSON_DEPTH + 1) kept.push(text.slice(from, i), JSON.stringify(OMITTED_LEVELS))
-    } else if (isClosing(unit)) {
-      depth--
-      if (depth === MAX_JSON_DEPTH) from = i + 1
+  let isEscaped = false
+  return (text) => {
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (isEscaped) isEscaped = false
+      else if (unit === BACKSLASH) isEscaped = isInString
+      else if (unit === QUOTE) isInString = !isInString
+      else if (!isInString) {
+        const token = unitToToken(unit)
+        if (token !== null && !onToken(token, i)) return false
+      }
     }
+    return true
   }
-  if (depth <= MAX_JSON_DEPTH) kept.push(text.slice(from))
-  return kept.join("")
 }
 
-/** Parses JSON text whose deeper levels are omitted. Returns undefined if the text is not JSON. */
-export function parseJsonToDepth(text: string): Json | undefined {
-  return parseJson(limitJsonDepth(text))
-}
-
-/** Longest indented JSON, in UTF-16 code units. Each level adds two spaces to each line, so wide and deep data grows a hundredfold. */
-export const MAX_PRINTED_JSON_CHARS = 256 * 1024
-
-/** JSON text, indented unless that would exceed MAX_PRINTED_JSON_CHARS. Linear in its result. SPEC BD5. */
-export function printJson(value: unknown): string {
-  const text = JSON.stringify(value)
-  return countIndentedChars(text) > MAX_PRINTED_JSON_CHARS ? text : JSON.stringify(value, null, 2)
-}
-
-/** Upper bound of the length of JSON text after indentation: each value begins a line, and so does each end of a list. */
-function countIndentedChars(text: string): number {
-  let chars = text.length
+/** Whether JSON text is within the bounds. The text may arrive in pieces: each call adds one. */
+export function createJsonMeter(maxDepth = MAX_JSON_DEPTH): (text: string) => boolean {
   let depth = 0
-  let isInString = false
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (isInString && unit === BACKSLASH) i++
-    else if (unit === QUOTE) isInString = !isInString
-    else if (isInString) continue
-    else if (isOpening(unit)) chars += 2 * ++depth + 2
-    else if (isClosing(unit)) chars += 2 * --depth + 1
-    else if (unit === COMMA) chars += 2 * depth + 2
-  }
-  return chars
+  let values = 0
+  return createJsonScanner((token) => {
+    depth += token
+    if (token >= 0) values++
+    return depth <= maxDepth && values <= MAX_JSON_VALUES
+  })
 }

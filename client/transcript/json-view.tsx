@@ -7,7 +7,7 @@
 
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
-import { parseJsonToDepth, printJson } from "../../shared/json.ts"
+import { parseJsonToDepth, printJson } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { toolText } from "../words/transcript-text.ts"
 

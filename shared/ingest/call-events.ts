@@ -6,7 +6,7 @@
 
 import type { TurnEvent } from "../protocol/event.ts"
 import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../limits.ts"
-import { limitJsonDepth } from "../json.ts"
+import { limitJsonDepth } from "../json-depth.ts"
 import { createTooLargeResult } from "../protocol/message.ts"
 import { replaceLoneSurrogates } from "../text/characters.ts"
 import { countUtf8Bytes } from "../truncate.ts"

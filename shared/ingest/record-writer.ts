@@ -6,7 +6,7 @@
  */
 
 import { type TurnFault, turnFaultToText } from "../fault.ts"
-import { parseJsonToDepth } from "../json.ts"
+import { parseJsonToDepth } from "../json-depth.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { countUtf8Bytes } from "../truncate.ts"

@@ -8,7 +8,8 @@
  * tag, cue the tags in their trailer. client/cards/card-registry.ts draws the payload, or shows the text if it has no card.
  */
 
-import { type Json, parseJson, parseJsonToDepth } from "../json.ts"
+import { parseJsonToDepth } from "../json-depth.ts"
+import { type Json, parseJson } from "../json.ts"
 import { MAX_CARD_BYTES } from "../limits.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 

@@ -6,7 +6,7 @@
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
-import { printJson } from "../json.ts"
+import { printJson } from "../json-depth.ts"
 import type { Segment } from "../protocol/segment.ts"
 import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"

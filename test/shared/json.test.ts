@@ -2,16 +2,13 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import {
-  createJsonMeter,
-  type Json,
   limitJsonDepth,
   MAX_PRINTED_JSON_CHARS,
   OMITTED_LEVELS,
-  parseJson,
   parseJsonToDepth,
   printJson,
-  toCanonicalJson,
-} from "../../shared/json.ts"
+} from "../../shared/json-depth.ts"
+import { createJsonMeter, type Json, parseJson, toCanonicalJson } from "../../shared/json.ts"
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../shared/limits.ts"
 import { assertProperty } from "../support/seeded.ts"
 
@@ -47,8 +44,8 @@ describe("the depth of JSON", () => {
     assertProperty(
       fc.property(fc.string({ unit: fc.constantFrom(...'[]{},:"\\a1 ') }), fc.nat(40), fc.nat(8), (text, at, max) => {
         const meter = createJsonMeter(max)
-        const inPieces = meter.push(text.slice(0, at)) && meter.push(text.slice(at))
-        expect(inPieces).toBe(createJsonMeter(max).push(text))
+        const inPieces = meter(text.slice(0, at)) && meter(text.slice(at))
+        expect(inPieces).toBe(createJsonMeter(max)(text))
       }),
     )
   })

@@ -6,7 +6,7 @@
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
-import { createJsonMeter, type JsonMeter } from "../../shared/json.ts"
+import { createJsonMeter } from "../../shared/json.ts"
 import { MAX_MODEL_BODY_BYTES, MAX_MODEL_LINE_CHARS } from "../../shared/limits.ts"
 
 /** The error of a stream that exceeds a bound. */
@@ -32,12 +32,13 @@ export const fetchBounded: typeof fetch = async (input, init) => {
 function createLineGuard(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   let lineChars = 0
-  let meter: JsonMeter = createJsonMeter()
+  let isWithinBounds = createJsonMeter()
   const readPiece = (piece: string): void => {
     lineChars += piece.length
     if (lineChars > MAX_MODEL_LINE_CHARS)
       throw new StreamBoundError("answer_too_long", "A line of the stream is too long.")
-    if (!meter.push(piece)) throw new StreamBoundError("model_malformed", "A line of the stream is nested too deeply.")
+    if (!isWithinBounds(piece))
+      throw new StreamBoundError("model_malformed", "A line of the stream is nested too deeply.")
   }
   return new TransformStream({
     transform(chunk, controller) {
@@ -47,7 +48,7 @@ function createLineGuard(): TransformStream<Uint8Array, Uint8Array> {
         .entries()) {
         if (at > 0) {
           lineChars = 0
-          meter = createJsonMeter()
+          isWithinBounds = createJsonMeter()
         }
         readPiece(piece)
       }

@@ -20,7 +20,7 @@ import { IngestTally } from "./ingest-tally.ts"
 import type { LiveSession } from "./live-session.ts"
 import { isSessionBusy, openExternalAnswer, readExternalState } from "./producer-answers.ts"
 import { createRecordLineReader, type RecordLine, type RecordLineReader } from "./record-lines.ts"
-import { parseJsonToDepth } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import type { AnswerRef, IngestResult } from "../platform/rpc/session-types.ts"
 

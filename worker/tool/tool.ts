@@ -8,7 +8,8 @@
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
-import { isJsonObject, type Json, OMITTED_LEVELS, parseJson } from "../../shared/json.ts"
+import { OMITTED_LEVELS } from "../../shared/json-depth.ts"
+import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 

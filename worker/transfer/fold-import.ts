@@ -6,7 +6,7 @@
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
-import { parseJsonToDepth } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { StagedFile } from "./import-state.ts"
 import { type FoldingProgress, ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"

@@ -7,7 +7,7 @@
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
-import { parseJsonToDepth } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"

@@ -1,6 +1,6 @@
 /** verify-seal.ts: verifies the seal of a staged file, and computes the digest that identifies the file. */
 
-import { parseJsonToDepth } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"

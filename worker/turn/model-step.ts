@@ -4,7 +4,7 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
-import { limitJsonDepth } from "../../shared/json.ts"
+import { limitJsonDepth } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import type { Model, ModelEvent } from "../model/model-adapter.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
