@@ -21,6 +21,7 @@ export type Fault =
   | { readonly reason: "frame_invalid"; readonly field: string }
   | { readonly reason: "frame_too_large"; readonly max: number }
   | { readonly reason: "hello_first" }
+  | { readonly reason: "hello_timeout" }
   | { readonly reason: "protocol_unsupported"; readonly supported: number }
   | { readonly reason: "message_empty" }
   | { readonly reason: "message_too_large"; readonly max: number }
@@ -113,6 +114,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   frame_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
   frame_too_large: { status: 413, text: ({ max }) => `Frames can be up to ${formatSize(max)}.` },
   hello_first: { status: 400, text: 'Send a "hello" frame first.' },
+  hello_timeout: { status: 408, text: 'No "hello" frame arrived in time. Reconnect and send one.', close: 4408 },
   protocol_unsupported: {
     status: 400,
     text: ({ supported }) => `This server uses protocol ${supported}. Reload the page to update.`,

@@ -435,3 +435,11 @@ export const REFUSED_UPLOAD_MS = 5_000
  */
 export const MAX_REVOKED_TOKENS = 1_000
 export const MAX_REVOKED_LIMITED_TOKENS = 800
+
+// ── Sockets ──
+
+/** Longest wait for a socket's `hello`, in milliseconds: a client sends it at once. SPEC AU15. */
+export const HELLO_MS = 30_000
+
+/** Longest time ahead for which the end of a token wakes a session, in milliseconds: no connection lasts longer. SPEC AU16. */
+export const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000

@@ -13,6 +13,7 @@ import {
   APPROVAL_MS,
   BODY_MS,
   ASSET_PENDING_MS,
+  HELLO_MS,
   IMPORT_RESPONSE_MS,
   IMPORT_IDLE_MS,
   IMPORT_STAGING_MS,
@@ -57,6 +58,7 @@ export interface TimeLimits {
   readonly uploadMs: number
   readonly refusedUploadMs: number
   readonly bodyMs: number
+  readonly helloMs: number
   readonly assetPendingMs: number
   readonly remoteFirstByteMs: number
   readonly remoteMs: number
@@ -88,6 +90,7 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     uploadMs: scaleMs(MAX_UPLOAD_MS),
     refusedUploadMs: scaleMs(REFUSED_UPLOAD_MS),
     bodyMs: scaleMs(BODY_MS),
+    helloMs: scaleMs(HELLO_MS),
     assetPendingMs: scaleMs(ASSET_PENDING_MS),
     remoteFirstByteMs: scaleMs(REMOTE_FIRST_BYTE_MS),
     remoteMs: scaleMs(REMOTE_MS),
