@@ -36,7 +36,7 @@ describe("sessions and messages", () => {
     }
     const list = await call("/v1/sessions", { token: ada })
     expect(list.json.sessions.filter((one: { id: string }) => one.id === "mine-1")).toHaveLength(1)
-    expect(await call("/v1/sessions", { method: "POST", token: eve, body })).toEqual(refusal(404, "session_unknown"))
+    expect(await call(recent("mine-1"), { token: eve })).toEqual(refusal(404, "session_unknown"))
     const odd = JSON.stringify({ id: "no id" })
     expect(await call("/v1/sessions", { method: "POST", token: ada, body: odd })).toEqual(refusal(400, "field_invalid"))
   })

@@ -29,7 +29,7 @@ export const assetRoutes = new Hono<AppEnv>()
 assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (context) => {
   const size = parseContentLength(context.req.header("content-length"))
   if (!size.ok) return faultToResponse(size.fault)
-  const storing = receiveUpload(context, context.req.param("id"), size.value)
+  const storing = receiveUpload(context, context.get("sessionKey"), size.value)
   // The upload is completed or cleaned up even if the client disconnects.
   context.executionCtx.waitUntil(storing.catch(() => {}))
   const stored = await storing.catch(() => fail({ reason: "asset_store_failed" } as const))

@@ -13,8 +13,14 @@ import { readBounded } from "../platform/read-bounded.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 
-/** The context of every route. `requireToken` sets `claims`; `requireSession` and its like set `session`. */
-export type AppEnv = { Bindings: Env; Variables: { claims: Claims; session: DurableObjectStub<SessionRpc> } }
+/**
+ * The context of every route. `requireToken` sets `claims`; `requireSession` and its like set `session` and `sessionKey`
+ * (platform/session-key.ts).
+ */
+export type AppEnv = {
+  Bindings: Env
+  Variables: { claims: Claims; session: DurableObjectStub<SessionRpc>; sessionKey: string }
+}
 
 type AppContext = Context<AppEnv>
 

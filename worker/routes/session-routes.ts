@@ -20,7 +20,7 @@ import { AGENT_SESSION_PREFIX } from "../agent/ask-request.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { assetRoutes } from "./asset-routes.ts"
@@ -28,7 +28,8 @@ import { toTitle } from "../../shared/text/title.ts"
 import { mediaSigningRoutes } from "./media-routes.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols, refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
-import { requireSession } from "./require-session.ts"
+import { createOwnSession, requireSession } from "./require-session.ts"
+import { createPrivateKey, keyToPublicId } from "../platform/session-key.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
@@ -94,16 +95,16 @@ sessionRoutes.post("/", async (context) => {
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
   const { title, agent, id = nanoid() } = body.value
-  const createdSession = await sessionStub(context.env, claims.tenant, id).create(claims, id, title, agent)
+  const createdSession = await createOwnSession(context.env, claims, id, title, agent)
   if (!createdSession.ok) return faultToResponse(createdSession.fault)
   const created = Date.now()
-  await directoryStub(context.env, claims).addSession(id, title, created)
+  await directoryStub(context.env, claims).addSession(createdSession.value, title, created)
   return context.json({ id, title, created }, 201)
 })
 
 sessionRoutes.get("/", async (context) => {
   const sessions = await directoryStub(context.env, context.get("claims")).listSessions(MAX_SESSIONS_LISTED)
-  return context.json({ sessions })
+  return context.json({ sessions: sessions.map((session) => ({ ...session, id: keyToPublicId(session.id) })) })
 })
 
 sessionRoutes.patch("/:id", requireSession, async (context) => {
@@ -118,7 +119,11 @@ sessionRoutes.delete("/:id", requireSession, async (context) => {
   const claims = context.get("claims")
   const erased = await context.get("session").erase(claims)
   // The directory entry goes last, and even if the session is already gone: a retry after a crash must remove it.
-  const wasListed = await directoryStub(context.env, claims).removeSession(context.req.param("id"))
+  const directory = directoryStub(context.env, claims)
+  const privateKey = createPrivateKey(context.req.param("id"), claims.user)
+  const wasListed =
+    (await directory.removeSession(context.get("sessionKey"))) ||
+    (!erased.ok && (await directory.removeSession(privateKey)))
   return erased.ok || wasListed ? context.body(null, 204) : faultToResponse(erased.fault)
 })
 
