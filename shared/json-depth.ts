@@ -2,8 +2,7 @@
  * json-depth.ts: JSON text whose deeper levels are omitted, and indented JSON of a bounded size.
  */
 
-import { createJsonMeter, createJsonScanner, type Json, parseJson } from "./json.ts"
-import { MAX_JSON_DEPTH } from "./limits.ts"
+import { createJsonMeter, createJsonScanner, type Json, MAX_JSON_DEPTH, parseJson } from "./json.ts"
 
 /** Stands for the levels that `limitJsonDepth` omits. */
 export const OMITTED_LEVELS = "(deeper levels omitted)"

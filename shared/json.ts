@@ -5,7 +5,14 @@
  * memory per byte of text. The bounds are therefore checked in the text, before it is parsed.
  */
 
-import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "./limits.ts"
+/**
+ * Deepest level of arrays and objects in JSON that is parsed, stored or shown: twice what real data has, and what the
+ * parsers of several platforms allow by default. SPEC BD1, BD2.
+ */
+export const MAX_JSON_DEPTH = 64
+
+/** Maximum number of values in JSON that is parsed: each needs up to 60 bytes of memory. SPEC BD1. */
+export const MAX_JSON_VALUES = 500_000
 
 /** Any value that `JSON.parse` can return. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }

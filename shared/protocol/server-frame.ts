@@ -7,8 +7,7 @@
 
 import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 import type { FaultReason } from "../fault.ts"
-import { isJsonObject, parseJson } from "../json.ts"
-import { MAX_FRAME_DEPTH } from "../limits.ts"
+import { isJsonObject, MAX_JSON_DEPTH, parseJson } from "../json.ts"
 import type { AgentTag, Metrics } from "./event.ts"
 import type { MessageStatus, Role } from "./message.ts"
 import type { Op, Segment } from "./segment.ts"
@@ -101,6 +100,9 @@ const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
     id: isOptional(isString),
   }),
 }
+
+/** Deepest level of a server frame: a card's payload and the levels around it. */
+const MAX_FRAME_DEPTH = MAX_JSON_DEPTH + 8
 
 /** Parses one server frame. Returns null for a malformed frame and for a frame of an unknown type. */
 export function parseServerFrame(text: string): ServerFrame | null {

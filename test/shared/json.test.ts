@@ -8,8 +8,14 @@ import {
   parseJsonToDepth,
   printJson,
 } from "../../shared/json-depth.ts"
-import { createJsonMeter, type Json, parseJson, toCanonicalJson } from "../../shared/json.ts"
-import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../shared/limits.ts"
+import {
+  createJsonMeter,
+  type Json,
+  parseJson,
+  toCanonicalJson,
+  MAX_JSON_DEPTH,
+  MAX_JSON_VALUES,
+} from "../../shared/json.ts"
 import { assertProperty } from "../support/seeded.ts"
 
 test("[SG1] canonical JSON sorts keys at every depth", () => {

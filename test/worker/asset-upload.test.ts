@@ -8,7 +8,7 @@ import {
   MAX_REFUSED_BYTES,
   MAX_SESSION_ASSETS,
   MAX_VIDEO_BYTES,
-} from "../../shared/limits.ts"
+} from "../../shared/asset-limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
 import { brokenBucket, file, listStoredAssets, NOTHING, png, upload, withBrokenBucket } from "./files.ts"

@@ -2,7 +2,7 @@
 
 import { runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_JSON_DEPTH } from "../../shared/limits.ts"
+import { MAX_JSON_DEPTH } from "../../shared/json.ts"
 import { MAX_PRINTED_JSON_CHARS } from "../../shared/json-depth.ts"
 import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { call, HOST, makeSession, refusal, tokenOf } from "./http.ts"

@@ -3,10 +3,16 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { MAX_REVOKED_LIMITED_TOKENS, MAX_REVOKED_TOKENS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Session } from "../../worker/session/session-object.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
-import { createRevocationCache, isRevoked, NO_REVOCATIONS } from "../../worker/auth/revocation.ts"
+import {
+  createRevocationCache,
+  isRevoked,
+  MAX_REVOKED_LIMITED_TOKENS,
+  MAX_REVOKED_TOKENS,
+  NO_REVOCATIONS,
+} from "../../worker/auth/revocation.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import {
   call,

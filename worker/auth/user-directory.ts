@@ -12,12 +12,17 @@ import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
 import type { DirectoryRpc, RevocationResult, RevocationState } from "../platform/rpc/directory-rpc.ts"
-import { MAX_REVOKED_LIMITED_TOKENS, MAX_REVOKED_TOKENS } from "../../shared/limits.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
-import { isRevoked, isIssuedBeforeCutoff, NO_REVOCATIONS } from "./revocation.ts"
+import {
+  isRevoked,
+  isIssuedBeforeCutoff,
+  MAX_REVOKED_LIMITED_TOKENS,
+  MAX_REVOKED_TOKENS,
+  NO_REVOCATIONS,
+} from "./revocation.ts"
 
 /** With the index, listing sessions reads only the rows that it returns. */
 const MIGRATIONS: readonly string[] = [

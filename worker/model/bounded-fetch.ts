@@ -7,7 +7,13 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { createJsonMeter } from "../../shared/json.ts"
-import { MAX_MODEL_BODY_BYTES, MAX_MODEL_LINE_CHARS } from "../../shared/limits.ts"
+import { MAX_ANSWER_CHARS } from "../../shared/limits.ts"
+
+/** Longest line of a stream, in UTF-16 code units: the longest answer in one piece, escaped, and some room. */
+const MAX_MODEL_LINE_CHARS = 4 * MAX_ANSWER_CHARS
+
+/** Largest body that is not a stream, in bytes. */
+const MAX_MODEL_BODY_BYTES = 64 * 1024
 
 /** The error of a stream that exceeds a bound. */
 export class StreamBoundError extends Error {

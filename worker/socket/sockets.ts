@@ -7,7 +7,7 @@
  */
 
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import { MAX_SOCKET_MS, MAX_UNSEEN_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { MAX_UNSEEN_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { frameToTexts, messageToFrame, type NumberedFrame, opsToFrame, sumBodyChars } from "./numbered-frame.ts"
@@ -35,6 +35,9 @@ export interface ResumeRequest {
   /** Reads missed messages from the store; null if there are too many, so that the client must read history. */
   readonly changesSince: (after: number) => readonly StoredMessage[] | null
 }
+
+/** Longest time ahead for which the end of a token wakes a session, in milliseconds: no connection lasts longer. SPEC AU16. */
+const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
 
 /** The subprotocol of our sockets. The token is a second subprotocol, never part of a URL. */
 export const SUBPROTOCOL = "cuecard.v1"
