@@ -40,7 +40,7 @@ describe("arguments and results", () => {
   test("[BD4] a long one begins with its first lines and a button for the rest", async () => {
     const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
-    expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[^]*\d",$/)
+    expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[\s\S]*\d",$/)
     expect(codeOf(root).length).toBeLessThanOrEqual(20_000)
     const button = root.querySelector<HTMLElement>(".data .rest")
     expect(button?.textContent).toMatch(/^Show all \([\d,]+ more characters\)$/)
