@@ -7,6 +7,7 @@ import { createPrivateKey } from "../platform/session-key.ts"
 /** The session of an object key. */
 export interface SessionRef {
   readonly tenant: string
+  /** The key of the session (platform/session-key.ts). */
   readonly session: string
 }
 
