@@ -14,7 +14,7 @@ import { MatchFinder, TagEndFinder, type TagToken, TokenReader } from "./html-to
 export interface HtmlConstruct {
   readonly end: number
   readonly text: string | null
-  /** 1 if the construct opens a span, -1 if it closes one. */
+  /** 1 if the construct opens a span, -1 if it closes one. `text` of an opening tag is null if it has no tag id. */
   readonly span: -1 | 0 | 1
 }
 
@@ -172,7 +172,7 @@ export class HtmlReader {
 }
 
 /** Tags in canonical form, as in nearly all text. They need no further parsing. */
-const PLAIN_SPAN = /<(?:\/span|span(?: id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))?)>/y
+const PLAIN_SPAN = /<(?:\/span|span id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))>/y
 const PLAIN_TAG = new RegExp(
   `</?(?:${[...ALLOWED_ELEMENTS].filter((name) => !VOID_ELEMENTS.has(name)).join("|")})>`,
   "y",
@@ -234,5 +234,5 @@ function renderAllowedTag(token: TagToken): string | null {
   if (token.type === "close")
     return name === "span" || (ALLOWED_ELEMENTS.has(name) && !VOID_ELEMENTS.has(name)) ? `</${name}>` : null
   if (name !== "span") return ALLOWED_ELEMENTS.has(name) ? `<${name}>` : null
-  return token.id === null ? "<span>" : `<span id=${token.quote}${token.id}${token.quote}>`
+  return token.id === null ? null : `<span id=${token.quote}${token.id}${token.quote}>`
 }
