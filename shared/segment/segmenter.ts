@@ -322,7 +322,7 @@ function createCallIndex(): CallIndex {
 function createTextState(context: Omit<PartContext, "permit">): PartState {
   let length = 0
   const permit = createGrantDecider()
-  const segmenter = createPartSegmenter({ ...context, permit })
+  const segmenter = createPartSegmenter({ ...context, permit, trimsMarkup: true })
   return {
     lastPart: null,
     currentGrants: permit.currentGrants,

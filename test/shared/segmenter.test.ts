@@ -110,6 +110,58 @@ describe("parse", () => {
     )
   })
 
+  /** Texts with spans among Markdown that spans may leave without text. */
+  const MARKUP = fc
+    .array(
+      fc.oneof(
+        { arbitrary: fc.constantFrom("<span id='weather_1'>Cool.</span>", '<span id="weather_9">x</span>'), weight: 3 },
+        fc.constantFrom("<span id='weather_2'>", "</span>", "<b>", "</b>", "<br>", "`", "\n```\n", "\\"),
+        fc.constantFrom("*", "**", "***", "_", "~~", "|", "\n", "\n\n", " ", "  ", ".", ", ", "(", ")", "—", ":"),
+        fc.constantFrom("- ", "* ", "1. ", "2) ", "> ", "# ", "[ ] ", "---", "\n- ", "\n> ", "\n1. ", "| ", " |\n| "),
+        fc.constantFrom("word", "wörter", "你好", "😀", "\u2060", "<", "*".repeat(300), " ".repeat(300)),
+      ),
+      { maxLength: 20 },
+    )
+    .map((pieces) => pieces.join(""))
+
+  test("[SG15] however the text is cut, the same markup is removed at every point", () => {
+    const cases = MARKUP.chain((text) => cutsOf(text).map((chunks) => ({ text, chunks })))
+    assertProperty(
+      fc.property(cases, ({ text, chunks }) => {
+        const cut = createSegmenter(ROWS, { trimsMarkup: true })
+        let live: Segment[] = []
+        let soFar = ""
+        for (const chunk of chunks) {
+          live = apply(live, cut.push(chunk))
+          soFar += chunk
+          const whole = apply([], createSegmenter(ROWS, { trimsMarkup: true }).push(soFar))
+          expect(toCanonicalJson(live)).toBe(toCanonicalJson(whole))
+        }
+        const whole = createSegmenter(ROWS, { trimsMarkup: true })
+        const segments = apply([], [...whole.push(text), ...whole.end()])
+        expect(toCanonicalJson(apply(live, cut.end()))).toBe(toCanonicalJson(segments))
+      }),
+    )
+  })
+
+  const toText = (segment: Segment): string =>
+    segment.type === "text" ? segment.content : segment.type === "rich" ? segment.synthesis : ""
+
+  test("[SG15] every word, card and order stays", () => {
+    const wordsOf = (segments: readonly Segment[]): string =>
+      segments
+        .map((segment) => `${segment.type === "rich" ? "#" : ""}${toText(segment).replace(/<\/?(?:b|br|span)>/g, "")}`)
+        .join("")
+    assertProperty(
+      fc.property(MARKUP, (text) => {
+        const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
+        const trimmed = wordsOf(apply([], [...segmenter.push(text), ...segmenter.end()]))
+        const letters = (value: string): string => value.replace(/[^\p{L}\p{So}]/gu, "")
+        expect(letters(trimmed)).toBe(letters(wordsOf(parse(text, ROWS))))
+      }),
+    )
+  })
+
   test("[SG1] a live card opens with its payload when its tag is complete, and its text streams in", () => {
     const segmenter = createSegmenter(ROWS)
     const ops: Op[][] = ["In Paris: <span id='weather_1'", "> co", "ol ", "and dry", "</span> bye"].map((chunk) =>
