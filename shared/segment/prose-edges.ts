@@ -63,7 +63,7 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
       let all = held + text
       held = ""
       if (!hasBegun) {
-        if (all.length <= MAX_HELD_CHARS && !hasWord(all)) {
+        if (all.length <= MAX_HELD_CHARS && !hasWord(all.replace(TAG_START, ""))) {
           held = all
           return ""
         }
@@ -81,14 +81,14 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
       return write(all.slice(0, start))
     },
     cutAtSpan() {
-      const text = held
+      const text = hasBegun ? held : begin(held)
       const run = findOpener(text, last)
       const kept = stripMarkers(text.slice(0, text.length - run.length), isHead)
       const isEmpty = last === "" && !hasWord(kept)
       return { kept: isEmpty ? "" : kept, removed: isEmpty ? text : text.slice(kept.length), opener: run }
     },
     flush() {
-      const text = held
+      const text = hasBegun ? held : begin(held)
       held = ""
       const isEmpty = opener !== null && last === "" && !hasWord(stripMarkers(text, isHead))
       return isEmpty ? "" : write(text)
@@ -98,8 +98,10 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
 
 /** Anything but white space, punctuation, invisible characters and the ASCII symbols of Markdown. Backticks count, because code is text. */
 const WORD = /[^\s\p{P}\p{Cf}$+<=>^|~]/u
-/** A tag without attributes, possibly incomplete at the end of the text. */
-const BARE_TAG = /<\/?[a-z]+[1-6]?>|<\/?[a-z]*[1-6]?$/g
+/** A tag without attributes. */
+const BARE_TAG = /<\/?[a-z]+[1-6]?>/g
+/** A tag that is incomplete at the end of the text. */
+const TAG_START = /<\/?[a-z]*[1-6]?$/
 
 function hasWord(text: string): boolean {
   return WORD.test(text.includes("<") ? text.replace(BARE_TAG, "") : text)
