@@ -70,6 +70,8 @@ export interface Grants {
   readonly replies: readonly string[]
   /** Existing assets that the part refers to. */
   readonly assets: readonly Asset[]
+  /** Ids of existing documents that the part embeds. Undefined if none was looked up, as in text of version 0.1.0. */
+  readonly canvases?: readonly string[] | undefined
 }
 
 /** Replaces all messages up to position `upto` in the model's context. The transcript keeps them. */

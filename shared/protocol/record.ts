@@ -51,6 +51,7 @@ const grantsSchema = v.object({
   origins: v.array(v.string()),
   replies: v.array(idSchema),
   assets: v.array(assetSchema),
+  canvases: v.optional(v.array(idSchema)),
 })
 
 const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])

@@ -307,7 +307,7 @@ class TokenApplier {
   }
 
   #applyEmbed({ raw, attributes }: Extract<Directive, { type: "embed" }>): Op[] {
-    const segment = embedToCanvas(attributes, this.#context.permit.isOriginAllowed)
+    const segment = embedToCanvas(attributes, this.#context.permit)
     if (segment !== null) return this.#placeSegment((at) => [{ op: "open", at, segment }])
     const what = attributes.get("url") ?? attributes.get("ref") ?? "nothing"
     this.#context.drift.push({ reason: "embed_refused", what: redactForLog(what) })

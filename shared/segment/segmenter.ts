@@ -133,13 +133,23 @@ export function plainText(message: Message): string {
   return texts.filter((text) => text !== "").join("\n\n")
 }
 
-const BARE_TAG_PATTERN = /<\/?(?:[a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
+const BARE_TAG_PATTERN = /<\/?([a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
+/** The elements inside a line. All others separate words. */
+const INLINE_ELEMENTS = new Set(["b", "i", "u", "s", "em", "strong", "code", "kbd", "mark", "sub", "sup", "span"])
 
 function stripMarkup(text: string): string {
-  const untagged = splitCode(stripSpans(text)).map((piece) =>
-    piece.code ? piece.text : piece.text.replace(BARE_TAG_PATTERN, ""),
-  )
+  const untagged = splitCode(stripSpans(text)).map((piece) => (piece.code ? piece.text : stripBareTags(piece.text)))
   return cleanToModel(untagged.join("")).trim()
+}
+
+/** Removes tags. A space separates words between which only tags of blocks, cells or line breaks were. */
+function stripBareTags(text: string): string {
+  if (!text.includes("<")) return text
+  return text
+    .replace(BARE_TAG_PATTERN, (_tag, name: string) => (INLINE_ELEMENTS.has(name.split(" ")[0] ?? "") ? "" : "\0"))
+    .replace(/\0+/g, "\0")
+    .replace(/(?<=^|\s)\0|\0(?=\s|$)/g, "")
+    .replace(/\0/g, " ")
 }
 
 export interface MessageSegmenter {

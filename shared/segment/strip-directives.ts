@@ -91,7 +91,7 @@ function renderMediaItem(item: MediaItem, permit: Permit): string {
 }
 
 function renderEmbed(attributes: ReadonlyMap<string, string>, permit: Permit): string {
-  const canvas = embedToCanvas(attributes, permit.isOriginAllowed)
+  const canvas = embedToCanvas(attributes, permit)
   if (canvas === null)
     return `(not embedded: ${sanitizeName(attributes.get("url") ?? attributes.get("ref") ?? "nothing")})`
   const { title, viewId, url } = canvas.preview
