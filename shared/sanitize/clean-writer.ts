@@ -7,7 +7,7 @@
  */
 
 import { createLineState, enterFence, skipFence, trackText, type LineState } from "../text/fence.ts"
-import { isUnsafeJoin } from "../text/characters.ts"
+import { isUnsafeJoin, isWordUnit } from "../text/characters.ts"
 
 /** An invisible character that is not part of any syntax. */
 export const WORD_JOINER = "\u2060"
@@ -20,6 +20,8 @@ export interface CleanWriterState {
   readonly dropped: boolean
   /** Text was removed in the head of this line. */
   readonly dirtyHead: boolean
+  /** A tag that separated words was removed after `last`. Undefined in states of version 0.1.0. */
+  readonly broken?: boolean
   /** A fence ended because this line has too few `>`, and only those were written so far. */
   readonly bareLine: boolean
 }
@@ -29,6 +31,7 @@ export class CleanWriter {
   readonly #line: LineState
   #last: string
   #dropped: boolean
+  #broken: boolean
   #dirtyHead: boolean
   #bareLine: boolean
   /** The source. `[#from, #to)` of it is to be copied to `#out`. The line is tracked up to `#trackedTo`. */
@@ -41,13 +44,15 @@ export class CleanWriter {
     this.#line = saved === undefined ? createLineState() : { ...saved.line }
     this.#last = saved?.last ?? ""
     this.#dropped = saved?.dropped ?? false
+    this.#broken = saved?.broken ?? false
     this.#dirtyHead = saved?.dirtyHead ?? false
     this.#bareLine = saved?.bareLine ?? false
   }
 
   save(): CleanWriterState {
     const [last, dropped] = [this.#last, this.#dropped]
-    return { line: { ...this.#line }, last, dropped, dirtyHead: this.#dirtyHead, bareLine: this.#bareLine }
+    const [broken, dirtyHead, bareLine] = [this.#broken, this.#dirtyHead, this.#bareLine]
+    return { line: { ...this.#line }, last, dropped, broken, dirtyHead, bareLine }
   }
 
   /** Sets the text that the following calls refer to. */
@@ -81,7 +86,7 @@ export class CleanWriter {
 
   /** Copies `[from, to)` of the source. */
   copyRange(from: number, to: number): number {
-    if (this.#dropped && isUnsafeJoin(this.#last, this.#source.charAt(from))) this.#write(WORD_JOINER)
+    if (this.#dropped) this.#write(this.#getSeparator(this.#source.charAt(from)))
     if (this.#from === this.#to) this.#from = this.#trackedTo = from
     this.#to = to
     this.#setLast(this.#source.charAt(to - 1))
@@ -90,9 +95,14 @@ export class CleanWriter {
 
   /** Writes `text` instead of the source up to `to`. */
   replaceTo(text: string, to: number): number {
-    const needsJoiner = this.#dropped && isUnsafeJoin(this.#last, text.charAt(0))
-    this.#write(needsJoiner ? WORD_JOINER + text : text)
+    this.#write(this.#dropped ? this.#getSeparator(text.charAt(0)) + text : text)
     return to
+  }
+
+  /** What keeps the texts around removed text apart: a joiner between parts of syntax, a space between words. */
+  #getSeparator(next: string): string {
+    if (isUnsafeJoin(this.#last, next)) return WORD_JOINER
+    return this.#broken && isWordUnit(this.#last) && isWordUnit(next) ? " " : ""
   }
 
   /** Marks the last code unit as one that cannot combine with what follows. */
@@ -100,12 +110,13 @@ export class CleanWriter {
     this.#last = ""
   }
 
-  /** Removes the source up to `to`. `isRemoved` is false if other text is written in its place. */
-  dropTo(to: number, isRemoved = true): number {
+  /** Removes the source up to `to`. `isRemoved` is false if other text is written in its place. `isBreak`: it separated words. */
+  dropTo(to: number, isRemoved = true, isBreak = false): number {
     // In the output, the fence must end at this line too.
     if (isRemoved && this.#bareLine) this.#write(WORD_JOINER)
     this.#flush()
     this.#dropped = true
+    if (isBreak) this.#broken = true
     if (this.#line.place !== "body") this.#dirtyHead = true
     return to
   }
@@ -131,6 +142,7 @@ export class CleanWriter {
   }
 
   #write(text: string): void {
+    if (text === "") return
     this.#flush()
     this.#out += text
     this.#trackText(text)
@@ -140,6 +152,7 @@ export class CleanWriter {
   #setLast(last: string): void {
     this.#last = last
     this.#dropped = false
+    this.#broken = false
     this.#bareLine = false
   }
 

@@ -298,7 +298,7 @@ class ChunkCleaner {
       return this.#writer.copyRange(at, end)
     // Removing the end of a paragraph must not extend the paragraph of an unclosed run of backticks.
     if (this.#openTo > at && this.#openTo < end) this.#writer.replaceTo("\n\n", at)
-    this.#writer.dropTo(end, text === null)
+    this.#writer.dropTo(end, text === null, construct.isBreak)
     return text === null ? end : this.#writer.replaceTo(text, end)
   }
 

@@ -16,6 +16,8 @@ export interface HtmlConstruct {
   readonly text: string | null
   /** 1 if the construct opens a span, -1 if it closes one. `text` of an opening tag is null if it has no tag id. */
   readonly span: -1 | 0 | 1
+  /** Set if the removed tag separated the words around it. */
+  readonly isBreak?: boolean
 }
 
 type ReadResult = HtmlConstruct | typeof TEXT | typeof WAIT
@@ -48,6 +50,14 @@ const UNWRAPPED_ELEMENTS = new Set(
     "header hgroup html img input ins isindex keygen label legend link listing main map marquee menu menuitem meta meter " +
     "multicol nav nextid nobr optgroup option output param picture progress q rb rp rt rtc ruby samp search section " +
     "selectedcontent slot small source spacer span strike summary tfoot time tt track var wbr"
+  ).split(" "),
+)
+
+/** Of these, the elements inside a line. The others separate words. */
+const INLINE_ELEMENTS = new Set(
+  (
+    "a abbr acronym basefont bdi bdo bgsound big blink cite data del dfn font ins label link meta nobr output q rb rp rt rtc " +
+    "ruby samp small source spacer span strike time track tt var wbr"
   ).split(" "),
 )
 
@@ -158,7 +168,8 @@ export class HtmlReader {
     if (token === null || token.type === "dropped" || token.name !== name) return TEXT
     if (removesContent && token.selfClosing && FOREIGN_ELEMENTS.has(name)) return { end, text: null, span: 0 }
     if (removesContent) return close === WAIT ? WAIT : { end: close, text: null, span: 0 }
-    return { end, text: renderAllowedTag(token), span: name !== "span" ? 0 : isClosing ? -1 : 1 }
+    const isBreak = UNWRAPPED_ELEMENTS.has(name) && !INLINE_ELEMENTS.has(name)
+    return { end, text: renderAllowedTag(token), span: name !== "span" ? 0 : isClosing ? -1 : 1, isBreak }
   }
 
   /** The cached search for an end delimiter, or for the close tag of an element. */

@@ -302,7 +302,7 @@ class TokenApplier {
     const { delivery, drift, permit } = this.#context
     if (tag.type === "voice") return delivery.markVoice()
     if (tag.id === null || permit.isReplyAllowed(tag.id)) return delivery.setReply(tag.id)
-    drift.push({ reason: "reply_unknown", what: tag.id })
+    drift.push({ reason: "reply_unknown", what: tag.id === "" ? "nothing" : redactForLog(tag.id) })
     return []
   }
 

@@ -148,7 +148,7 @@ function stripBareTags(text: string): string {
   return text
     .replace(BARE_TAG_PATTERN, (_tag, name: string) => (INLINE_ELEMENTS.has(name.split(" ")[0] ?? "") ? "" : "\0"))
     .replace(/\0+/g, "\0")
-    .replace(/(?<=^|\s)\0|\0(?=\s|$)/g, "")
+    .replace(/(?<=\s)\0|\0(?=\s)/g, "")
     .replace(/\0/g, " ")
 }
 

@@ -69,6 +69,17 @@ table("CL2", [
   ["<span id='a_1'>open", "<span id='a_1'>open"],
 ])
 
+table("CL11", [
+  ["<div>a</div><div>b</div>", "a b"],
+  ["<DIV class=x>a</DIV ><section><article>1</article>", "a 1"],
+  ["a<img src=x>b<button>c</button>d", "a b c d"],
+  ["a <div>b</div>\n<div>c</div>", "a b\nc"],
+  ["**<div>a</div>**", "**a**"],
+  ["`a`<div>b</div>(<p>c</p>)", "`a`b(<p>c</p>)"],
+  ["f<font>oo</font>b<time>ar</time>", "foobar"],
+  ["你<div>好</div>", "你 好"],
+])
+
 const SWALLOWED = "script style iframe object embed noscript template svg math textarea title".split(" ")
 
 test.each(SWALLOWED)("[CL3] <%s> is removed with its content, or is text", (name) => {

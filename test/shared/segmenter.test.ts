@@ -9,6 +9,7 @@ import type { Op, Segment } from "../../shared/protocol/segment.ts"
 import { toCanonicalJson, parseJson } from "../../shared/json.ts"
 import { MAX_CARD_BYTES, MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../../shared/limits.ts"
 import { fold, createMessage } from "../../shared/protocol/message.ts"
+import { clean } from "../../shared/sanitize/clean.ts"
 import { createSegmenter, messageToWire, parse, plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { stripSpans } from "../../shared/segment/span-tag.ts"
 import { truncateLines, countUtf8Bytes } from "../../shared/truncate.ts"
@@ -260,6 +261,21 @@ describe("messages", () => {
     ]
     expect(plainText(events.reduce(fold, EMPTY))).toBe("In **Paris** now:\n\ncool\n\n`<b>` a <T>")
     expect(plainText({ ...EMPTY, role: "user", words: "<b>" })).toBe("<b>")
+  })
+
+  test.each([
+    ["<p>a</p><p>b</p>", "a b"],
+    ["a<br>b<hr>c", "a b c"],
+    ["<table><tr><th>City</th><td>Paris</td></tr></table><ul><li>x</li><li>y</li></ul>z", "City Paris x y z"],
+    ["<p>a </p>\n<p> b</p>", "a \n b"],
+    ["H<sub>2</sub>O is <b>w</b>et<span id='x_1'>ter</span>", "H2O is wet\n\nter"],
+    ["`<p>`<p>a</p>", "`<p>` a"],
+    ["<div>a</div><section>b</section><div>c", "a b c"],
+  ])("[SG12] the plain text of %j joins no words", (raw, expected) => {
+    const message = [{ type: "text_delta", delta: clean(raw) } as const].reduce(fold, EMPTY)
+    expect(plainText(message)).toBe(expected)
+    const hostile = [{ type: "text_delta", delta: "<p>".repeat(50_000) } as const].reduce(fold, EMPTY)
+    expect(plainText(hostile)).toBe("")
   })
 
   test("[DR5] an external answer has no current message to reply to, but can name one", () => {
