@@ -18,7 +18,14 @@ import { formatDuration } from "../../client/words/transcript-text.ts"
 import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
+import {
+  type CallStatus,
+  createMessage as createStoredMessage,
+  fold,
+  type MessageStatus,
+} from "../../shared/protocol/message.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { delay } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
@@ -225,6 +232,34 @@ describe("cards", () => {
     expect(live.root.textContent).not.toContain("Sample")
     expect(live.root.textContent).not.toContain("Tomorrow")
     expect(live.root.querySelector(".synthesis")).toBe(null)
+  })
+
+  test("[SG16] an ephemeral row is drawn like any other: the call, and the card that it cues", () => {
+    const call = { call_id: "c1", name: "weather" } as const
+    const data = JSON.stringify(createWeather("Rain"))
+    const events: readonly TurnEvent[] = [
+      { type: "tool_call", ...call, args: "{}" },
+      { type: "tool_call_start", ...call, channel: "user", ordinal: 1, ephemeral: true },
+      {
+        type: "tool_result",
+        ...call,
+        status: "ok",
+        result: `${data}\n\nUse <span id='weather_1'>…</span>.`,
+        card: "weather_1",
+        error: null,
+      },
+      { type: "text_delta", delta: "<span id='weather_1'>Wet.</span>" },
+      { type: "end", status: "completed", reason: null, metrics: null },
+    ]
+    const empty = createStoredMessage({
+      id: "a",
+      role: "assistant",
+      exchange_id: "u",
+      timestamp: "2026-05-02T14:00:00Z",
+    })
+    const { root } = transcript([messageToWire(events.reduce(fold, empty))])
+    expect(kindsIn(root)).toEqual(["tool", "rich"])
+    expect(root.querySelector(".card h3")?.textContent).toBe("London, GB")
   })
 
   test("[CA7] the card shows three days of forecast, with the names of the weekdays at the place", () => {
