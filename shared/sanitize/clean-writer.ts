@@ -22,6 +22,11 @@ export interface CleanWriterState {
   readonly dirtyHead: boolean
   /** A tag that separated words was removed after `last`. Undefined in states of version 0.1.0. */
   readonly broken?: boolean
+  /**
+   * The line of the output, outside fences: columns of white space so far, or NOT_INDENTED or INDENTED after other text.
+   * Undefined in states of version 0.1.0.
+   */
+  readonly indent?: number
   /** A fence ended because this line has too few `>`, and only those were written so far. */
   readonly bareLine: boolean
 }
@@ -32,6 +37,7 @@ export class CleanWriter {
   #last: string
   #dropped: boolean
   #broken: boolean
+  #indent: number
   #dirtyHead: boolean
   #bareLine: boolean
   /** The source. `[#from, #to)` of it is to be copied to `#out`. The line is tracked up to `#trackedTo`. */
@@ -45,14 +51,15 @@ export class CleanWriter {
     this.#last = saved?.last ?? ""
     this.#dropped = saved?.dropped ?? false
     this.#broken = saved?.broken ?? false
+    this.#indent = saved?.indent ?? (saved === undefined ? 0 : NOT_INDENTED)
     this.#dirtyHead = saved?.dirtyHead ?? false
     this.#bareLine = saved?.bareLine ?? false
   }
 
   save(): CleanWriterState {
     const [last, dropped] = [this.#last, this.#dropped]
-    const [broken, dirtyHead, bareLine] = [this.#broken, this.#dirtyHead, this.#bareLine]
-    return { line: { ...this.#line }, last, dropped, broken, dirtyHead, bareLine }
+    const [broken, indent, dirtyHead, bareLine] = [this.#broken, this.#indent, this.#dirtyHead, this.#bareLine]
+    return { line: { ...this.#line }, last, dropped, broken, indent, dirtyHead, bareLine }
   }
 
   /** Sets the text that the following calls refer to. */
@@ -77,6 +84,12 @@ export class CleanWriter {
   isAtLineHead(): boolean {
     this.#trackLine()
     return this.#line.place === "head"
+  }
+
+  /** Whether the output ends in a line that is indented like code. */
+  isInIndentedLine(): boolean {
+    this.#trackLine()
+    return this.#indent === INDENTED || this.#indent >= CODE_INDENT
   }
 
   /** Whether the output ends in the head of a line only because text was removed. */
@@ -125,6 +138,7 @@ export class CleanWriter {
   enterFence(at: number, end: number): number {
     this.#trackLine()
     enterFence(this.#line, this.#source.charAt(at), end - at)
+    this.#indent = NOT_INDENTED
     this.copyRange(at, end)
     this.#trackedTo = end
     this.clearLast()
@@ -171,6 +185,23 @@ export class CleanWriter {
 
   #trackText(text: string): void {
     trackText(this.#line, text)
+    this.#indent = trackIndent(this.#indent, text)
     if (this.#dirtyHead && text.includes("\n")) this.#dirtyHead = false
   }
+}
+
+const NOT_INDENTED = -1
+const INDENTED = -2
+/** Columns of white space that make a line code in Markdown. A tab counts as that many. */
+const CODE_INDENT = 4
+
+function trackIndent(before: number, text: string): number {
+  const newline = text.lastIndexOf("\n")
+  let indent = newline < 0 ? before : 0
+  for (let at = newline + 1; at < text.length && indent >= 0; at++) {
+    const char = text[at]
+    if (char === " " || char === "\t") indent += char === " " ? 1 : CODE_INDENT
+    else indent = indent >= CODE_INDENT ? INDENTED : NOT_INDENTED
+  }
+  return indent
 }

@@ -288,6 +288,9 @@ class ChunkCleaner {
     const fence = this.#fences.find(text, at, end, final)
     if (fence >= 0) return this.#writer.replaceTo("&lt;", at + 1)
     if (fence === WAIT || construct === WAIT) return WAIT
+    // In indented code, what would be removed is the text of the code.
+    if (construct.text === null && construct.span === 0 && this.#writer.isInIndentedLine())
+      return this.#writer.replaceTo("&lt;", at + 1)
     return this.#applyConstruct(construct, at)
   }
 

@@ -80,6 +80,17 @@ table("CL11", [
   ["你<div>好</div>", "你 好"],
 ])
 
+table("CL12", [
+  ["    <script>x</script>", "    &lt;script>x&lt;/script>"],
+  ["\t<iframe src=x></iframe>", "\t&lt;iframe src=x>&lt;/iframe>"],
+  ["a\n     x = '<video>'\nb <video></video>c", "a\n     x = '&lt;video>'\nb c"],
+  ["   <script>x</script>y", "   y"],
+  ["    <b class=x>y</b> <span class=x>z</span>", "    <b>y</b> z"],
+  ["    <span id='a_1' class=x>y</span>", "    <span id='a_1'>y</span>"],
+  ["  <!-- x -->  <script>y</script>", "    &lt;script>y&lt;/script>"],
+  ["```\n    <div>\n```\n<div>x", "```\n    <div>\n```\nx"],
+])
+
 const SWALLOWED = "script style iframe object embed noscript template svg math textarea title".split(" ")
 
 test.each(SWALLOWED)("[CL3] <%s> is removed with its content, or is text", (name) => {
