@@ -52,7 +52,8 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
 }
 
 function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
-  const wind = `${Math.round(weather.wind_kmh)} km/h ${weather.wind_direction}`.trim()
+  // Spaces that do not break the line.
+  const wind = `${Math.round(weather.wind_kmh)}\u00a0km/h\u00a0${weather.wind_direction}`.trim()
   const current = temperatureUnit.value === "F" ? weather.temperature_f : weather.temperature_c
   return (
     <div class="now">

@@ -12,7 +12,7 @@ import { WEATHER_MS } from "../../../shared/limits.ts"
 import type { Env } from "../../env.ts"
 import { rejectOnAbort } from "../../platform/abort.ts"
 import { errorMessage } from "../../platform/log.ts"
-import { createOpenMeteoSource } from "./open-meteo.ts"
+import type { OpenMeteoConfig } from "./open-meteo.ts"
 import { createCardTrailer, type Tool, type ToolArgs, type ToolContext, toolResult } from "../tool.ts"
 import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
@@ -69,10 +69,20 @@ export function createWeatherSource(env: WeatherEnv): WeatherSource {
     case "sample":
       return sampleSource
     case "open-meteo":
-      return createOpenMeteoSource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
+      return createLazySource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
   }
   const details = `WEATHER_SOURCE is "${env.WEATHER_SOURCE}"; it must be "sample" or "open-meteo".`
   return { fetchWeather: async () => fail({ reason: "upstream_failed", details }) }
+}
+
+/** Loads the adapter of the service with the first call, so that it is not part of the Worker's entry. */
+function createLazySource(config: OpenMeteoConfig): WeatherSource {
+  return {
+    async fetchWeather(location, now, signal) {
+      const { createOpenMeteoSource } = await import("./open-meteo.ts")
+      return await createOpenMeteoSource(config).fetchWeather(location, now, signal)
+    },
+  }
 }
 
 function parseLocation(args: ToolArgs): string | null {
