@@ -8,7 +8,7 @@
 
 import * as v from "valibot"
 import { MAX_SIDE } from "../asset-limits.ts"
-import { type Fault, type Fault, fail, fail, type Result, type Result, succeed, succeed } from "../fault.ts"
+import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_ID_CHARS, MAX_URL_CHARS } from "../limits.ts"
 
 /** A public id: of a message, call, session, asset or exchange. */
