@@ -315,6 +315,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       onIdle: () => {
         this.inboundAsks.deliverAnswers()
         this.outboundAsks.sweepAsks()
+        this.outboundAsks.beginHeldTurns()
       },
       // In a later task: an `advance` that is running now may already have looked for work.
       resume: () => void setTimeout(this.advance),
