@@ -7,7 +7,9 @@ import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { ask, askFor, freshAsker, resultsIn } from "./agents.ts"
-import { answerTo, call, expectSame, renew, say, script, textIn, toolsIn } from "./session-helpers.ts"
+import { END, numberRecords, openRequest, postRecords, result, text, callStart } from "./external-producer.ts"
+import { HOST, tokenOf } from "./http.ts"
+import { answerTo, begin, call, expectSame, renew, say, script, textIn, toolsIn } from "./session-helpers.ts"
 
 /** Long enough that a command precedes the answer. */
 const SLOW_MS = 900
@@ -100,10 +102,7 @@ async function untilReply(id: string): Promise<readonly WireMessage[]> {
 }
 
 async function exportOf(id: string, query = ""): Promise<string> {
-  const { issueToken } = await import("../../worker/auth/verify-token.ts")
-  const { HOST, SECRET } = await import("./http.ts")
-  const claims = { tenant: "acme", user: "ada", expires: 4_000_000_000, token: `t-${Math.random()}`, issued: 0 }
-  const headers = { authorization: `Bearer ${await issueToken({ ...claims, issued: Date.now() / 1000 }, SECRET)}` }
+  const headers = { authorization: `Bearer ${await tokenOf("acme", "ada")}` }
   return await (await SELF.fetch(`${HOST}/v1/sessions/${id}/events${query}`, { headers })).text()
 }
 
@@ -171,4 +170,47 @@ test("[VE8] a late answer to a version that was switched away stays with it; a t
   await command(id, tabs, { type: "switch", id: "s4", message: "q1", version: 2 })
   const shown = await untilReply(id)
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
+})
+
+test("[VE5] [EX5] an external answer can't be left while it is open; what its producer sends later changes no version", async () => {
+  const id = await freshAsker()
+  const tabs = await openTabs(id)
+  const first = await askFor(tabs.live, "q1", "/say one")
+  const records = numberRecords("x1", text("working "), callStart("c1"))
+  const request = await openRequest(id)
+  for (const record of records) await request.send(record)
+  await tabs.live.untilTrue(() => tabs.live.messages.get("x1")?.segments.length === 2)
+  tabs.live.say({ type: "regenerate", id: "r0", message: first.id })
+  const refused = await tabs.live.untilTrue((frame) => frame.type === "error" && frame.id === "r0")
+  expect(refused).toMatchObject({ code: "turn_running" })
+  await request.send({ ...END, responseId: "x1", n: 3 })
+  await request.end()
+  await tabs.live.untilTrue(() => tabs.live.messages.get("x1")?.status === "completed")
+  await command(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
+  await tabs.live.untilEnd("e1")
+  const { seq } = await pageOf(id)
+  const late = await postRecords(id, [{ ...result("c1"), responseId: "x1", n: 4 }])
+  expect(JSON.stringify(late.json)).toContain("turn_ended")
+  expect((await pageOf(id)).seq).toBe(seq)
+  await expectOnlyHistory(id, tabs)
+  const back = await command(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
+  expect(toolsIn(back.messages.find((one) => one.id === "x1"))).toMatchObject([{ status: "interrupted" }])
+})
+
+test("[VE5] a queued message belongs to the version that is active when it is sent: none can be left while it waits", async () => {
+  const id = await freshAsker()
+  const tabs = await openTabs(id)
+  const first = await askFor(tabs.live, "q1", "/say one")
+  await begin(tabs.live, "q2", script([call("probe_slow", { ms: 400 })], [say("two")]))
+  tabs.live.say({ type: "send", id: "q3", content: "/say three" })
+  tabs.live.say({ type: "edit", id: "e0", message: "q1", content: "/say other" })
+  const refused = await tabs.live.untilTrue((frame) => frame.type === "error" && frame.id === "e0")
+  expect(refused).toMatchObject({ code: "turn_running" })
+  await tabs.live.untilEnd("q3")
+  await command(id, tabs, { type: "edit", id: "e1", message: "q1", content: "/say edited" })
+  await tabs.live.untilEnd("e1")
+  await expectOnlyHistory(id, tabs)
+  const back = await command(id, tabs, { type: "switch", id: "s1", message: "e1", version: 1 })
+  expect(back.messages.map((message) => message.exchange_id)).toEqual(["q1", "q1", "q2", "q2", "q3", "q3"])
+  expect(back.messages[1]?.id).toBe(first.id)
 })

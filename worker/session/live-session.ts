@@ -334,11 +334,11 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   #createImportHost(): ImportHost {
     const env = this.#env
-    const { row, store, turns, host, nextSeq } = this
+    const { row, store, turns, host } = this
     return {
       store,
       turns,
-      nextSeq,
+      readSeq: () => this.lastSeq,
       resolver: host.resolver,
       times: host.times,
       staging: createStagedRows(this.storageGate.sql),
