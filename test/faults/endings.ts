@@ -94,6 +94,8 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
   const expected = played === null ? null : expectedEnding(played.play)
   const describeWrong = (what: string): string =>
     `${answer.id}: ${status} ${reason ?? ""} after ${clip(circumstances.question, 60)}: ${what}`
+  // A producer that can't be reached for too long is gone.
+  if (answer.mode === "external" && status === "interrupted" && reason === "producer_gone") return null
   switch (status) {
     case "queued":
     case "running":

@@ -20,6 +20,13 @@ export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   return `/script ${JSON.stringify(steps)}`
 }
 
+/** Asks another agent, whose answer arrives after the turn has ended. `ms`: how long that agent works. */
+export function laterWords(chance: Chance, id: string, ms: number = chance.between(20, 700)): string {
+  const research = [[call("probe_slow", { ms })], speech(chance, `${id}-there`)]
+  const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }
+  return `/script ${JSON.stringify([[...speech(chance, id), call("agents_message", question)], speech(chance, `${id}-last`)])}`
+}
+
 function toolCall(chance: Chance, key: string): Event {
   switch (chance.int(7)) {
     case 0:
