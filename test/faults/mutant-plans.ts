@@ -25,6 +25,11 @@ export const DETECTED_BY = {
   file_lost: ["files_kept"],
 } as const satisfies Readonly<Record<string, readonly Rule[]>>
 
+/** Variables of the server. A producer has to be back before it counts as gone. */
+export const MUTANT_VARS: { readonly [name in Mutant]?: Readonly<Record<string, string>> } = {
+  record_again: { TIME_SCALE: "0.2" },
+}
+
 export type Mutant = keyof typeof DETECTED_BY
 
 export const MUTANTS = Object.keys(DETECTED_BY) as Mutant[]
@@ -102,7 +107,7 @@ function turnsFor(mutant: Mutant): readonly Turn[] {
         { content: PAUSE, fault: revise("switch"), moment: { at: "ended" } },
       ]
     case "record_again":
-      return [{ content: "", via: "producer", fault: KILL, moment: frame(6) }]
+      return [{ content: "", via: "producer", fault: KILL, moment: frame(3) }]
     case "file_lost":
       return [{ content: SHORT, via: "http", attach: true, fault: KILL, moment: ACKED }]
   }

@@ -53,7 +53,14 @@ export function openObserver(deps: ObserverDeps): Observer {
   let last = 0
   /** The seq of the session at the last hello. Up to it, frames are a replay in which whole messages may skip seqs. */
   let welcomed = 0
+  /** The server has answered the newest hello, so its frames follow what this client has. */
   let isWelcome = false
+  /** Hellos of this socket without an answer. */
+  let openHellos = 0
+  /** The epoch of the newest answer on this socket; null before it, and after the announcement of a new epoch. */
+  let greetedEpoch: string | null = null
+  /** The newest load counts. */
+  let loads = 0
   let messages: Messages = new Map()
   /** The messages at each seq of the epoch. */
   let copies = new Map<number, Messages>()
@@ -66,8 +73,10 @@ export function openObserver(deps: ObserverDeps): Observer {
 
   const load = async (): Promise<void> => {
     isWelcome = false
+    const load = ++loads
     const page = await readHistory()
-    if (page === null || isClosed) return socket?.close()
+    if (load !== loads || isClosed) return
+    if (page === null) return socket?.close()
     epoch = page.epoch
     last = page.seq
     welcomed = page.seq
@@ -80,12 +89,18 @@ export function openObserver(deps: ObserverDeps): Observer {
   const sayHello = (): void => {
     if (socket?.readyState !== WebSocket.OPEN || epoch === null) return
     pieces = []
+    openHellos += 1
+    isWelcome = false
     const hello = { type: "hello", protocol: PROTOCOL_VERSION, epoch, after: last, live: isLive }
     socket.send(JSON.stringify(hello))
   }
 
   const takeHello = (frame: Extract<ServerFrame, { type: "hello" }>): void => {
+    const isAnnouncement = greetedEpoch !== null && greetedEpoch !== frame.epoch
+    greetedEpoch = isAnnouncement ? null : frame.epoch
+    if (!isAnnouncement) openHellos -= 1
     if (frame.epoch !== epoch) return void load()
+    if (isAnnouncement || openHellos > 0) return
     isWelcome = true
     welcomed = frame.seq
     keepCopy()
@@ -134,6 +149,8 @@ export function openObserver(deps: ObserverDeps): Observer {
     ])
     socket = opened
     isWelcome = false
+    openHellos = 0
+    greetedEpoch = null
     opened.onopen = () => (epoch === null ? void load() : sayHello())
     opened.onmessage = ({ data }) => {
       const frame = parseServerFrame(String(data))
@@ -141,7 +158,10 @@ export function openObserver(deps: ObserverDeps): Observer {
       if (frame.type === "hello") takeHello(frame)
       else if (frame.type === "message" || frame.type === "ops") takeNumbered(frame)
       // The server no longer has what was missed.
-      else if (frame.type === "error" && !isWelcome) void load()
+      else if (frame.type === "error" && !isWelcome) {
+        openHellos -= 1
+        void load()
+      }
     }
     opened.onclose = () => {
       if (socket === opened) setTimeout(connect, RECONNECT_MS)

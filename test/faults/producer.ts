@@ -13,8 +13,8 @@ const PRODUCE_MS = 9_000
 /** Longest single request, in milliseconds: a blackholed connection gives no sign. */
 const REQUEST_MS = 1_500
 /** Pause between two records, in milliseconds. */
-const DRIP_MS = 6
-const WORDS = 24
+const DRIP_MS = 10
+const WORDS = 40
 
 interface ProducerState {
   readonly n?: number
@@ -51,7 +51,8 @@ export async function produceAnswer(host: Host, session: TestSession, id: string
     if (state?.n !== undefined) accepted = state.n
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
-  if (accepted === 0) recordRefusal(session.ledger, id, "turn_running")
+  // The session was busy all the time.
+  if ((await readState(host, session, id))?.code === "turn_unknown") recordRefusal(session.ledger, id, "turn_running")
 }
 
 /** Sends all records again. Those that were accepted have no second effect. */
