@@ -21,8 +21,9 @@ export function scriptWords(chance: Chance, id: string, asks: boolean): string {
 }
 
 /** Asks another agent, whose answer arrives after the turn has ended. `ms`: how long that agent works. */
-export function laterWords(chance: Chance, id: string, ms: number = chance.between(20, 700)): string {
-  const research = [[call("probe_slow", { ms })], speech(chance, `${id}-there`)]
+export function laterWords(chance: Chance, id: string, ms: number = chance.between(20, 500)): string {
+  // Short, because other turns may ask the same agent and wait for it.
+  const research = [[call("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
   const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }
   return `/script ${JSON.stringify([[...speech(chance, id), call("agents_message", question)], speech(chance, `${id}-last`)])}`
 }
