@@ -22,14 +22,18 @@ const CATCH_UP_MS = 10_000
 const MAX_READS = 5
 
 export interface ObserverDeps {
-  readonly url: () => string
-  readonly token: () => string
-  readonly session: string
+  readonly openSocket: () => ObservedSocket
   /** False: it takes whole messages only. */
   readonly isLive: boolean
   readonly readHistory: () => Promise<HistoryPage | null>
   readonly report: (rule: Rule, detail: string) => void
 }
+
+/** The part of a WebSocket that an observer uses. */
+export type ObservedSocket = Pick<
+  WebSocket,
+  "onopen" | "onmessage" | "onclose" | "onerror" | "readyState" | "send" | "close"
+>
 
 export interface Observer {
   /** Breaks the connection. The observer resumes. */
@@ -46,7 +50,7 @@ type Messages = ReadonlyMap<string, WireMessage>
 
 export function openObserver(deps: ObserverDeps): Observer {
   const { isLive, readHistory, report } = deps
-  let socket: WebSocket | null = null
+  let socket: ObservedSocket | null = null
   let isClosed = false
   let epoch: string | null = null
   /** The newest seq that was applied. */
@@ -143,10 +147,7 @@ export function openObserver(deps: ObserverDeps): Observer {
 
   const connect = (): void => {
     if (isClosed) return
-    const opened = new WebSocket(`${deps.url().replace("http", "ws")}/v1/sessions/${deps.session}/socket`, [
-      "cuecard.v1",
-      `token.${deps.token()}`,
-    ])
+    const opened = deps.openSocket()
     socket = opened
     isWelcome = false
     openHellos = 0

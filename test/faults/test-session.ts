@@ -97,9 +97,7 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
     tabs,
     observers: [true, false].map((isLive) =>
       openObserver({
-        url: host.server.url,
-        token: host.server.token,
-        session: sessionId,
+        openSocket: () => openSocket(host.server, sessionId),
         isLive,
         readHistory: () => readPage(host.server, sessionId),
         report: (rule, detail) => host.report({ rule, session: plan.name, detail }),
@@ -131,6 +129,11 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
     tabs.push(openTab({ ...deps, onFrameSent, onAnswer }))
   }
   return session
+}
+
+function openSocket(server: TestServer, session: string): WebSocket {
+  const url = `${server.url().replace("http", "ws")}/v1/sessions/${session}/socket`
+  return new WebSocket(url, ["cuecard.v1", `token.${server.token()}`])
 }
 
 export function expectMessage({ ledger }: TestSession, id: string, content: string | null): LedgerEntry {

@@ -24,7 +24,9 @@ function fileOf(prefix: string): string {
 
 /** The numbered frames of a client, and the epochs that it was told, in order. */
 function wireOf({ frames }: TestClient): (number | string)[] {
-  return frames.flatMap((frame): (number | string)[] => ("prev" in frame ? [frame.seq] : frame.type === "hello" ? [frame.epoch] : []))
+  return frames.flatMap((frame): (number | string)[] =>
+    "prev" in frame ? [frame.seq] : frame.type === "hello" ? [frame.epoch] : [],
+  )
 }
 
 async function untilNewEpoch(client: TestClient, before: string): Promise<string> {
