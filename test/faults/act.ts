@@ -22,6 +22,9 @@ const MOMENT_MS = 2_500
 /** Nothing may change during this time after the end, in milliseconds: a late write shows here. */
 const QUIET_MS = 150
 
+/** Longest wait for the answers of agents, in milliseconds. */
+const ANSWERS_MS = 10_000
+
 /** Extra time until a tab with a blackholed socket sees an end, in milliseconds. */
 const BLACKHOLE_MS = 3_000
 
@@ -64,7 +67,7 @@ async function sendMessage(host: Host, session: TestSession, turn: TurnPlan): Pr
   const { id, content, via } = turn
   if (via === "producer") {
     host.count("answer of a producer")
-    return produceAnswer(host, session, id)
+    return produceAnswer(host, session, turn)
   }
   const file = turn.attach === true ? await uploadText(host, session, noteOf(id)) : null
   if (file !== null) {
@@ -143,7 +146,7 @@ export async function settleSession(host: Host, session: TestSession, differs: D
 
 /** Waits until agents have answered all questions, also those of versions that are not active. */
 async function untilAnswersArrived(host: Host, session: TestSession): Promise<void> {
-  const late = performance.now() + host.patienceMs
+  const late = performance.now() + ANSWERS_MS
   while (performance.now() < late) {
     const file = await readExport(host.server, session.id)
     if (file !== null && !hasWaitingCall(file)) break

@@ -30,7 +30,7 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
       return void tabOf(session, fault.tab).proxy.cut(fault.how)
     case "repeat":
       host.count(`repeat: ${turn.via === "producer" ? "records" : fault.via}`)
-      if (turn.via === "producer") return repeatRecords(host, session, turn.id)
+      if (turn.via === "producer") return repeatRecords(host, session, turn)
       if (fault.via === "http") return postMessage(host, session, turn.id, turn.content)
       tabOf(session, 0).say({ type: "send", id: turn.id, content: turn.content })
       return

@@ -2,9 +2,9 @@
  * mutant-plans.ts: for each mutant a short plan with the fault, and the moment, that exposes it.
  */
 
-import { createChance } from "./chance.ts"
 import type { Fault, Moment, Revising, RunPlan, TurnPlan } from "./plan.ts"
-import { laterWords } from "./script.ts"
+import { produceWords } from "./producer.ts"
+import { askLater } from "./script.ts"
 import type { Rule } from "./violation.ts"
 
 /** The mutants of mutants.ts, each with the rules of which at least one has to be reported. */
@@ -49,11 +49,11 @@ const EFFECT = `/script ${JSON.stringify([
 
 /** A turn that takes longer than the other agent of LATER needs. */
 const PAUSE = `/script ${JSON.stringify([
-  [{ type: "tool_call", name: "probe_slow", args: '{"ms":1200}' }],
+  [{ type: "tool_call", name: "probe_slow", args: '{"ms":3000}' }],
   [{ type: "text_delta", delta: KEY }],
 ])}`
-/** A turn that asks another agent, which answers 500 ms later. */
-const LATER = laterWords(createChance(1), KEY, 500)
+/** A turn that asks another agent, which works for 1.5 s. */
+const LATER = askLater(1_500, KEY)
 
 const ACKED: Moment = { at: "acked" }
 const KILL: Fault = { kind: "kill", again: false }
@@ -107,7 +107,7 @@ function turnsFor(mutant: Mutant): readonly Turn[] {
         { content: PAUSE, fault: revise("switch"), moment: { at: "ended" } },
       ]
     case "record_again":
-      return [{ content: "", via: "producer", fault: KILL, moment: frame(3) }]
+      return [{ content: produceWords(150), via: "producer", fault: KILL, moment: frame(3) }]
     case "file_lost":
       return [{ content: SHORT, via: "http", attach: true, fault: KILL, moment: ACKED }]
   }

@@ -6,6 +6,7 @@
 
 import { type Chance, createChance } from "./chance.ts"
 import type { Cut } from "./proxy.ts"
+import { produceWords } from "./producer.ts"
 import { laterWords, scriptWords } from "./script.ts"
 import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 
@@ -135,7 +136,8 @@ function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): T
 function planSender(chance: Chance, turn: TurnPlan, isIdle: boolean): TurnPlan {
   const { kind } = turn.fault
   if (kind === "model" || kind === "withdraw") return turn
-  if (isIdle && chance.odds(0.12)) return { ...turn, content: "", via: "producer", approval: null, patient: true }
+  const content = produceWords(chance.between(10, 60))
+  if (isIdle && chance.odds(0.12)) return { ...turn, content, via: "producer", approval: null, patient: true }
   return kind !== "repeat" && chance.odds(0.12) ? { ...turn, attach: true } : turn
 }
 

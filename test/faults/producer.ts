@@ -4,6 +4,7 @@
  * turn → records → POST …/external/sessions/:id/events, through the proxy of the first tab
  */
 
+import type { TurnPlan } from "./plan.ts"
 import type { StoredSession } from "./rows.ts"
 import { type Host, RETRY_MS, recordRefusal, type TestSession, tabOf } from "./test-session.ts"
 import { clip, type Violation } from "./violation.ts"
@@ -11,10 +12,11 @@ import { clip, type Violation } from "./violation.ts"
 /** Longest attempt to bring an answer to its end, in milliseconds. After that it ends by its silence. */
 const PRODUCE_MS = 9_000
 /** Longest single request, in milliseconds: a blackholed connection gives no sign. */
-const REQUEST_MS = 1_500
+const REQUEST_MS = 2_500
 /** Pause between two records, in milliseconds. */
 const DRIP_MS = 10
-const WORDS = 40
+
+type ProducedTurn = Pick<TurnPlan, "id" | "content">
 
 interface ProducerState {
   readonly n?: number
@@ -22,23 +24,30 @@ interface ProducerState {
   readonly code?: string
 }
 
+/** The content of a turn whose answer has this many words. */
+export function produceWords(count: number): string {
+  return `produce ${count}`
+}
+
 /** The text of an external answer, and its records: words with a tool call between them. */
-function recordsOf(id: string): { readonly text: string; readonly lines: readonly string[] } {
-  const words = Array.from({ length: WORDS }, (_, at) => ({ type: "text_delta", delta: `${id}-p${at} ` }))
+function recordsOf({ id, content }: ProducedTurn): { readonly text: string; readonly lines: readonly string[] } {
+  const count = Number(content.replace("produce ", ""))
+  const words = Array.from({ length: count }, (_, at) => ({ type: "text_delta", delta: `${id}-p${at} ` }))
   const tool = [
     { type: "tool_call_start", callId: "c1", toolName: "Bash", arguments: "{}" },
     { type: "tool_output_delta", callId: "c1", delta: "working\n" },
     { type: "tool_result", callId: "c1", ok: true, result: "done" },
   ]
-  const half = WORDS / 2
+  const half = Math.floor(count / 2)
   const records = [...words.slice(0, half), ...tool, ...words.slice(half), { type: "assistant_message", text: "" }]
   const text = words.map(({ delta }) => delta).join("")
   return { text, lines: records.map((record, at) => `${JSON.stringify({ ...record, responseId: id, n: at + 1 })}\n`) }
 }
 
 /** Sends an answer as a careful producer does, until it has ended. Waits while another answer runs. */
-export async function produceAnswer(host: Host, session: TestSession, id: string): Promise<void> {
-  const { lines } = recordsOf(id)
+export async function produceAnswer(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
+  const { id } = turn
+  const { lines } = recordsOf(turn)
   const late = performance.now() + PRODUCE_MS
   let accepted = 0
   while (performance.now() < late) {
@@ -56,8 +65,8 @@ export async function produceAnswer(host: Host, session: TestSession, id: string
 }
 
 /** Sends all records again. Those that were accepted have no second effect. */
-export async function repeatRecords(host: Host, session: TestSession, id: string): Promise<void> {
-  await post(host, session, id, recordsOf(id).lines)
+export async function repeatRecords(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
+  await post(host, session, turn.id, recordsOf(turn).lines)
 }
 
 function isFinal({ status, code }: ProducerState): boolean {
@@ -106,11 +115,12 @@ async function request(
 
 /** Each record of a producer took effect once: the stored text is a beginning of its text, and all of it at the end. */
 export function findProducerViolations({ plan, produced }: TestSession, { all }: StoredSession): Violation[] {
-  return plan.turns.flatMap(({ id, via }): Violation[] => {
+  return plan.turns.flatMap((turn): Violation[] => {
+    const { id, via } = turn
     const answer = via === "producer" ? all.find((message) => message.id === id) : undefined
     if (answer === undefined) return []
     const report = (detail: string): Violation => ({ rule: "records_once", session: plan.name, detail })
-    const whole = recordsOf(id).text
+    const whole = recordsOf(turn).text
     const text = answer.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
     const calls = answer.parts.filter(({ type }) => type === "tool_call").length
     const told = produced.get(id) ?? null

@@ -20,12 +20,17 @@ export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   return `/script ${JSON.stringify(steps)}`
 }
 
-/** Asks another agent, whose answer arrives after the turn has ended. `ms`: how long that agent works. */
-export function laterWords(chance: Chance, id: string, ms: number = chance.between(20, 500)): string {
-  // Short, because other turns may ask the same agent and wait for it.
+/** Asks another agent, whose answer arrives after the turn has ended. */
+export function laterWords(chance: Chance, id: string): string {
+  return askLater(chance.between(20, 500), id, speech(chance, id))
+}
+
+/** The same, after some speech. `ms`: how long the other agent works. It says little, because other turns may wait for it. */
+export function askLater(ms: number, id: string, before: readonly Event[] = []): string {
   const research = [[call("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
   const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }
-  return `/script ${JSON.stringify([[...speech(chance, id), call("agents_message", question)], speech(chance, `${id}-last`)])}`
+  const last: Event = { type: "text_delta", delta: `${id}-last` }
+  return `/script ${JSON.stringify([[...before, call("agents_message", question)], [last]])}`
 }
 
 function toolCall(chance: Chance, key: string): Event {
