@@ -31,7 +31,7 @@ export function produceWords(count: number): string {
 
 /** The text of an external answer, and its records: words with a tool call between them. */
 function recordsOf({ id, content }: ProducedTurn): { readonly text: string; readonly lines: readonly string[] } {
-  const count = Number(content.replace("produce ", ""))
+  const count = Number(/^produce (\d+)/.exec(content)?.[1])
   const words = Array.from({ length: count }, (_, at) => ({ type: "text_delta", delta: `${id}-p${at} ` }))
   const tool = [
     { type: "tool_call_start", callId: "c1", toolName: "Bash", arguments: "{}" },
