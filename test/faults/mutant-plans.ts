@@ -107,7 +107,7 @@ function turnsFor(mutant: Mutant): readonly Turn[] {
         { content: PAUSE, fault: revise("switch"), moment: { at: "ended" } },
       ]
     case "record_again":
-      return [{ content: produceWords(150), via: "producer", fault: KILL, moment: frame(3) }]
+      return [{ content: produceWords(100), via: "producer", fault: KILL, moment: frame(3) }]
     case "file_lost":
       return [{ content: SHORT, via: "http", attach: true, fault: KILL, moment: ACKED }]
   }

@@ -70,6 +70,8 @@ export interface TurnPlan {
 export interface SessionPlan {
   readonly name: string
   readonly tabs: number
+  /** Independent clients follow the session. Default: yes. */
+  readonly isObserved?: boolean
   readonly turns: readonly TurnPlan[]
 }
 

@@ -95,7 +95,7 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
     id: sessionId,
     plan,
     tabs,
-    observers: [true, false].map((isLive) =>
+    observers: (plan.isObserved === false ? [] : [true, false]).map((isLive) =>
       openObserver({
         openSocket: () => openSocket(host.server, sessionId),
         isLive,
