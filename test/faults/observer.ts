@@ -17,7 +17,7 @@ import { untilTrue } from "./tab.ts"
 /** Pause before a lost connection is opened again, in milliseconds. */
 const RECONNECT_MS = 40
 /** Longest wait until the observer has what a page of history holds, in milliseconds. */
-const CATCH_UP_MS = 10_000
+const CATCH_UP_MS = 30_000
 /** History is read again if the path changed in between. */
 const MAX_READS = 5
 
