@@ -86,6 +86,7 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
     const isPlaced = tallies.some((tally) => tally.isPlaced)
     const summary = { records, skipped: sum("skipped"), bad, sources, isPlaced }
     staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title: "" })
+    store.setTranscriptHidden(true)
   })
   return true
 }
@@ -109,6 +110,7 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
   store.atomically(() => {
     staging.clear()
     staging.setState(done)
+    store.setTranscriptHidden(false)
   })
   const { records, skipped, isSealed } = done
   host.log("import_end", { records, skipped, drift, sealed: isSealed })
@@ -133,10 +135,10 @@ export function canRetryFolding({ count }: FoldingTries): boolean {
 }
 
 /** Gives up an import that cannot be folded. The session is empty afterwards. */
-export function failImport({ staging, store, nextSeq, onFolded, log }: ImportHost, state: StagedFile): void {
+export function failImport({ staging, store, readSeq, onFolded, log }: ImportHost, state: StagedFile): void {
   const { records, skipped, bad } = state
   store.atomically(() => {
-    staging.undoFolding(nextSeq())
+    staging.undoFolding(readSeq())
     staging.clear()
     staging.setState({ step: "failed", records, skipped, bad })
   })

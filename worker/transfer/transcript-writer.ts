@@ -15,7 +15,8 @@ import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 
 export interface TranscriptWriterHost {
   readonly store: SessionStore
-  readonly nextSeq: () => number
+  /** The newest seq of the session. Imported rows carry it, because an import takes none (SPEC HI6). */
+  readonly readSeq: () => number
   /** Decides the grants of an unverified import. */
   readonly resolver: Resolver
 }
@@ -41,7 +42,8 @@ export class TranscriptWriter {
     this.#host = host
     this.#isSealed = isSealed
     this.#newestPos = host.store.readNewestPos()
-    this.#tipPos = host.store.readTip()
+    // Not the active path: it stays empty until the whole file is folded (SPEC HI6).
+    this.#tipPos = this.#newestPos === 0 ? null : this.#newestPos
   }
 
   /** Writes one item. Returns the number of its events that came too late to have an effect. */
@@ -52,11 +54,11 @@ export class TranscriptWriter {
   }
 
   #applyLateEvents({ id, events }: LateEvents): number {
-    const { store, nextSeq } = this.#host
+    const { store, readSeq } = this.#host
     const pos = store.findById(id)?.pos ?? null
     const stored = pos === null ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
-    const recorder = new TurnRecorder(store, stored, nextSeq)
+    const recorder = new TurnRecorder(store, stored, readSeq, { isHidden: true })
     let lostEvents = 0
     for (const event of events) {
       const before = recorder.currentMessage()
@@ -68,10 +70,10 @@ export class TranscriptWriter {
   }
 
   #insertMessage(item: AssembledMessage): void {
-    const { store, nextSeq, resolver } = this.#host
+    const { store, readSeq, resolver } = this.#host
     const { pos, parent } = this.#choosePlace(item)
     const message = this.#isSealed ? item.message : regrantMessage(item.message, resolver)
-    const seq = nextSeq()
+    const seq = readSeq()
     const origin = message.role === "user" ? null : this.#isSealed ? message.origin : "import"
     const version = this.#assignVersion(pos, parent, message)
     this.#insertRow({ pos, parent, seq, deadline: null, message: { ...message, origin, version: version?.n ?? 1 } })
