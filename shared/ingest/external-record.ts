@@ -127,7 +127,7 @@ function resolveStep(message: Message, { type, step }: StreamRecord): number {
 
 /** A whole text counts as far as it was not streamed (SPEC IR3). */
 function createRestEvents(streamed: StreamedText, kind: TextKind, whole = ""): TurnEvent[] {
-  return createTextEvents(kind, streamed.findRest(kind, whole) ?? "")
+  return createTextEvents(kind, streamed.findRest(kind, whole))
 }
 
 function createTextEvents(kind: TextKind, delta: string): TurnEvent[] {

@@ -18,7 +18,7 @@ import {
 } from "../call-events.ts"
 import { isQueuedResult, listQuestionIds } from "./pending-calls.ts"
 import { toPublicCallId } from "../public-id.ts"
-import { fillGaps, StreamedText } from "../whole-text.ts"
+import { fillGaps, StreamedText, type TextKind } from "../whole-text.ts"
 
 /** Records that begin a turn. */
 export type TurnStartRecord = Extract<StreamRecord, { type: "user_message" | "agent_message" | "agent_callback" }>
@@ -132,26 +132,31 @@ function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type:
 }
 
 /** Adds what a whole text has in addition to the streamed one (SPEC IR3). */
-function completeText(answer: OpenAnswer, kind: "text" | "thinking", whole: string | undefined): void {
+function completeText(answer: OpenAnswer, kind: TextKind, whole: string | undefined): void {
   if (whole === undefined || whole === "") return
-  const rest = answer.streamed.findRest(kind, whole) ?? fillStreamedText(answer, kind, whole)
+  const { streamed } = answer
+  const isPart = streamed.findRestOfPart(kind, whole) === ""
+  const rest =
+    streamed.findRestOfResponse(kind, whole) ??
+    (isPart ? "" : fillStreamedText(answer, kind, whole)) ??
+    streamed.findRest(kind, whole)
   if (rest !== "") addEvent(answer, { type: `${kind}_delta`, delta: rest })
 }
 
-/** Puts text that was lost between the deltas in its place. Returns the text after the last delta. */
-function fillStreamedText({ events, streamed }: OpenAnswer, kind: "text" | "thinking", whole: string): string {
-  if (!streamed.canFillGaps(kind)) return ""
-  const places = [...events.keys()].filter((at) => events[at]?.type === `${kind}_delta`)
-  const deltas = places.flatMap((at) => {
-    const event = events[at]
-    return event !== undefined && "delta" in event ? event.delta : []
-  })
+/** Puts text that was lost between the deltas in its place. Returns the text after the last delta; null if it does not fit. */
+function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): string | null {
+  if (!streamed.canFillGaps(kind)) return null
+  const places: number[] = []
+  const deltas: string[] = []
+  for (const [at, event] of events.entries()) {
+    if (event.type !== `${kind}_delta` || !("delta" in event)) continue
+    places.push(at)
+    deltas.push(event.delta)
+  }
   const filled = fillGaps(deltas, whole)
-  filled?.deltas.forEach((delta, i) => {
-    const at = places[i]
-    if (at !== undefined) events[at] = { type: `${kind}_delta`, delta }
-  })
-  return filled?.rest ?? ""
+  if (filled === null) return null
+  for (const [i, at] of places.entries()) events[at] = { type: `${kind}_delta`, delta: filled.deltas[i] ?? "" }
+  return filled.rest
 }
 
 /** Another record of the same end adds what the first one does not have. */
