@@ -195,7 +195,8 @@ function interpretEnd(
     do: "end",
     events: [...(emitted?.do === "say" ? emitted.events : []), ...interruptOpenCalls(message)],
     status,
-    reason: resolveReason(status, reason),
+    // An interruption without a reason is not a failure of the producer.
+    reason: record.status === undefined && reason == null ? null : resolveReason(status, reason),
   }
 }
 

@@ -8,6 +8,7 @@
 
 import type { TurnEvent } from "../protocol/event.ts"
 import type { Message } from "../protocol/message.ts"
+import { clean } from "../sanitize/clean.ts"
 
 export type TextKind = "text" | "thinking"
 
@@ -16,10 +17,13 @@ export class StreamedText {
   readonly #parts: Record<TextKind, string[]> = { text: [], thinking: [] }
   #openKind: TextKind | null = null
   #gapsFilled = 0
+  /** The text was sanitised before it was stored. */
+  #isSanitized = false
 
-  /** The text of a stored answer. It is sanitised, so it may differ from the raw text in its markup. */
+  /** The text of a stored answer, in which whole texts are sanitised before they are compared. */
   static fromMessage({ parts }: Pick<Message, "parts">): StreamedText {
     const streamed = new StreamedText()
+    streamed.#isSanitized = true
     for (const part of parts) {
       if (part.type === "tool_call") continue
       streamed.#parts[part.type].push(part.text)
@@ -86,13 +90,13 @@ export class StreamedText {
 
   /** What the whole text of the response has in addition at its end. Null if it is another text. */
   findRestOfResponse(kind: TextKind, whole: string): string | null {
-    return whole.trim() === "" ? "" : findRest(this.#parts[kind], whole)
+    return whole.trim() === "" ? "" : findRest(this.#parts[kind], this.#isSanitized ? clean(whole) : whole)
   }
 
   /** The same for the last part. */
   findRestOfPart(kind: TextKind, whole: string): string | null {
     const last = this.#parts[kind].at(-1) ?? ""
-    return last.trim() === "" ? null : findRest([last], whole)
+    return last.trim() === "" ? null : findRest([last], this.#isSanitized ? clean(whole) : whole)
   }
 }
 

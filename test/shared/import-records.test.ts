@@ -1,12 +1,12 @@
 /** import-records.test.ts: transcripts of another system, in the shape that its sources define, become the stored messages. */
 
 import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { listCalls } from "../../shared/protocol/message.ts"
 import { segmentsOf } from "../../shared/segment/segmenter.ts"
-import { importLines, printMessages, readImportFixtures } from "../support/import-fixtures.ts"
+import { IMPORT_FIXTURES, readImportFixtures } from "../support/import-fixture-files.ts"
+import { importLines, printMessages } from "../support/import-fixtures.ts"
 import { assertProperty, IS_FULL, RUNS } from "../support/seeded.ts"
 import { printTranscript, storeTranscriptArb, wholeText } from "../support/store-transcripts.ts"
 
@@ -17,7 +17,7 @@ describe("stored transcripts", () => {
     const printed = printMessages(importLines(lines))
     // UPDATE=1 writes the expected messages. Read them before you commit them.
     if (process.env["UPDATE"] === "1") {
-      const file = join(import.meta.dirname, "import", `${name}.txt`)
+      const file = new URL(`${name}.txt`, IMPORT_FIXTURES)
       writeFileSync(
         file,
         readFileSync(file, "utf8").replace(/^---\n[\s\S]*$/m, () => `---\n${printed}`),

@@ -83,7 +83,7 @@ function foldEvents(
   const isWithinBudget = createAnswerBudget()
   let message = empty
   let lost = 0
-  for (const event of addUnstreamedTexts(answer)) {
+  for (const event of completeEvents(answer)) {
     if (event.type === "granted") {
       message = withGrants(message, event.grants)
       continue
@@ -105,7 +105,7 @@ function foldEvents(
  * Adds the texts of the answer's end as far as they were not streamed: thinking first, the text where the end was reported,
  * and lost text after the last delta. A spoken answer without a text gets a label (SPEC IR4).
  */
-function addUnstreamedTexts(answer: OpenAnswer): (TurnEvent | Extract<AnswerEvent, { type: "granted" }>)[] {
+function completeEvents(answer: OpenAnswer): (TurnEvent | Extract<AnswerEvent, { type: "granted" }>)[] {
   const { streamed, endRecord } = answer
   const { text = "", thinkingText = "" } = endRecord ?? {}
   const isTextStreamed = streamed.hasText("text")
@@ -113,7 +113,14 @@ function addUnstreamedTexts(answer: OpenAnswer): (TurnEvent | Extract<AnswerEven
   const rest = isTextStreamed && text !== "" ? (streamed.findRestOfResponse("text", text) ?? "") : ""
   return [
     ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText)),
-    ...answer.events.flatMap((event) => (event.type === "unstreamed" ? createTextEvents("text", unstreamed) : event)),
+    ...answer.events.flatMap((event) => {
+      if (event.type === "unstreamed") return createTextEvents("text", unstreamed)
+      if (event.type !== "tool_call" || !answer.unstartedCards.has(event.call_id)) return event
+      return [
+        event,
+        { type: "tool_call_start" as const, call_id: event.call_id, channel: "user" as const, ordinal: null },
+      ]
+    }),
     ...createTextEvents("text", rest),
   ]
 }

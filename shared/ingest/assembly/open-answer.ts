@@ -45,6 +45,8 @@ export interface OpenAnswer {
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
   readonly startedCalls: Set<string>
+  /** Calls of turn records, which have no start, whose results cue a card. Only a call that was started for the user does. */
+  readonly unstartedCards: Set<string>
   /** The calls whose final result arrives with a callback, by the ids of their questions. */
   readonly callsByQuestion: Map<string, string>
   readonly streamed: StreamedText
@@ -68,6 +70,7 @@ export function createOpenAnswer(
     callPlaces: new Map(),
     resultPlaces: new Map(),
     startedCalls: new Set(),
+    unstartedCards: new Set(),
     callsByQuestion: new Map(),
     streamed: new StreamedText(),
     step: 0,
@@ -197,9 +200,6 @@ function applyResult(answer: OpenAnswer, record: Extract<StreamRecord, { type: "
   if (!answer.callPlaces.has(call_id))
     applyCall(answer, { type: "tool_call", callId: record.callId, toolName: record.toolName ?? "" })
   const event = toResultEvent(call_id, record, answer)
-  // Turn records have no start. Only a call that was started for the user cues a card.
-  if (event.card !== null && !answer.isOwnFormat && !answer.startedCalls.has(call_id))
-    applyCallStart(answer, { type: "tool_call_start", callId: record.callId })
   const at = answer.resultPlaces.get(call_id)
   const known = at === undefined ? undefined : answer.events[at]
   if (at !== undefined && known?.type === "tool_result" && isEmptyResult(known)) {
@@ -230,12 +230,13 @@ function isEmptyResult({ status, result, error }: Extract<TurnEvent, { type: "to
 function toResultEvent(
   call_id: string,
   record: Extract<StreamRecord, { type: "tool_result" }>,
-  { isOwnFormat, isVerified, events, callPlaces }: OpenAnswer,
+  { isOwnFormat, isVerified, events, callPlaces, unstartedCards, startedCalls }: OpenAnswer,
 ): Extract<TurnEvent, { type: "tool_result" }> {
   const { ok, result, error, outputSize } = record
   const call = events[callPlaces.get(call_id) ?? -1]
   const name = record.toolName ?? (call?.type === "tool_call" ? call.name : "")
   const foreign = isOwnFormat || record.card !== undefined ? null : findForeignCard(name, result)
+  if (foreign !== null && !startedCalls.has(call_id)) unstartedCards.add(call_id)
   const isWaiting = record.waiting === true || isQueuedResult(result)
   const status = isWaiting ? "waiting" : getResultStatus(ok, error)
   const media = isVerified ? (record.media ?? []) : []
