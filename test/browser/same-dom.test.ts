@@ -268,7 +268,7 @@ describe("imported files in the page", () => {
 
   test.each(fixtures)(
     "[IR11] %s: written live, reloaded, in a second tab, and exported and imported",
-    async (name, lines) => {
+    async (_name, lines) => {
       const file = `${lines.join("\n")}\n`
       const session = await importInto(file)
       const { messages } = (await (await call(`${session}/conversation/recent`)).json()) as HistoryPage
