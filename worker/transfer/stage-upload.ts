@@ -8,6 +8,7 @@
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { parseJsonToDepth } from "../../shared/json-depth.ts"
+import type { ChatEvent } from "../../shared/ingest/chat-event.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -41,7 +42,7 @@ export async function stagePart(
 ): Promise<Result<PartTally>> {
   const { part, of } = upload
   const partTally = createPartTally(of > 1 ? part : null)
-  const recordReader = createRecordReader(part)
+  const recordReader = await createRecordReader(part)
   const rows = createRowBatcher(staging, atomically, part)
   const digest = createRecordDigest()
   const stageRecords = (read: Iterable<NumberedRecord>): void => {
@@ -139,7 +140,9 @@ interface NumberedRecord {
 const MAX_LIST_CHARS = 16 * 1024 * 1024
 
 /** Reads records from a file with one record per line, or from a single JSON list of messages that spans several lines. */
-function createRecordReader(part: number) {
+async function createRecordReader(part: number) {
+  // Loaded on demand, because few sessions import a file.
+  const chatEvents = await import("../../shared/ingest/chat-event.ts")
   let list: string[] | null = null
   let chars = 0
   let isFirst = true
@@ -147,7 +150,7 @@ function createRecordReader(part: number) {
     *readLine(line: Line): Generator<NumberedRecord> {
       if (isFirst && isListStart(line)) list = []
       isFirst = false
-      if (list === null) yield* lineToRecords(line, part)
+      if (list === null) yield* lineToRecords(line, part, chatEvents)
       else if (line.text.ok) {
         chars += line.text.value.length
         if (chars <= MAX_LIST_CHARS) list.push(line.text.value)
@@ -156,7 +159,7 @@ function createRecordReader(part: number) {
     *end(): Generator<NumberedRecord> {
       if (list === null) return
       if (chars > MAX_LIST_CHARS) yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
-      else yield* valueToRecords(1, parseJsonToDepth(list.join("\n")), part)
+      else yield* valueToRecords(1, parseJsonToDepth(list.join("\n")), part, chatEvents)
     },
   }
 }
@@ -165,14 +168,21 @@ function isListStart({ text }: Line): boolean {
   return text.ok && text.value.trimStart().startsWith("[") && parseJsonToDepth(text.value) === undefined
 }
 
-function* lineToRecords({ n, text }: Line, part: number): Generator<NumberedRecord> {
-  if (text.ok) yield* valueToRecords(n, parseJsonToDepth(text.value), part)
+function* lineToRecords({ n, text }: Line, part: number, chatEvents: ChatEventReader): Generator<NumberedRecord> {
+  if (text.ok) yield* valueToRecords(n, parseJsonToDepth(text.value), part, chatEvents)
   else yield { n, result: text }
 }
 
-function* valueToRecords(n: number, value: unknown, part: number): Generator<NumberedRecord> {
+type ChatEventReader = typeof import("../../shared/ingest/chat-event.ts")
+
+function* valueToRecords(
+  n: number,
+  value: unknown,
+  part: number,
+  chatEvents: ChatEventReader,
+): Generator<NumberedRecord> {
   if (Array.isArray(value) && value.some(isHistoryMessage)) {
-    for (const [at, message] of value.entries()) yield* valueToRecords(at + 1, message, part)
+    for (const [at, message] of value.entries()) yield* valueToRecords(at + 1, message, part, chatEvents)
   } else if (isHistoryMessage(value)) {
     // The id of a message without one is derived from its part and line.
     const name = part === 1 ? n : `${part}-${n}`
@@ -180,15 +190,36 @@ function* valueToRecords(n: number, value: unknown, part: number): Generator<Num
     // An invisible role, such as `system`.
     if (records.length === 0) yield { n, result: fail({ reason: "field_invalid", field: "role" }) }
     for (const record of records) yield { n, result: checkRecordSize(record, record) }
+  } else if (chatEvents.isChatEvent(value)) {
+    yield* eventToRecords(n, value, chatEvents)
   } else {
     const record = parseRecord(value)
     yield { n, result: record.ok ? checkRecordSize(record.value, value as object) : record }
   }
 }
 
+function* eventToRecords(
+  n: number,
+  event: ChatEvent,
+  { chatEventToRecords }: ChatEventReader,
+): Generator<NumberedRecord> {
+  const records = chatEventToRecords(event, formatTime(event.timestamp))
+  if (records === null) yield { n, result: fail({ reason: "field_invalid", field: "type" }) }
+  for (const json of records ?? []) {
+    const record = parseRecord(json)
+    yield { n, result: record.ok ? checkRecordSize(record.value, json) : record }
+  }
+}
+
+/** A time in milliseconds since 1970 as ISO 8601; undefined if it is none. */
+function formatTime(timeMs: unknown): string | undefined {
+  const date = new Date(typeof timeMs === "number" ? timeMs : Number.NaN)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}
+
 /** Applies the limits of sent messages and of rows. */
 function checkRecordSize(record: StreamRecord, json: object): Result<ParsedRecord> {
-  if (record.type === "user_message" && countUtf8Bytes(record.text) > MAX_MESSAGE_BYTES) {
+  if (record.type === "user_message" && countUtf8Bytes(record.text ?? "") > MAX_MESSAGE_BYTES) {
     return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
   }
   const line = recordToSealedLine(json)
@@ -212,7 +243,7 @@ export async function computePartSource(
   part: number,
   idleMs: number,
 ): Promise<Result<string>> {
-  const reader = createRecordReader(part)
+  const reader = await createRecordReader(part)
   const digest = createRecordDigest()
   let records = 0
   const digestRecords = (read: Iterable<NumberedRecord>): void => {
