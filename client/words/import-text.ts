@@ -19,6 +19,7 @@ export const importText = {
   skippedFile: (name: string) => `“${name}” was skipped. Import one file at a time.`,
   summary: (records: number, skipped: number) =>
     `Imported ${formatCount(records, "record")}. ${formatCount(skipped, "line")} ${skipped === 1 ? "was" : "were"} skipped:`,
+  imported: (title: string) => `Imported “${title}”.`,
   line: (line: number) => `Line ${line}`,
   moreLines: (count: number) => `… and ${count.toLocaleString("en")} more.`,
   interrupted: "The import was interrupted. Try again.",

@@ -65,6 +65,38 @@ async function listedSessions(): Promise<number> {
 
 const title = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
 
+/** The boxes of the open dialog that overlap another one, or lie outside the dialog. */
+function findMisplacedBoxes(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const dialog = document.querySelector("dialog[open]")
+    if (dialog === null) return ["no dialog"]
+    // After its entrance.
+    for (const animation of document.getAnimations()) animation.finish()
+    const outer = dialog.getBoundingClientRect()
+    const boxes = [...dialog.querySelectorAll("h2, p, button, ul, progress")].filter((box) => {
+      const { width, height } = box.getBoundingClientRect()
+      return width > 0 && height > 0
+    })
+    const rectOf = (box: Element): DOMRect => box.getBoundingClientRect()
+    const overlaps = (one: Element, other: Element): boolean =>
+      one !== other &&
+      !one.contains(other) &&
+      !other.contains(one) &&
+      rectOf(one).left < rectOf(other).right - 1 &&
+      rectOf(other).left < rectOf(one).right - 1 &&
+      rectOf(one).top < rectOf(other).bottom - 1 &&
+      rectOf(other).top < rectOf(one).bottom - 1
+    const isOutside = (box: Element): boolean =>
+      rectOf(box).left < outer.left ||
+      rectOf(box).right > outer.right ||
+      rectOf(box).top < outer.top ||
+      rectOf(box).bottom > outer.bottom
+    return boxes
+      .filter((box) => isOutside(box) || boxes.some((other) => overlaps(box, other)))
+      .map((box) => `${box.localName}.${box.className}: ${box.textContent}`)
+  })
+}
+
 describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
   test("[PG31] [PG32] is ordered by last use; a title is edited in place and survives a reload", async () => {
     const { page, errors } = await open(browser, cuecard, { size })
@@ -146,6 +178,29 @@ describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
     expect(withoutIds(await transcriptOf(page))).toBe(withoutIds(shown))
     expect(errors).toEqual([])
     await page.context().close()
+  })
+
+  test("[PG74] the import dialog takes a file by click or touch, and nothing in it overlaps", async () => {
+    const isPhone = size === PHONE
+    const context = await browser.newContext({ viewport: size, hasTouch: isPhone, isMobile: isPhone })
+    const { page, errors } = await openIn(context, cuecard)
+    const press = (selector: string) => (isPhone ? page.tap(selector) : page.click(selector))
+    const nothing = join(folder, "no-messages.jsonl")
+    writeFileSync(nothing, "one\n")
+    const good = join(folder, "by-click.jsonl")
+    writeFileSync(good, `${JSON.stringify({ role: "user", content: "by click" })}\n`)
+    await showList(page)
+    await press(".sidebar .import")
+    await page.waitForSelector("dialog[open]", SOON)
+    for (const file of [nothing, good]) {
+      expect(await findMisplacedBoxes(page)).toEqual([])
+      const chooser = page.waitForEvent("filechooser", SOON)
+      await press("dialog button:has-text('Choose a file')")
+      await (await chooser).setFiles(file)
+      await page.waitForSelector(file === nothing ? "dialog .fault" : "article p:text-is('by click')", SOON)
+    }
+    expect(errors).toEqual([])
+    await context.close()
   })
 
   test("[PG35] an import lists skipped lines by number; a file without messages creates no conversation", async () => {
