@@ -29,6 +29,8 @@ export interface StoredDraftsDeps {
 
 interface WatchedDraft {
   readonly key: string
+  /** False for a new conversation: its files belong to a session that is erased when the page is closed. */
+  readonly hasFiles: boolean
   readonly draft: Draft
   /** The row as this page last read or wrote it; null for none. */
   row: string | null
@@ -52,10 +54,10 @@ export class StoredDrafts {
   keepDraft(session: string, draft: Draft): void {
     const key = this.#prefix + session
     const row = this.#readRow(key)
-    const watched: WatchedDraft = { key, draft, row, cancelWrite: null, stopWatching() {} }
+    const watched: WatchedDraft = { key, hasFiles: session !== "", draft, row, cancelWrite: null, stopWatching() {} }
     restoreDraft(draft, row)
     this.#watched.set(session, watched)
-    watched.stopWatching = effect(() => this.#noteChange(watched, hasContent(draft)))
+    watched.stopWatching = effect(() => this.#noteChange(watched, readContent(watched) !== null))
   }
 
   /** Deletes the stored draft of a session, and stores it no longer. */
@@ -75,7 +77,7 @@ export class StoredDrafts {
   /** Another tab deleted a row. If this page shows the same draft, it was sent or discarded there. */
   handleRemoved(key: string, row: string | null): void {
     for (const watched of this.#watched.values()) {
-      if (watched.key !== key || row === null || !isSameContent(row, draftToContent(watched.draft))) continue
+      if (watched.key !== key || row === null || !isSameContent(row, readContent(watched))) continue
       watched.row = null
       watched.draft.clear()
     }
@@ -89,10 +91,10 @@ export class StoredDrafts {
   }
 
   #write(watched: WatchedDraft): void {
-    const { key, draft } = watched
+    const { key } = watched
     watched.cancelWrite?.()
     watched.cancelWrite = null
-    const content = draftToContent(draft)
+    const content = readContent(watched)
     // The time of a row that didn't change stays the same, so that an opened draft doesn't count as a new one.
     if (watched.row !== null && isSameContent(watched.row, content)) return
     watched.row = content === null ? null : JSON.stringify({ at: this.#deps.now(), ...content })
@@ -140,17 +142,12 @@ interface DraftContent extends MessageExtras {
   readonly text: string
 }
 
-function draftToContent(draft: Draft): DraftContent | null {
-  if (!hasContent(draft)) return null
-  const { text, replyTo, attachments } = draft
-  const extras = { reply_to: replyTo.peek(), attachments: attachments.listUploaded() }
-  return { text: text.peek().slice(0, MAX_TEXT_CHARS), ...pickExtras(extras) }
-}
-
-/** Subscribes to the whole draft. */
-function hasContent({ text, replyTo, attachments }: Draft): boolean {
-  const uploaded = attachments.listUploaded()
-  return [text.value !== "", replyTo.value !== null, uploaded.length > 0].includes(true)
+/** Null if there is nothing to store. Subscribes to the whole draft. */
+function readContent({ draft, hasFiles }: WatchedDraft): DraftContent | null {
+  const text = draft.text.value.slice(0, MAX_TEXT_CHARS)
+  const uploaded = draft.attachments.listUploaded()
+  const extras = pickExtras({ reply_to: draft.replyTo.value, attachments: hasFiles ? uploaded : [] })
+  return text === "" && Object.keys(extras).length === 0 ? null : { text, ...extras }
 }
 
 function restoreDraft(draft: Draft, row: string | null): void {

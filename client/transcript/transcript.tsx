@@ -27,7 +27,7 @@ import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 /** For the page's other parts, which may not import these modules: they aren't part of the first view. */
 export { createQuote } from "./quoted-message.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
-export { attachReadingPlace } from "./reading-place.ts"
+export { attachReadingPlace } from "../ui/reading-place.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore

@@ -189,7 +189,7 @@ describe("pages of the list", () => {
   })
 })
 
-describe("the list", () => {
+describe("changes", () => {
   test("[PG32] a new title appears at once, and an older list doesn't revert it", async () => {
     let done = (_title: string): void => {}
     const rename = () =>

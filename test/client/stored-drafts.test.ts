@@ -36,6 +36,18 @@ describe("stored drafts", () => {
     expect(next.attachments.listUploaded()).toEqual([asset])
   })
 
+  test("[PG77] a new conversation keeps its text only: the session of its files is erased with the page", () => {
+    const { keep, storage, clock } = openPage()
+    const draft = keep("")
+    draft.attachments.restoreAssets([asset])
+    clock.pass(250)
+    expect(storage.all.size).toBe(0)
+    draft.text.value = "words"
+    clock.pass(250)
+    const next = openPage("demo/you", storage).keep("")
+    expect([next.text.value, next.attachments.listUploaded()]).toEqual(["words", []])
+  })
+
   test("[PG77] a sent draft is deleted at once, and a page that closes writes what is pending", () => {
     const { keep, drafts, storage, clock } = openPage()
     const draft = keep("s1")

@@ -4,8 +4,15 @@
  * Source: SPEC PG81.
  */
 
+import type { ReadonlySignal } from "@preact/signals"
 import type { ReadingPlace, SessionController } from "../session/session-controller.ts"
-import type { ScrollAnchor } from "./scroll-anchor.ts"
+
+/** The part of the scroll anchor that is used here. */
+interface FollowingView {
+  readonly isFollowing: ReadonlySignal<boolean>
+  stopFollowing(): void
+  findReadingMessage(): string | null
+}
 
 /** Messages get their real heights only when they come into view, so the place is corrected for this long. */
 const SETTLE_MS = 1_500
@@ -16,7 +23,7 @@ const SETTLE_MS = 1_500
  */
 export function attachReadingPlace(
   controller: SessionController,
-  scrollAnchor: ScrollAnchor,
+  scrollAnchor: FollowingView,
   view: HTMLElement,
   content: HTMLElement,
 ): () => void {
@@ -27,6 +34,8 @@ export function attachReadingPlace(
     pending = null
   }
   const showPlace = (): void => {
+    // Having been shown, the place is left by any way to the end: a button, or a message that is sent.
+    if (settleTimer !== undefined && scrollAnchor.isFollowing.peek()) forgetPlace()
     if (pending === null || !controller.isLoaded.peek()) return
     const article = findArticle(view, pending.messageId)
     if (article !== null) {
@@ -37,7 +46,7 @@ export function attachReadingPlace(
     // If the message doesn't exist any more, the end is shown.
     else if (!store.has(pending.messageId)) forgetPlace()
   }
-  controller.findReadingPlace = () => pending ?? readPlace(view, scrollAnchor)
+  controller.findReadingPlace = () => (settleTimer === undefined ? pending : null) ?? readPlace(view, scrollAnchor)
   const observer = new ResizeObserver(showPlace)
   observer.observe(content)
   for (const type of MOVING_EVENTS) view.addEventListener(type, forgetPlace, { passive: true })
@@ -52,7 +61,7 @@ export function attachReadingPlace(
 const MOVING_EVENTS = ["wheel", "touchmove", "pointerdown", "keydown"] as const
 
 /** Null at the end. */
-function readPlace(view: HTMLElement, scrollAnchor: ScrollAnchor): ReadingPlace | null {
+function readPlace(view: HTMLElement, scrollAnchor: FollowingView): ReadingPlace | null {
   const messageId = scrollAnchor.findReadingMessage()
   const article = messageId === null ? null : findArticle(view, messageId)
   return messageId === null || article === null ? null : { messageId, offset: distanceToTop(article, view) }
