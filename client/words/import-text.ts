@@ -19,7 +19,6 @@ export const importText = {
   skippedFile: (name: string) => `“${name}” was skipped. Import one file at a time.`,
   summary: (records: number, skipped: number) =>
     `Imported ${formatCount(records, "record")}. ${formatCount(skipped, "line")} ${skipped === 1 ? "was" : "were"} skipped:`,
-  imported: (title: string) => `Imported “${title}”.`,
   line: (line: number) => `Line ${line}`,
   moreLines: (count: number) => `… and ${count.toLocaleString("en")} more.`,
   interrupted: "The import was interrupted. Try again.",
@@ -29,4 +28,5 @@ export const importText = {
   arrayTooLarge: "JSON lists can be up to 64 MB. Put one message per line.",
   lineTooLong: "A line of this file is too long to import.",
   tooLarge: "Files can be up to 4 GB. Split the file and import each part.",
+  imported: (title: string) => `Imported “${title}”.`,
 } as const

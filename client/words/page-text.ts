@@ -22,7 +22,7 @@ export const appText = {
   newMessages: "New messages",
   /** The title of a conversation that one agent has with another. */
   askedBy: (agent: string) => `Asked by ${agent}`,
-  documentTitle: (title: string) => `${title} – Cuecard`,
+  documentTitle: (title: string) => `${title} · Cuecard`,
   loadsLater: "This conversation will load when you're back online.",
 } as const
 

@@ -455,7 +455,7 @@ describe.each(SIZES)("a long list on a %s", (_, size) => {
     const cursors = await serveList(context, rows)
     const { page } = await openIn(context, cuecard, `#/s/${id}`)
     await settled(page)
-    await expect.poll(() => page.title(), SOON).toBe("Far down – Cuecard")
+    await expect.poll(() => page.title(), SOON).toBe("Far down · Cuecard")
     await showList(page)
     const isInView = () =>
       page.locator("[data-current]").evaluate((row) => {
