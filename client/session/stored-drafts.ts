@@ -110,14 +110,16 @@ export class StoredDrafts {
 
   /** Deletes the oldest drafts until one of `chars` UTF-16 code units fits. */
   #makeRoom(chars: number): void {
-    const rows = readStorageRows(this.#deps.storage)
-      .filter(([key]) => key.startsWith(DRAFT_PREFIX))
-      .map(([key, row]) => ({ key, chars: row.length, at: Number(Object(parseJson(row)).at) || 0 }))
-      .sort((a, b) => b.at - a.at)
-    let total = chars
-    for (const [index, row] of rows.entries()) {
-      total += row.chars
-      if (index + 1 >= MAX_STORED_DRAFTS || total > MAX_STORED_CHARS) this.#removeRow(row.key)
+    const rows = readStorageRows(this.#deps.storage).filter(([key]) => key.startsWith(DRAFT_PREFIX))
+    let total = rows.reduce((sum, [, row]) => sum + row.length, chars)
+    let count = rows.length + 1
+    if (count <= MAX_STORED_DRAFTS && total <= MAX_STORED_CHARS) return
+    const oldestFirst = rows.map(([key, row]) => ({ key, row, at: readTime(row) })).sort((a, b) => a.at - b.at)
+    for (const { key, row } of oldestFirst) {
+      if (count <= MAX_STORED_DRAFTS && total <= MAX_STORED_CHARS) return
+      this.#removeRow(key)
+      total -= row.length
+      count--
     }
   }
 
@@ -158,6 +160,11 @@ function restoreDraft(draft: Draft, row: string | null): void {
   draft.text.value = ""
   draft.restoreText(text, pickExtras(extras))
   draft.restoreText(typed)
+}
+
+/** 0 for a damaged row. */
+function readTime(row: string): number {
+  return Number(Object(parseJson(row)).at) || 0
 }
 
 function isSameContent(row: string, content: DraftContent | null): boolean {
