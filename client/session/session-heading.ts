@@ -19,7 +19,7 @@ const NO_HEADING: SessionHeading = { title: null, askingAgent: null, openedFrom:
 
 export function createHeading(
   controller: ReadonlySignal<SessionController | null>,
-  { sessions }: SessionList,
+  { sessions, isLoaded }: SessionList,
   openedFrom: ReadonlySignal<string | null>,
 ): ReadonlySignal<SessionHeading> {
   return computed(() => {
@@ -27,7 +27,7 @@ export function createHeading(
     if (open === null) return NO_HEADING
     const title = sessions.value.find(({ id }) => id === open.id)?.title ?? null
     // The list doesn't contain agents' sessions.
-    const askingAgent = title === null ? open.store.findAskingAgent() : null
+    const askingAgent = title === null && isLoaded.value ? open.store.findAskingAgent() : null
     const isUnlisted = title === null && askingAgent === null && open.isLoaded.value
     return {
       title,
