@@ -28,6 +28,9 @@ function withoutPaths(): Plugin {
 /** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
 const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
+/** One chunk for what several chunks share: many small ones compress worse and are more requests. */
+const codeSplitting = { groups: [{ name: "base", minShareCount: 3 }] }
+
 export default defineConfig(({ mode, command, isPreview }) =>
   mode === "testing" || mode === "shared"
     ? {
@@ -56,7 +59,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
         build: { target: "es2023" },
         server: { host: "127.0.0.1", port: 8787 },
         environments: {
-          client: { build: { modulePreload: { polyfill: false } } },
+          client: { build: { modulePreload: { polyfill: false }, rolldownOptions: { output: { codeSplitting } } } },
           cuecard: { build: { minify: true } },
         },
       },

@@ -25,7 +25,7 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
       <Sidebar router={router} isOpen={isDrawerOpen} />
       <TopBar router={router} isDrawerOpen={isDrawerOpen} />
       {controller === null ? (
-        <NewConversationView router={router} />
+        <NewConversationView router={router} isOnline={isOnline} />
       ) : (
         <ConversationView key={controller.id} controller={controller} router={router} isOnline={isOnline} />
       )}

@@ -21,12 +21,27 @@ export function AttachmentChips({ attachments, onFocusLost }: AttachmentChipsPro
   const entries = attachments.entries.value
   if (entries.length === 0) return null
   return (
-    <ul class="chips" aria-label={attachmentText.list}>
-      {entries.map((upload) => (
-        <AttachmentChip key={upload.key} upload={upload} attachments={attachments} onFocusLost={onFocusLost} />
-      ))}
-    </ul>
+    <>
+      <ul class="chips" aria-label={attachmentText.list}>
+        {entries.map((upload) => (
+          <AttachmentChip key={upload.key} upload={upload} attachments={attachments} onFocusLost={onFocusLost} />
+        ))}
+      </ul>
+      <p class="blocked" role="status">
+        {describeBlocked(entries)}
+      </p>
+    </>
   )
+}
+
+/** Why the message can't be sent; empty if nothing prevents it, or only uploads that are running. */
+function describeBlocked(entries: readonly AttachmentUpload[]): string {
+  const failed = entries.filter(({ state }) => state.at === "failed")
+  const [first] = failed
+  if (first === undefined) return ""
+  if (failed.length > 1) return attachmentText.removeAllToSend(failed.length)
+  const isFinal = first.state.at === "failed" && first.state.isFinal
+  return isFinal ? attachmentText.removeToSend(first.name) : attachmentText.retryToSend(first.name)
 }
 
 interface AttachmentChipProps extends AttachmentChipsProps {
@@ -52,7 +67,8 @@ function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProp
         <img class="sign" src={previewUrl} alt="" />
       )}
       <span class="what">
-        <b>{name}</b> <small role={state.at === "failed" ? "alert" : undefined}>{describeState(upload)}</small>
+        <b dir="auto">{name}</b>{" "}
+        <small role={state.at === "failed" ? "alert" : undefined}>{describeState(upload)}</small>
         {(state.at === "sending" || state.at === "waiting") && (
           <progress max={1} value={progress} aria-label={attachmentText.uploading(name)} />
         )}

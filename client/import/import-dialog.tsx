@@ -5,6 +5,8 @@ import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import type { SkippedLine } from "../../shared/protocol/responses.ts"
 import { Importer, type ImporterDeps, type ImportStage } from "../files/import-file.ts"
+import { formatTitle } from "../session/session-list.ts"
+import type { SessionRouter } from "../session/session-router.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { formatSize } from "../words/media-descriptions.ts"
 import { importText } from "../words/import-text.ts"
@@ -13,6 +15,17 @@ import { appText } from "../words/page-text.ts"
 /** Here, so that the importer is loaded together with the dialog. */
 export function createImporter(deps: ImporterDeps): Importer {
   return new Importer(deps)
+}
+
+/** Opens the imported session. True if there is nothing left to show in the dialog. */
+export async function openImported(router: SessionRouter, importer: Importer, file: File): Promise<boolean> {
+  const stage = importer.stage.peek()
+  if (stage.at !== "done") return false
+  await router.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
+  if (stage.skipped > 0) return false
+  const { sessionList } = router
+  sessionList.showNotice(importText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
+  return true
 }
 
 interface ImportDialogProps {
@@ -99,7 +112,7 @@ function FileDropZone({ onFile, onPick }: FileDropZoneProps): VNode {
   return (
     <button
       type="button"
-      class="drop"
+      class="drop-zone"
       data-first=""
       data-over={isOver.value ? "" : undefined}
       onClick={onPick}

@@ -14,9 +14,7 @@ import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
 import { theme, cycleTheme } from "../ui/theme.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
-import { DeleteDialog } from "./delete-dialog.tsx"
-import { saveSession } from "./save-session.ts"
-import { type MenuItem, SessionMenu } from "./session-menu.tsx"
+import { sessionActions } from "./deferred-actions.ts"
 import { SessionRows } from "./sidebar-rows.tsx"
 
 interface SidebarProps {
@@ -28,6 +26,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
   const drawer = useDrawer(isOpen)
   const actions = useSessionActions(router, isOpen, drawer)
   const { deletingId } = actions
+  const LoadedDeleteDialog = sessionActions.module.value?.DeleteDialog
   const closeDrawer = (): void => {
     isOpen.value = false
   }
@@ -45,8 +44,8 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
         </footer>
         <OpenMenu actions={actions} />
       </aside>
-      {deletingId.value !== null && (
-        <DeleteDialog
+      {deletingId.value !== null && LoadedDeleteDialog !== undefined && (
+        <LoadedDeleteDialog
           title={router.sessionList.findSession(deletingId.value)?.title}
           onCancel={() => {
             deletingId.value = null
@@ -80,13 +79,23 @@ interface SessionNavigationProps {
 }
 
 function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
-  const currentId = useComputed(() => router.controller.value?.id ?? null).value
+  const { openedFrom, unlistedId } = router.heading.value
+  const openId = useComputed(() => router.controller.value?.id ?? null).value
+  const isPointerInside = useSignal(false)
   return (
-    <nav aria-label={appText.conversations}>
+    <nav
+      aria-label={appText.conversations}
+      onPointerEnter={(event) => (isPointerInside.value = event.pointerType === "mouse")}
+      onPointerLeave={() => (isPointerInside.value = false)}
+    >
       <SessionRows
         sessionList={router.sessionList}
-        currentId={currentId}
+        currentId={openedFrom ?? openId}
+        isCurrentOpen={openedFrom === null}
+        unlistedId={unlistedId}
+        isPointerInside={isPointerInside.value}
         openMenuId={actions.openMenuId}
+        onMenu={actions.toggleMenu}
         renamingId={actions.renamingId}
         onRenamed={actions.finishRenaming}
       />
@@ -96,13 +105,18 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
 
 function OpenMenu({ actions }: { readonly actions: SessionActions }): VNode | null {
   const id = actions.openMenuId.value
-  if (id === null) return null
+  const LoadedMenu = sessionActions.module.value?.OpenMenu
+  if (id === null || LoadedMenu === undefined) return null
   return (
-    <SessionMenu
+    <LoadedMenu
       key={id}
       findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
       onClose={actions.closeMenu}
-      items={createMenuItems(id, actions)}
+      onRename={() => {
+        actions.renamingId.value = id
+      }}
+      onExport={(format) => actions.exportAs(id, format)}
+      onDelete={() => actions.openDeleteDialog(id)}
     />
   )
 }
@@ -128,6 +142,7 @@ interface SessionActions {
   readonly renamingId: Signal<string | null>
   readonly deletingId: Signal<string | null>
   readonly findMenuButton: (id: string) => HTMLElement | null
+  readonly toggleMenu: (id: string) => void
   readonly closeMenu: (hasChosen: boolean) => void
   readonly finishRenaming: (id: string, title: string | null, byKeyboard: boolean) => void
   readonly eraseSession: (id: string) => void
@@ -151,6 +166,14 @@ function useSessionActions(
     renamingId,
     deletingId,
     findMenuButton,
+    toggleMenu(id) {
+      openMenuId.value = openMenuId.peek() === id ? null : id
+      void sessionActions.load().then((isLoaded) => {
+        if (isLoaded) return
+        openMenuId.value = null
+        router.sessionList.showNotice(appText.codeMissing, true)
+      })
+    },
     closeMenu(hasChosen) {
       const id = openMenuId.peek()
       openMenuId.value = null
@@ -176,21 +199,7 @@ function useSessionActions(
     },
     exportAs(id, format) {
       findMenuButton(id)?.focus()
-      void saveSession(router, id, format)
+      void sessionActions.module.peek()?.saveSession(router, id, format)
     },
   }
-}
-
-function createMenuItems(id: string, { renamingId, openDeleteDialog, exportAs }: SessionActions): readonly MenuItem[] {
-  return [
-    {
-      label: sidebarText.rename,
-      onSelect: () => {
-        renamingId.value = id
-      },
-    },
-    { label: sidebarText.exportMarkdown, onSelect: () => exportAs(id, "markdown") },
-    { label: sidebarText.exportJsonl, onSelect: () => exportAs(id, "jsonl") },
-    { label: sidebarText.delete, isDestructive: true, onSelect: () => openDeleteDialog(id) },
-  ]
 }

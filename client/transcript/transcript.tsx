@@ -24,9 +24,10 @@ import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
-/** For the composer and the announcer, which may not import the Markdown parser: it isn't part of the first view. */
+/** For the page's other parts, which may not import these modules: they aren't part of the first view. */
 export { createQuote } from "./quoted-message.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
+export { attachReadingPlace } from "../ui/reading-place.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore

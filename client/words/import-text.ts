@@ -28,4 +28,5 @@ export const importText = {
   arrayTooLarge: "JSON lists can be up to 64 MB. Put one message per line.",
   lineTooLong: "A line of this file is too long to import.",
   tooLarge: "Files can be up to 4 GB. Split the file and import each part.",
+  imported: (title: string) => `Imported “${title}”.`,
 } as const

@@ -32,6 +32,7 @@ export const transcriptText = {
 export const actionText = {
   copy: "Copy",
   copied: "Copied",
+  copyFailed: "Couldn't copy",
   edit: "Edit",
   reply: "Reply",
   regenerate: "Regenerate",

@@ -201,7 +201,7 @@ describe("an import", () => {
     const summary = { id: "new", title: "", created: 1, active: 1, running: false }
     const it = importing(() => new Promise(() => {}), {
       eraseSession: erase,
-      listSessions: () => Promise.resolve([summary]),
+      listSessions: () => Promise.resolve({ sessions: [summary], next: null }),
     })
     const under = it.importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(it.importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
@@ -218,7 +218,7 @@ describe("an import", () => {
     expect(it.storage.all.size).toBe(0)
 
     const other = importing(() => Promise.reject(new RequestError(422, "No.")), {
-      listSessions: () => Promise.resolve([summary]),
+      listSessions: () => Promise.resolve({ sessions: [summary], next: null }),
     })
     await other.sessions.refresh()
     await other.importer.startImport(file("a\n"))
