@@ -5,22 +5,43 @@
  */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
-import { useMemo } from "preact/hooks"
 import { CopyButton } from "../ui/copy-button.tsx"
 import { actionText, markdownText } from "../words/transcript-text.ts"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
 import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
 import type { TableCell, ProseToken } from "./markdown-lexer.ts"
+import { useTextPart } from "./use-text-part.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
-  const readBlocks = useMemo(createBlockReader, [])
+  const { shown, hiddenChars, showMore } = useTextPart(text)
   return (
-    <div class="prose">
-      {readBlocks(text).map((block, at) => (
-        <BlockView key={at} block={block} />
-      ))}
-    </div>
+    <>
+      <Prose text={shown} />
+      {hiddenChars > 0 && (
+        <button type="button" class="show-more" onClick={showMore}>
+          {markdownText.showMore(hiddenChars)}
+        </button>
+      )}
+    </>
   )
+}
+
+class Prose extends Component<{ readonly text: string }> {
+  readonly #readBlocks = createBlockReader()
+
+  override shouldComponentUpdate(next: { readonly text: string }): boolean {
+    return next.text !== this.props.text
+  }
+
+  override render({ text }: { readonly text: string }): ComponentChildren {
+    return (
+      <div class="prose" dir="auto">
+        {this.#readBlocks(text).map((block, at) => (
+          <BlockView key={at} block={block} />
+        ))}
+      </div>
+    )
+  }
 }
 
 class BlockView extends Component<{ readonly block: Block }> {

@@ -106,6 +106,7 @@ export const mediaText = {
 } as const
 
 export const markdownText = {
+  showMore: (hiddenChars: number) => `Show more (${hiddenChars.toLocaleString("en")} more characters)`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */
   spokenCode: "Code.",
