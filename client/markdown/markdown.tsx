@@ -10,6 +10,7 @@ import { actionText, markdownText } from "../words/transcript-text.ts"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
 import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
 import type { TableCell, ProseToken } from "./markdown-lexer.ts"
+import { findDirection } from "./text-direction.ts"
 import { useTextPart } from "./use-text-part.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
@@ -35,7 +36,7 @@ class Prose extends Component<{ readonly text: string }> {
 
   override render({ text }: { readonly text: string }): ComponentChildren {
     return (
-      <div class="prose" dir="auto">
+      <div class="prose">
         {this.#readBlocks(text).map((block, at) => (
           <BlockView key={at} block={block} />
         ))}
@@ -84,17 +85,17 @@ function renderBlock(token: ProseToken): ComponentChildren {
     case "def":
       return null
     case "heading":
-      return h(`h${token.depth ?? 6}`, null, ...renderInline(token.tokens))
+      return h(`h${token.depth ?? 6}`, { dir: "auto" }, ...renderInline(token.tokens))
     case "hr":
       return <hr />
     case "blockquote":
-      return <blockquote>{renderBlocks(token.tokens ?? [])}</blockquote>
+      return <blockquote dir={findDirection([token])}>{renderBlocks(token.tokens ?? [])}</blockquote>
     case "list":
       return renderList(token)
     case "table":
       return <TableView table={token} />
     case "paragraph":
-      return h(hasBlockElements(token.tokens) ? "div" : "p", null, ...renderInline(token.tokens))
+      return h(hasBlockElements(token.tokens) ? "div" : "p", { dir: "auto" }, ...renderInline(token.tokens))
     default:
       return renderInline([token])
   }
@@ -102,20 +103,25 @@ function renderBlock(token: ProseToken): ComponentChildren {
 
 function renderList(list: ProseToken): VNode {
   const items = list.items?.map((item, at) => (
-    <li key={at} class={item.task ? "task" : undefined}>
+    <li key={at} dir={findDirection([item])} class={item.task ? "task" : undefined}>
       {renderBlocks(item.tokens ?? [])}
     </li>
   ))
-  if (!list.ordered) return <ul>{items}</ul>
-  return <ol start={list.start === "" || list.start === 1 ? undefined : list.start}>{items}</ol>
+  const dir = findDirection([list])
+  if (!list.ordered) return <ul dir={dir}>{items}</ul>
+  return (
+    <ol dir={dir} start={list.start === "" || list.start === 1 ? undefined : list.start}>
+      {items}
+    </ol>
+  )
 }
 
 function TableView({ table }: { readonly table: ProseToken }): VNode {
   const renderCell = (name: "th" | "td") => (cell: TableCell, at: number) =>
-    h(name, { key: at, class: cell.align === null ? undefined : `to-${cell.align}` }, ...renderInline(cell.tokens))
+    h(name, { key: at, dir: "auto", class: cell.align === null ? undefined : `to-${cell.align}` }, ...renderInline(cell.tokens))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must scroll with the keyboard.
-    <div class="table" tabIndex={0}>
+    <div class="table" dir={findDirection([table])} tabIndex={0}>
       <table>
         <thead>
           <tr>{table.header?.map(renderCell("th"))}</tr>

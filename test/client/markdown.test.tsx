@@ -138,7 +138,7 @@ describe("links and images", () => {
 
 describe("growing text", () => {
   const snippets = fc.constantFrom(
-    ..."a|b |\n|\n\n|# h|- l|  - n|1. o|> q|```|```\n|~~~|**|*|_|`|[x]|[x]: https://e.x|(https://e.x)|<b>|</b>|<!--|-->|| c | d |\n|-|-|\n|===|---|\\|&lt;|    i|\t|![|](|\r\n|<div>|- [ ] t|https://a.b".split(
+    ..."a|b |\n|\n\n|# h|- l|  - n|1. o|> q|```|```\n|~~~|**|*|_|`|[x]|[x]: https://e.x|(https://e.x)|<b>|</b>|<!--|-->|| c | d |\n|-|-|\n|===|---|\\|&lt;|    i|\t|![|](|\r\n|<div>|- [ ] t|https://a.b|\\(|\\)|\\[|\\[\n|\\]|$$|+ b|= c\n".split(
       "|",
     ),
   )
