@@ -76,7 +76,9 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
     return scrollAnchor.attachTo(viewRef.current, contentRef.current)
   }, [scrollAnchor])
   useSignalEffect(() => {
-    if (controller.store.changeCount.value > 0 && !controller.isLoadingOlder.peek()) scrollAnchor.noteNewContent()
+    const { changeCount, messageIds } = controller.store
+    if (changeCount.value > 0 && !controller.isLoadingOlder.peek())
+      scrollAnchor.noteNewContent(messageIds.peek().at(-1))
   })
   return { scrollAnchor, viewRef, contentRef }
 }

@@ -42,7 +42,8 @@ export function splitLongText(text: string): readonly string[] {
   const addRun = (end: number): void => {
     if (end - lastBreak > 2 * MAX_RUN_CHARS) {
       if (lastBreak > from) cutAt(lastBreak)
-      while (end - from > MAX_RUN_CHARS) cutAt(from + findCutIndex(text.slice(from, from + MAX_RUN_CHARS + 1), MAX_RUN_CHARS))
+      while (end - from > MAX_RUN_CHARS)
+        cutAt(from + findCutIndex(text.slice(from, from + MAX_RUN_CHARS + 1), MAX_RUN_CHARS))
     } else if (end - from > MAX_TEXT_CHARS && lastBreak > from) cutAt(lastBreak)
   }
   for (const { 0: space, index } of text.matchAll(LINE_BREAK)) {

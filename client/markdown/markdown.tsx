@@ -10,6 +10,7 @@ import { actionText, markdownText } from "../words/transcript-text.ts"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
 import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
 import type { TableCell, ProseToken } from "./markdown-lexer.ts"
+import { ShowMoreButton } from "./show-more-button.tsx"
 import { findDirection } from "./text-direction.ts"
 import { useTextPart } from "./use-text-part.ts"
 
@@ -18,11 +19,7 @@ export function Markdown({ text }: { readonly text: string }): VNode {
   return (
     <>
       <Prose text={shown} />
-      {hiddenChars > 0 && (
-        <button type="button" class="show-more" onClick={showMore}>
-          {markdownText.showMore(hiddenChars)}
-        </button>
-      )}
+      {hiddenChars > 0 && <ShowMoreButton text={markdownText.showMore(hiddenChars)} showMore={showMore} />}
     </>
   )
 }
@@ -118,7 +115,11 @@ function renderList(list: ProseToken): VNode {
 
 function TableView({ table }: { readonly table: ProseToken }): VNode {
   const renderCell = (name: "th" | "td") => (cell: TableCell, at: number) =>
-    h(name, { key: at, dir: "auto", class: cell.align === null ? undefined : `to-${cell.align}` }, ...renderInline(cell.tokens))
+    h(
+      name,
+      { key: at, dir: "auto", class: cell.align === null ? undefined : `to-${cell.align}` },
+      ...renderInline(cell.tokens),
+    )
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must scroll with the keyboard.
     <div class="table" dir={findDirection([table])} tabIndex={0}>

@@ -64,7 +64,8 @@ export function measureText(text: string, maxCost: number): MeasuredText {
     else if (unit < 128) charCost = ASCII_COSTS[unit] ?? 1
     else {
       const ownScript = getScript(unit)
-      charCost = (isRare(unit) ? RARE_COST : unit < 0x250 ? 1 : FOREIGN_COST) + (ownScript === script ? 0 : SCRIPT_CHANGE_COST)
+      charCost =
+        (isRare(unit) ? RARE_COST : unit < 0x250 ? 1 : FOREIGN_COST) + (ownScript === script ? 0 : SCRIPT_CHANGE_COST)
       script = ownScript
     }
     if (cost + charCost > maxCost) {

@@ -6,20 +6,15 @@
  */
 
 import { useEffect, useState } from "preact/hooks"
+import { scheduleSlice } from "./slice-queue.ts"
 import { measureText, PART_COST, SLICE_COST } from "./text-part.ts"
 
 /** Every text shows at least this much at once, so that no message is empty. */
 const MIN_FIRST_COST = 2_000
 
-/** A slice is drawn after this long even if the page isn't idle. */
-const MAX_WAIT_MS = 200
-
 /** What the texts that are drawn for the first time in this task may still cost. */
 let firstSliceBudget = SLICE_COST
 let isResetScheduled = false
-/** The texts that wait for their next slice. */
-const waiting: (() => void)[] = []
-let isDrawScheduled = false
 
 export interface TextPart {
   /** The beginning of the text that is shown. */
@@ -59,27 +54,4 @@ function takeFirstSlice(text: string): number {
   const sliceCost = Math.max(firstSliceBudget, MIN_FIRST_COST)
   firstSliceBudget -= cost
   return sliceCost
-}
-
-/** Calls back in an idle task of its own. The newest request comes first: the end of a transcript is what is in view. */
-function scheduleSlice(draw: () => void): () => void {
-  waiting.push(draw)
-  scheduleDraw()
-  return () => {
-    const at = waiting.indexOf(draw)
-    if (at >= 0) waiting.splice(at, 1)
-  }
-}
-
-function scheduleDraw(): void {
-  if (isDrawScheduled) return
-  isDrawScheduled = true
-  const drawNext = (): void => {
-    isDrawScheduled = false
-    waiting.pop()?.()
-    if (waiting.length > 0) scheduleDraw()
-  }
-  // Safari has no requestIdleCallback.
-  if (typeof requestIdleCallback === "function") requestIdleCallback(drawNext, { timeout: MAX_WAIT_MS })
-  else setTimeout(drawNext)
 }

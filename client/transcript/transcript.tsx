@@ -9,6 +9,7 @@ import { effect, signal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useMemo } from "preact/hooks"
 import { assetToSegment } from "../../shared/protocol/asset.ts"
+import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
 import { Lightbox } from "../media/lightbox.tsx"
 import { AttachmentsView } from "../media/media-view.tsx"
 import { LinkSigner } from "../files/signed-links.ts"
@@ -42,7 +43,10 @@ interface TranscriptProps {
 export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onDiscard }: TranscriptProps): VNode {
   const ids = store.messageIds.value
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
-  const isAnswerPending = store.isBusy.value || entries.some(({ error }) => error === null)
+  const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
+  // While there is no connection, nothing arrives.
+  const isAnswerPending = isPending && (requests === null || requests.link.value === "live")
+  const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>
       <div
@@ -54,7 +58,7 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
         aria-busy={isAnswerPending}
         onCopy={copySelection}
       >
-        <TranscriptRows ids={ids} store={store} scrollAnchor={scrollAnchor} />
+        <TranscriptRows ids={ids} store={store} scrollAnchor={scrollAnchor} writingId={writingId} />
         {entries.map((entry) => (
           <UnsentMessage
             key={entry.id}
@@ -65,7 +69,7 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
             onDiscard={onDiscard}
           />
         ))}
-        {isAnswerPending && <TypingIndicator />}
+        {isAnswerPending && writingId === null && <TypingIndicator />}
       </div>
       <Lightbox />
     </TranscriptContexts>
@@ -84,10 +88,13 @@ function TranscriptContexts({ requests, scrollAnchor, children }: TranscriptCont
   const media = useMemo(() => (requests === null ? null : createMediaContext(requests)), [requests])
   useEffect(() => (media === null || requests === null ? undefined : retryOnReconnect(media, requests)), [media])
   const jump = useMemo(() => (requests === null ? null : createJump(requests, scrollAnchor)), [requests, scrollAnchor])
+  const stopFollowing = useMemo(() => () => scrollAnchor.stopFollowing(), [scrollAnchor])
   return (
     <TranscriptRequestsContext.Provider value={requests}>
       <MediaContext.Provider value={media}>
-        <JumpContext.Provider value={jump}>{children}</JumpContext.Provider>
+        <JumpContext.Provider value={jump}>
+          <BeforeShowMoreContext.Provider value={stopFollowing}>{children}</BeforeShowMoreContext.Provider>
+        </JumpContext.Provider>
       </MediaContext.Provider>
     </TranscriptRequestsContext.Provider>
   )

@@ -59,7 +59,7 @@ describe("scrolling", () => {
     const { view, scrollAnchor, grow, scrollTo } = setUp()
     scrollTo(2460)
     expect(scrollAnchor.isFollowing.value).toBe(false)
-    scrollAnchor.noteNewContent()
+    scrollAnchor.noteNewContent("b")
     grow(300)
     expect(view.scrollTop).toBe(2460)
     expect(scrollAnchor.hasUnread.value).toBe(true)
