@@ -2,7 +2,7 @@
  * text-direction.ts: the direction of a list, quote or table, by its first letter, like `dir="auto"`.
  *
  * Browsers don't look into children that have a direction of their own, and take time in proportion to the number of
- * children for each child that is added. Pure. SPEC MD31.
+ * children for each child that is added. Pure. SPEC MD10.
  */
 
 import type { ProseToken } from "./markdown-lexer.ts"

@@ -9,11 +9,13 @@ import { useEffect, useState } from "preact/hooks"
 import { scheduleSlice } from "./slice-queue.ts"
 import { measureText, PART_COST, SLICE_COST } from "./text-part.ts"
 
-/** Every text shows at least this much at once, so that no message is empty. */
-const MIN_FIRST_COST = 2_000
+/** The cost of what all texts together draw when they are first drawn in the same task, such as a page of history. */
+export const FIRST_TASK_COST = 3 * SLICE_COST
+/** Every text draws at least this much at once. Most answers cost less. */
+export const MIN_FIRST_COST = 6_000
 
 /** What the texts that are drawn for the first time in this task may still cost. */
-let firstSliceBudget = SLICE_COST
+let firstTaskBudget = FIRST_TASK_COST
 let isResetScheduled = false
 
 export interface TextPart {
@@ -47,11 +49,10 @@ function takeFirstSlice(text: string): number {
     isResetScheduled = true
     setTimeout(() => {
       isResetScheduled = false
-      firstSliceBudget = SLICE_COST
+      firstTaskBudget = FIRST_TASK_COST
     })
   }
-  const { cost } = measureText(text, Math.max(firstSliceBudget, MIN_FIRST_COST))
-  const sliceCost = Math.max(firstSliceBudget, MIN_FIRST_COST)
-  firstSliceBudget -= cost
+  const sliceCost = Math.min(SLICE_COST, Math.max(firstTaskBudget, MIN_FIRST_COST))
+  firstTaskBudget -= measureText(text, sliceCost).cost
   return sliceCost
 }

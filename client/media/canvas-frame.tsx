@@ -3,7 +3,7 @@
  *
  * The document may run scripts, but not in our origin: no forms, no popups, no navigation of the page. Messages are
  * accepted only from the frame's own window. It is sent the theme, again whenever that changes, and nothing else.
- * SPEC PG41, PG65, CD8.
+ * SPEC PG41, PG65, CD6.
  */
 
 import type { VNode } from "preact"

@@ -2,7 +2,7 @@
  * canvas-view.tsx: a canvas document with its title, its host if it isn't ours, and a full-screen button.
  *
  * The frame is created when it comes near the viewport, with an address that is valid at that time, and is not created
- * again while the answer streams in. SPEC PG41, PG64, PG66, CD8.
+ * again while the answer streams in. SPEC PG41, PG64, PG66, CD6.
  */
 
 import type { ComponentChildren, RefObject, VNode } from "preact"

@@ -7,7 +7,7 @@
 import type { ReadonlySignal } from "@preact/signals"
 import { effect, signal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { assetToSegment } from "../../shared/protocol/asset.ts"
 import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
 import { Lightbox } from "../media/lightbox.tsx"
@@ -44,8 +44,7 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
   const ids = store.messageIds.value
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
-  // While there is no connection, nothing arrives.
-  const isAnswerPending = isPending && (requests === null || requests.link.value === "live")
+  const isAnswerPending = useIsConnected(requests) && isPending
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>
@@ -74,6 +73,14 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
       <Lightbox />
     </TranscriptContexts>
   )
+}
+
+/** False once the connection is lost: then nothing arrives. */
+function useIsConnected(requests: TranscriptRequests | null): boolean {
+  const wasLive = useRef(false)
+  const link = requests?.link.value ?? "live"
+  if (link === "live") wasLive.current = true
+  return link === "live" || (link === "connecting" && !wasLive.current)
 }
 
 function getAttachmentSegments({ attachments = [] }: OutboxEntry): readonly MediaSegment[] {

@@ -68,6 +68,16 @@ describe("scrolling", () => {
     expect(scrollAnchor.hasUnread.value).toBe(false)
   })
 
+  test("[PG15] an answer that grows is not a new message", () => {
+    const { scrollAnchor, scrollTo } = setUp()
+    scrollAnchor.noteNewContent("a")
+    scrollTo(2460)
+    scrollAnchor.noteNewContent("a")
+    expect(scrollAnchor.hasUnread.value).toBe(false)
+    scrollAnchor.noteNewContent("b")
+    expect(scrollAnchor.hasUnread.value).toBe(true)
+  })
+
   test("[PG15] content that shrinks doesn't count as scrolling up", () => {
     const { scrollAnchor, size, scrollTo } = setUp()
     size.height -= 40
