@@ -25,10 +25,11 @@ interface CanvasFrameProps {
 }
 
 /**
- * Messages per second. A document of ours sends one or two in all. Reading the data of a message takes time in proportion
- * to its size, and the page does nothing else while it handles a long queue of them.
+ * Messages that a document may send in a window of time. The page waits for one or two in all. Reading the data of a
+ * message takes time in proportion to its size, and the page does nothing else while it handles a long queue of them.
  */
-const MAX_MESSAGES_PER_SECOND = 100
+const MAX_MESSAGES = 100
+const MESSAGE_WINDOW_MS = 10_000
 
 export function CanvasFrame({ href, name, onMissing, onFocusStolen, onFlood }: CanvasFrameProps): VNode {
   const frameRef = useRef<HTMLIFrameElement>(null)
@@ -45,16 +46,16 @@ function connectFrame(
   onFlood: () => void,
 ): () => void {
   let isReady = false
-  let secondStart = 0
+  let windowStart = 0
   let messages = 0
   /** Whether a message may be read. */
   const countMessage = (timeStamp: number): boolean => {
-    if (timeStamp - secondStart >= 1_000) {
-      secondStart = timeStamp
+    if (timeStamp - windowStart >= MESSAGE_WINDOW_MS) {
+      windowStart = timeStamp
       messages = 0
     }
-    if (++messages === MAX_MESSAGES_PER_SECOND) onFlood()
-    return messages < MAX_MESSAGES_PER_SECOND
+    if (++messages === MAX_MESSAGES) onFlood()
+    return messages < MAX_MESSAGES
   }
   const onMessage = (event: MessageEvent): void => {
     const frame = getFrame()

@@ -98,6 +98,7 @@ function strangersIn(page: Page): Promise<string[]> {
       start: /^\d+$/,
       align: /^(?:left|right|center)$/,
       tabindex: /^0$/,
+      dir: /^(?:auto|ltr|rtl)$/,
       style: /^(?:text-align: (?:left|right|center);|height: \d+px;)$/,
       sandbox: /^allow-scripts$/,
       // Addresses of our own, except `/media/remote`, which needs a click.

@@ -177,7 +177,7 @@ describe("documents", () => {
     Object.defineProperty(frame, "contentWindow", { get: () => inner })
     for (let at = 0; at < 300; at++) {
       const event = Object.assign(new Event("message"), { data: { type: "cuecard:ready" }, source: inner })
-      Object.defineProperty(event, "timeStamp", { value: at * 20 })
+      Object.defineProperty(event, "timeStamp", { value: at * 200 })
       dispatchEvent(event)
     }
     await delay()
