@@ -11,7 +11,7 @@ import { type Block, createBlockReader } from "./markdown-blocks.ts"
 import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
 import type { TableCell, ProseToken } from "./markdown-lexer.ts"
 import { ShowMoreButton } from "./show-more-button.tsx"
-import { findDirection } from "./text-direction.ts"
+import { findAutoDirection, findDirection } from "./text-direction.ts"
 import { useTextPart } from "./use-text-part.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
@@ -82,7 +82,7 @@ function renderBlock(token: ProseToken): ComponentChildren {
     case "def":
       return null
     case "heading":
-      return h(`h${token.depth ?? 6}`, { dir: "auto" }, ...renderInline(token.tokens))
+      return h(`h${token.depth ?? 6}`, { dir: findAutoDirection(token.tokens) }, ...renderInline(token.tokens))
     case "hr":
       return <hr />
     case "blockquote":
@@ -92,7 +92,11 @@ function renderBlock(token: ProseToken): ComponentChildren {
     case "table":
       return <TableView table={token} />
     case "paragraph":
-      return h(hasBlockElements(token.tokens) ? "div" : "p", { dir: "auto" }, ...renderInline(token.tokens))
+      return h(
+        hasBlockElements(token.tokens) ? "div" : "p",
+        { dir: findAutoDirection(token.tokens) },
+        ...renderInline(token.tokens),
+      )
     default:
       return renderInline([token])
   }
@@ -117,7 +121,7 @@ function TableView({ table }: { readonly table: ProseToken }): VNode {
   const renderCell = (name: "th" | "td") => (cell: TableCell, at: number) =>
     h(
       name,
-      { key: at, dir: "auto", class: cell.align === null ? undefined : `to-${cell.align}` },
+      { key: at, dir: findAutoDirection(cell.tokens), class: cell.align === null ? undefined : `to-${cell.align}` },
       ...renderInline(cell.tokens),
     )
   return (

@@ -1,8 +1,9 @@
 /**
  * text-direction.ts: the direction of a list, quote or table, by its first letter, like `dir="auto"`.
  *
- * Browsers don't look into children that have a direction of their own, and take time in proportion to the number of
- * children for each child that is added. Pure. SPEC MD10.
+ * `dir="auto"` itself is only for elements that contain text directly. Browsers don't look into children that have a
+ * direction of their own, and take time in proportion to the number of children for each child that is added. Pure.
+ * SPEC MD10.
  */
 
 import type { ProseToken } from "./markdown-lexer.ts"
@@ -12,9 +13,14 @@ const FIRST_LETTER = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10ff
 
 export type Direction = "ltr" | "rtl"
 
-/** Code doesn't count. A block without letters is written from the left. */
-export function findDirection(tokens: readonly ProseToken[]): Direction {
-  return searchTokens(tokens) ?? "ltr"
+/** Code doesn't count. Undefined without a letter: the direction is that of the block around it. */
+export function findDirection(tokens: readonly ProseToken[] = []): Direction | undefined {
+  return searchTokens(tokens) ?? undefined
+}
+
+/** For an element that contains text directly. Without a letter it has the direction of the block around it. */
+export function findAutoDirection(tokens: readonly ProseToken[] = []): "auto" | undefined {
+  return searchTokens(tokens) === null ? undefined : "auto"
 }
 
 function searchTokens(tokens: readonly ProseToken[] = []): Direction | null {

@@ -46,7 +46,7 @@ export interface MeasuredText {
 
 /**
  * The beginning of a text that costs at most `maxCost`. It ends after a blank line if one is close, otherwise after a line,
- * and never within a surrogate pair. Reads each character up to the end once. Pure.
+ * and never within a surrogate pair. Reads no character beyond the end, and each at most twice. Pure.
  */
 export function measureText(text: string, maxCost: number): MeasuredText {
   const searchedFrom = maxCost * SEARCHED_SHARE
