@@ -87,7 +87,9 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
     return code.attachReadingPlace(controller, scrollAnchor, view, content)
   }, [scrollAnchor, code])
   useSignalEffect(() => {
-    if (controller.store.changeCount.value > 0 && !controller.isLoadingOlder.peek()) scrollAnchor.noteNewContent()
+    const { changeCount, messageIds } = controller.store
+    if (changeCount.value > 0 && !controller.isLoadingOlder.peek())
+      scrollAnchor.noteNewContent(messageIds.peek().at(-1))
   })
   return { scrollAnchor, viewRef, contentRef }
 }

@@ -25,6 +25,9 @@ export const transcriptText = {
   earlierMessage: "An earlier message",
   emptyMessage: "(no text)",
   missingMessage: "This message is no longer available.",
+  brokenMessage: "This message couldn't be displayed.",
+  brokenSegment: "This part of the response couldn't be displayed.",
+  showMoreParts: (hidden: number) => `Show more (${hidden.toLocaleString("en")} more parts)`,
 } as const
 
 export const actionText = {
@@ -102,11 +105,13 @@ export const mediaText = {
   fullScreen: "Full screen",
   onAnotherSite: "This content is on another site.",
   capturedTyping: "Paused because it was capturing your typing.",
+  floodedPage: "Paused because it was sending too many messages.",
   resume: "Resume",
   unsupported: "Your browser can't open this file.",
 } as const
 
 export const markdownText = {
+  showMore: (hiddenChars: number) => `Show more (${hiddenChars.toLocaleString("en")} more characters)`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */
   spokenCode: "Code.",
