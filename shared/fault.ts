@@ -80,7 +80,7 @@ export type Fault =
 export type FaultReason = Fault["reason"]
 
 /** Why a URL is not considered public. */
-export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host"
+export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"
 
 /** Why a remote file is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"

@@ -22,7 +22,7 @@ export const MAX_LABEL_CHARS = 120
 // ── WebSocket ──
 
 /** Version of the wire protocol. The server also accepts the version before it (SPEC WS1). A changed frame or event needs a new version (SPEC WS11). */
-export const PROTOCOL_VERSION = 3
+export const PROTOCOL_VERSION = 4
 
 /** Largest frame that a client may send, in UTF-8 bytes: four of the longest messages, and far below the platform's 32 MiB. SPEC WS4. */
 export const MAX_CLIENT_FRAME_BYTES = 256 * 1024

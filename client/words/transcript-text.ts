@@ -123,7 +123,9 @@ export const cardText = {
   feelsLike: (degrees: string) => `Feels like ${degrees}`,
   humidity: "Humidity",
   wind: "Wind",
+  precipitation: "Chance of precipitation",
   tomorrow: "Tomorrow",
+  showUnit: (unit: "C" | "F") => `Show temperatures in °${unit}`,
 } as const
 
 /** Why an answer isn't complete, or null. A status with a reason shows the reason's text instead. */

@@ -99,8 +99,9 @@ function partToRecords(part: Part, base: RecordBase): StreamRecord[] {
   }
 }
 
-function copyGrants({ origins, replies, assets }: Grants) {
-  return { origins: [...origins], replies: [...replies], assets: [...assets] }
+function copyGrants({ origins, replies, assets, canvases }: Grants) {
+  const documents = canvases === undefined ? {} : { canvases: [...canvases] }
+  return { origins: [...origins], replies: [...replies], assets: [...assets], ...documents }
 }
 
 function callToRecords(call: ToolCall, base: RecordBase): StreamRecord[] {

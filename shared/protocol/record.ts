@@ -7,7 +7,15 @@
  */
 
 import * as v from "valibot"
-import { approvalSchema, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
+import {
+  approvalSchema,
+  assetSchema,
+  callMediaSchema,
+  channelSchema,
+  idSchema,
+  metricsSchema,
+  sizeSchema,
+} from "./event.ts"
 import { isJsonObject } from "../json.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
@@ -51,6 +59,7 @@ const grantsSchema = v.object({
   origins: v.array(v.string()),
   replies: v.array(idSchema),
   assets: v.array(assetSchema),
+  canvases: v.optional(v.array(idSchema)),
 })
 
 const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])
@@ -132,7 +141,7 @@ const recordSchema = v.variant("type", [
     /** The result is provisional; the final one had not arrived. */
     waiting: v.optional(v.boolean()),
     /** Assets that the call stored for the answer. */
-    media: v.optional(v.array(assetSchema)),
+    media: v.optional(v.array(callMediaSchema)),
   }),
   v.object({ type: v.literal("output_cancelled"), ...commonFields }),
   /** A question from another agent. */

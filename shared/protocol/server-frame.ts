@@ -23,7 +23,6 @@ export interface WireMessage {
   readonly status: MessageStatus
   readonly reason: string | null
   readonly reply_to?: string
-  readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
   /** The summary that the model received instead of the messages before this turn. */

@@ -199,7 +199,7 @@ async function judge({ page, found }: Watched, texts: readonly string[], when: s
 async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
   const { id } = await setup.cuecard.createSession()
   const context = await setup.browser.newContext({ bypassCSP: true })
-  const blank = { topic: null, mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
+  const blank = { mode: null, metrics: null, timestamp: "2026-01-01T00:00:00.000Z" }
   await context.route(/\/conversation\/recent/, async (route) => {
     const whole = await (await route.fetch()).json()
     const messages = texts.map((text, n) => ({

@@ -122,8 +122,8 @@ function isHeadOnTheWay(shown: WireMessage, final: WireMessage): boolean {
   return isSame(fixedOf(shown), fixedOf(final))
 }
 
-function fixedOf({ id, role, exchange_id, reply_to, topic, mode, timestamp }: WireMessage): object {
-  return { id, role, exchange_id, reply_to, topic, mode, timestamp }
+function fixedOf({ id, role, exchange_id, reply_to, mode, timestamp }: WireMessage): object {
+  return { id, role, exchange_id, reply_to, mode, timestamp }
 }
 
 function isSame(a: unknown, b: unknown): boolean {
