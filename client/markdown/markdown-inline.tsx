@@ -12,7 +12,7 @@ import type { ProseToken } from "./markdown-lexer.ts"
 import { ImageView } from "../media/image-view.tsx"
 import { isAssetUrl } from "../files/remote-media.ts"
 import { parseHost, toSafeHref } from "../words/link-policy.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { markdownText, mediaText } from "../words/transcript-text.ts"
 
 /** Raw HTML tags that become elements. Any attribute makes a tag plain text. */
 const ALLOWED_TAGS: ReadonlySet<string> = new Set(
@@ -105,7 +105,14 @@ function renderInlineToken(token: ProseToken): ComponentChildren {
     case "escape":
       return renderLongText(token.text ?? "")
     case "checkbox":
-      return <input type="checkbox" disabled checked={token.checked === true} />
+      return (
+        <input
+          type="checkbox"
+          disabled
+          checked={token.checked === true}
+          aria-label={token.checked === true ? markdownText.taskDone : markdownText.taskOpen}
+        />
+      )
     default:
       return token.tokens === undefined
         ? renderLongText(decodeVisibleText(token.text ?? token.raw))

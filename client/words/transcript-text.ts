@@ -57,7 +57,7 @@ export const toolText = {
   allowed: "Allowed",
   denied: "Denied",
   status: formatCallStatus,
-  calls: (count: number) => `${count} tool calls`,
+  calls: (count: number, failed: number) => `${count} tool calls${failed === 0 ? "" : ` · ${failed} failed`}`,
   truncated: (lines: number, bytes: number, isSettled: boolean) =>
     `Showing the first part of ${lines.toLocaleString("en")} lines (${formatSize(bytes)})${isSettled ? "" : " so far"}.`,
   approvalLabel: (tool: string) => `Allow ${tool}?`,
@@ -111,6 +111,8 @@ export const mediaText = {
 } as const
 
 export const markdownText = {
+  taskDone: "Done",
+  taskOpen: "Not done",
   showMore: (hiddenChars: number) => `Show more (${hiddenChars.toLocaleString("en")} more characters)`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */
