@@ -13,6 +13,7 @@ import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
+import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
 interface ConversationViewProps {
@@ -34,9 +35,13 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   return (
     <>
       <main class="view" ref={viewRef}>
+        <PageHeading router={router} />
         <div class="column" ref={contentRef}>
           {store.hasOlder.value && (
-            <p class="note older">{controller.isLoadingOlder.value ? appText.loadingOlder : ""}</p>
+            <>
+              <p class="note older">{controller.isLoadingOlder.value ? appText.loadingOlder : ""}</p>
+              <p class="printed">{appText.printedPartly}</p>
+            </>
           )}
           <ConversationContent
             controller={controller}
@@ -87,7 +92,9 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
     return code.attachReadingPlace(controller, scrollAnchor, view, content)
   }, [scrollAnchor, code])
   useSignalEffect(() => {
-    if (controller.store.changeCount.value > 0 && !controller.isLoadingOlder.peek()) scrollAnchor.noteNewContent()
+    const { changeCount, messageIds } = controller.store
+    if (changeCount.value > 0 && !controller.isLoadingOlder.peek())
+      scrollAnchor.noteNewContent(messageIds.peek().at(-1))
   })
   return { scrollAnchor, viewRef, contentRef }
 }

@@ -38,7 +38,7 @@ import "../styles/audio.css"
 import "../styles/canvas.css"
 import "../styles/files.css"
 import "../styles/lightbox.css"
-import "../styles/print.css"
+import "../styles/print-forced-colors.css"
 
 /** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250

@@ -8,6 +8,7 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { appText } from "../words/page-text.ts"
 import { OfflineStatus } from "./link-status.tsx"
+import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
 interface NewConversationViewProps {
@@ -21,6 +22,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
   return (
     <>
       <main class="view">
+        <PageHeading router={router} />
         <div class="column">
           {entry === null ? (
             <WelcomeScreen onSelect={(prompt) => router.sendMessage(prompt)} />

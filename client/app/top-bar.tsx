@@ -20,6 +20,11 @@ export function formatHeading({ title, askingAgent }: SessionHeading): string {
   return askingAgent === null ? (title ?? "") : appText.askedBy(askingAgent)
 }
 
+/** The page's heading, for screen readers. The bar is hidden on a desktop, so it can't contain the heading. SPEC AX4. */
+export function PageHeading({ router }: Pick<TopBarProps, "router">): VNode {
+  return <h1 class="unseen">{formatHeading(router.heading.value) || appText.name}</h1>
+}
+
 export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
   const heading = router.heading.value
   return (
@@ -43,7 +48,9 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
           </svg>
         </button>
       )}
-      <h1 dir="auto">{formatHeading(heading) || appText.name}</h1>
+      <p class="title" dir="auto" aria-hidden="true">
+        {formatHeading(heading) || appText.name}
+      </p>
       <a href="#/">
         <span class="unseen">{appText.newConversation}</span>
         <svg viewBox="0 0 20 20" aria-hidden="true">

@@ -36,7 +36,7 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
   return (
     <section class="card weather" ref={ref} aria-label={cardText.weatherIn(weather.location)}>
       <header>
-        <h3>{weather.location}</h3>
+        <p class="place">{weather.location}</p>
         {weather.source === "sample" && <span class="sample">{cardText.sampleData}</span>}
         {time !== null && <time dateTime={weather.observation_time}>{time}</time>}
       </header>

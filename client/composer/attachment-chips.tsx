@@ -5,6 +5,7 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
+import { useState } from "preact/hooks"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { AttachmentUpload, AttachmentUploads } from "../files/attachment-uploads.ts"
 import type { Quote } from "../session/quote.ts"
@@ -50,6 +51,7 @@ interface AttachmentChipProps extends AttachmentChipsProps {
 
 function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProps): VNode {
   const { key, name, size, previewUrl, state } = upload
+  const [isPreviewBroken, setPreviewBroken] = useState(false)
   const remove = (): void => {
     attachments.removeUpload(key)
     onFocusLost()
@@ -61,10 +63,10 @@ function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProp
   const progress = state.at === "sending" ? state.sent / Math.max(size, 1) : state.at === "done" ? 1 : 0
   return (
     <li class="chip" data-state={state.at}>
-      {previewUrl === null ? (
+      {previewUrl === null || isPreviewBroken ? (
         <span class="sign">{formatExtension(name)}</span>
       ) : (
-        <img class="sign" src={previewUrl} alt="" />
+        <img class="sign" src={previewUrl} alt="" onError={() => setPreviewBroken(true)} />
       )}
       <span class="what">
         <b dir="auto">{name}</b>{" "}

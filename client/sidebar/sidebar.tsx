@@ -121,20 +121,39 @@ function OpenMenu({ actions }: { readonly actions: SessionActions }): VNode | nu
   )
 }
 
+/** Above this width the drawer is a column that is always visible (page.css). */
+const WIDE = "(min-width: 50.01rem)"
+
 /** Moves the focus into the drawer when it opens, and out of it when it closes. */
 function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const drawer = useRef<HTMLElement>(null)
+  const wasOpen = useRef(false)
   useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
-    // The focus must not stay in a hidden drawer.
-    else if (drawer.current?.contains(document.activeElement) === true) focusDrawerButton()
+    // The focus must not stay in a hidden drawer, nor be lost: what was behind the drawer could not have it.
+    else if (wasOpen.current && isFocusFree(drawer.current)) focusDrawerButton()
+    wasOpen.current = isOpen.value
   }, [isOpen.value])
+  useLayoutEffect(() => {
+    const wide = window.matchMedia?.(WIDE)
+    const closeDrawer = (): void => {
+      if (wide?.matches === true) isOpen.value = false
+    }
+    wide?.addEventListener("change", closeDrawer)
+    return () => wide?.removeEventListener("change", closeDrawer)
+  }, [])
   return drawer
+}
+
+/** Whether the focus is in the drawer, or nowhere. */
+function isFocusFree(drawer: HTMLElement | null): boolean {
+  const { activeElement, body } = document
+  return activeElement === null || activeElement === body || drawer?.contains(activeElement) === true
 }
 
 /** Focuses the button that opens the drawer. A desktop has none. */
 function focusDrawerButton(): void {
-  document.querySelector<HTMLElement>(".topbar button")?.focus()
+  document.querySelector<HTMLElement>(".drawer-button")?.focus()
 }
 
 interface SessionActions {

@@ -26,7 +26,12 @@ export function UserMessage({ id, status, text, quote, files, editor, children }
   return (
     <article data-id={id} data-role="user" data-status={status} aria-label={unsentText.user}>
       {quote}
-      {editor ?? (text === "" ? null : <p data-segment="text">{text}</p>)}
+      {editor ??
+        (text === "" ? null : (
+          <p data-segment="text" dir="auto">
+            {text}
+          </p>
+        ))}
       {files}
       {children}
     </article>

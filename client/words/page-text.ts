@@ -12,12 +12,15 @@ export const appText = {
   conversations: "Conversations",
   untitled: "Untitled",
   back: "Back",
+  skip: "Skip to message box",
   dismiss: "Dismiss",
   cancel: "Cancel",
   done: "Done",
   codeMissing: "Couldn't open that. Check your connection and try again.",
   loading: "Loading…",
   loadingOlder: "Loading older messages…",
+  printedPartly:
+    "Earlier messages aren't printed. To print them too, scroll to the first message, or export the conversation.",
   jumpToLatest: "Jump to latest",
   newMessages: "New messages",
   /** The title of a conversation that one agent has with another. */

@@ -27,6 +27,9 @@ export const transcriptText = {
   earlierMessage: "An earlier message",
   emptyMessage: "(no text)",
   missingMessage: "This message is no longer available.",
+  brokenMessage: "This message couldn't be displayed.",
+  brokenSegment: "This part of the response couldn't be displayed.",
+  showMoreParts: (hidden: number) => `Show more (${hidden.toLocaleString("en")} more parts)`,
 } as const
 
 export const actionText = {
@@ -56,7 +59,7 @@ export const toolText = {
   allowed: "Allowed",
   denied: "Denied",
   status: formatCallStatus,
-  calls: (count: number) => `${count} tool calls`,
+  calls: (count: number, failed: number) => `${count} tool calls${failed === 0 ? "" : ` · ${failed} failed`}`,
   truncated: (lines: number, bytes: number, isSettled: boolean) =>
     `Showing the first part of ${lines.toLocaleString("en")} lines (${formatSize(bytes)})${isSettled ? "" : " so far"}.`,
   showAll: (chars: number) => `Show all (${chars.toLocaleString("en")} more characters)`,
@@ -105,11 +108,15 @@ export const mediaText = {
   fullScreen: "Full screen",
   onAnotherSite: "This content is on another site.",
   capturedTyping: "Paused because it was capturing your typing.",
+  floodedPage: "Paused because it was sending too many messages.",
   resume: "Resume",
   unsupported: "Your browser can't open this file.",
 } as const
 
 export const markdownText = {
+  taskDone: "Done",
+  taskOpen: "Not done",
+  showMore: (hiddenChars: number) => `Show more (${hiddenChars.toLocaleString("en")} more characters)`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */
   spokenCode: "Code.",

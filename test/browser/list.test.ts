@@ -369,7 +369,7 @@ test("[PG37] on a phone an agent's conversation shows who asked and links back",
   await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
   await settled(page)
   const own = sessionIn(page)
-  const heading = () => page.textContent(".topbar h1")
+  const heading = () => page.textContent(".topbar .title")
   expect(await heading()).toContain("Ask the researcher")
   expect(await page.isVisible(".topbar button[aria-label=Back]")).toBe(false)
   await page.click("section.agent header a")

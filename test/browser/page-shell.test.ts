@@ -214,7 +214,7 @@ describe("the header of an agent's conversation", () => {
     const own = sessionIn(page)
     expect(await page.isVisible(".topbar")).toBe(name === "phone")
     await page.click("section.agent header a")
-    await expect.poll(() => page.textContent(".topbar h1"), SOON).toBe("Asked by general")
+    await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Asked by general")
     expect(await page.isVisible(".topbar")).toBe(true)
     expect(await page.title()).toBe("Asked by general · Cuecard")
     expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
@@ -229,7 +229,7 @@ describe("the header of an agent's conversation", () => {
     // Opened by its address, it has nothing to lead back to.
     const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
     await direct.setViewportSize(size)
-    await expect.poll(() => direct.textContent(".topbar h1"), SOON).toBe("Asked by general")
+    await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
     expect(await direct.isVisible(".topbar button[aria-label=Back]")).toBe(false)
     expect(errors).toEqual([])
     await page.context().close()

@@ -217,6 +217,18 @@ describe("the composer", () => {
     expect([send.disabled, field.value]).toEqual([false, "words"])
   })
 
+  test("[PG67] an image that can't be displayed has the sign of its extension", async () => {
+    const { draft, root } = composer()
+    vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL() {} }))
+    draft.attachments.addFiles([file("a.png", "image/png")], uplinks().uplink)
+    await delay()
+    expect(root.querySelector(".chip img")).not.toBe(null)
+    root.querySelector(".chip img")?.dispatchEvent(new Event("error"))
+    await delay()
+    expect(root.querySelector(".chip img")).toBe(null)
+    expect(root.querySelector(".chip .sign")?.textContent).toBe("PNG")
+  })
+
   test("[PG42] a pasted image is a file; pasted text stays text, also with an image of it", async () => {
     const { field, onFiles } = composer()
     const paste = (types: string[], files: File[], content = "some words"): boolean => {

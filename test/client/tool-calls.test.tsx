@@ -264,6 +264,15 @@ describe("agents", () => {
     expect(parseAgentCall({ args, result: "null" })).toMatchObject({ answer: null, session: null })
   })
 
+  test("[PG37] the excerpt of a folded text has no markup", () => {
+    const { root } = transcript([
+      received("x", `## Findings\n\n- It is **wet** in [Oslo](https://e.x).\n${"- more\n".repeat(200)}`),
+    ])
+    expect(root.querySelector("section.exchange summary")?.textContent).toMatch(
+      /^Findings It is wet in Oslo\. more more/,
+    )
+  })
+
   test("[PG37] long text is folded, short text isn't", () => {
     const { root } = transcript([received("x", "long ".repeat(200)), received("y")])
     const [long, short] = [...root.querySelectorAll("section.exchange")]

@@ -479,6 +479,30 @@ describe("live and after a reload", () => {
     expect(log.textContent).toContain("Queued")
   })
 
+  test("[PG7] the indicator follows the answer being written, above queued messages, and disappears while the connection is lost", async () => {
+    const running = wireMessage("a", { exchange_id: "q", timestamp: "2026-01-01T00:00:01.000Z" })
+    const question = createMessage("user", [{ type: "text", content: "one" }], { id: "q", exchange_id: "q" })
+    const queued = createMessage("user", [{ type: "text", content: "two" }], {
+      id: "p",
+      exchange_id: "p",
+      status: "queued",
+      timestamp: "2026-01-01T00:00:02.000Z",
+    })
+    const { log, link } = transcript([question, running, queued])
+    const order = () =>
+      [...log.querySelectorAll("article, .typing")].map((one) => one.getAttribute("data-id") ?? "typing")
+    expect(order()).toEqual(["q", "a", "typing", "p"])
+    for (const state of ["waiting", "connecting"] as const) {
+      link.value = state
+      await delay()
+      expect(log.querySelector("[data-typing]")).toBe(null)
+      expect(log.getAttribute("aria-busy")).toBe("false")
+    }
+    link.value = "live"
+    await delay()
+    expect(log.querySelectorAll("[data-typing]")).toHaveLength(1)
+  })
+
   test("[PG17] the transcript is a log that is not announced as it grows", () => {
     const { log } = transcript([])
     expect(log.getAttribute("role")).toBe("log")
