@@ -11,6 +11,7 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { focusRequests } from "../ui/focus.ts"
+import { renderLongText } from "../markdown/long-text.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
 import { ShowMoreButton } from "../markdown/show-more-button.tsx"
 import { useSlicedCount } from "../markdown/slice-queue.ts"
@@ -134,6 +135,7 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
       id={id}
       status={status}
       text={text}
+      body={renderLongText(text)}
       editor={editor}
       quote={reply_to === undefined ? undefined : <QuotedMessage of={reply_to} />}
       files={<AttachmentsView segments={segments.filter(isMediaSegment)} />}

@@ -203,6 +203,9 @@ describe("long runs", () => {
     expect(splitLongText("漢字仮名".repeat(1_500))).toHaveLength(1)
     const root = draw(<Markdown text={"a".repeat(3_500)} />)
     expect(root.querySelectorAll("p > .piece")).toHaveLength(4)
+    const question = transcript([user("q", "\ufffd".repeat(3_500))]).root.querySelector("p[data-segment]")
+    expect(question?.textContent).toBe("\ufffd".repeat(3_500))
+    expect(question?.querySelectorAll(".piece")).toHaveLength(4)
   })
 })
 
