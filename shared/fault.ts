@@ -56,6 +56,8 @@ export type Fault =
   | { readonly reason: "call_settled" }
   | { readonly reason: "import_too_large"; readonly max: number }
   | { readonly reason: "import_empty" }
+  | { readonly reason: "import_many"; readonly count: number }
+  | { readonly reason: "line_malformed" }
   | { readonly reason: "import_damaged" }
   | { readonly reason: "import_stalled" }
   | { readonly reason: "import_running" }
@@ -158,6 +160,11 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
     text: ({ max }) => `Files can be up to ${formatSize(max)}. Send larger files in numbered parts.`,
   },
   import_empty: { status: 422, text: "We couldn't find any messages in this file." },
+  import_many: {
+    status: 422,
+    text: ({ count }) => `This file holds ${count} conversations. Import it on the page, or send one conversation per session.`,
+  },
+  line_malformed: { status: 400, text: "This line isn't a JSON object." },
   import_damaged: { status: 400, text: "This file is damaged and can't be unpacked. Try another copy." },
   import_stalled: { status: 408, text: "The upload stalled. Send it again." },
   import_running: { status: 409, text: "Another import is in progress. Wait until it's done." },

@@ -5,6 +5,7 @@
  */
 
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import { addTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { type Result, succeed } from "../../shared/fault.ts"
 import type { Log } from "../platform/log.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
@@ -84,7 +85,8 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
     let timeMs = 0
     for (const part of staging.readParts().keys()) timeMs = staging.fillMissingTimes(part, timeMs)
     const isPlaced = tallies.some((tally) => tally.isPlaced)
-    const summary = { records, skipped: sum("skipped"), bad, sources, isPlaced }
+    const kinds = addTotals(tallies.map((tally) => tally.kinds ?? {}))
+    const summary = { records, skipped: sum("skipped"), bad, kinds, sources, isPlaced }
     staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title: "" })
   })
   return true
@@ -105,7 +107,7 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
     staging.setState(state)
   }
   const { drift } = await foldStagedFile(host, state)
-  const done: StagedFile = { ...state, step: "done" }
+  const done: StagedFile = { ...state, step: "done", messages: staging.countMessages() }
   store.atomically(() => {
     staging.clear()
     staging.setState(done)

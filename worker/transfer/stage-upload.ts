@@ -7,8 +7,9 @@
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
-import { parseJson } from "../../shared/json.ts"
-import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
+import { isJsonObject, parseJson } from "../../shared/json.ts"
+import { createHistoryReader, listConversations } from "../../shared/ingest/history/history-reader.ts"
+import { formatTime } from "../platform/iso-time.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
@@ -66,7 +67,8 @@ export async function stagePart(
   }
   const [records, isPlaced] = [rows.countRecords(), rows.isPlaced()]
   const source = await digest.finishAsSourceId()
-  return succeed({ ...partTally.summarize(), records, isPlaced, source: rows.isEmpty() ? "" : source })
+  const kinds = recordReader.countKinds()
+  return succeed({ ...partTally.summarize(), records, kinds, isPlaced, source: rows.isEmpty() ? "" : source })
 }
 
 /** Counts the skipped lines and collects the first MAX_BAD_LINES. `part` is null for a whole file. */
@@ -135,55 +137,64 @@ interface NumberedRecord {
   readonly result: Result<ParsedRecord>
 }
 
-/** Maximum size of a file that is a single JSON list, in UTF-16 code units. Such a file is buffered. */
-const MAX_LIST_CHARS = 16 * 1024 * 1024
+/** Maximum size of a file that is a single JSON document, in UTF-16 code units. Such a file is buffered. */
+const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 
-/** Reads records from a file with one record per line, or from a single JSON list of messages that spans several lines. */
+/** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
 function createRecordReader(part: number) {
-  let list: string[] | null = null
+  const history = createHistoryReader(formatTime, part === 1)
+  let document: string[] | null = null
   let chars = 0
-  let isFirst = true
+  let last = 0
+  function* readValue(n: number, value: unknown): Generator<NumberedRecord> {
+    last = n
+    const conversations = listConversations(value)
+    if (conversations.length > 1) throw new UnreadableUploadError({ reason: "import_many", count: conversations.length })
+    if (conversations.length === 1) yield* readValue(n, conversations[0])
+    else if (Array.isArray(value) && value.some(isJsonObject)) {
+      for (const [at, entry] of value.entries()) yield* readValue(at + 1, entry)
+    } else {
+      // The id of a message without one is derived from its part and line.
+      const records = history.readValue(value, part === 1 ? `${n}` : `${part}-${n}`)
+      if (records === null) yield { n, result: parseOwnRecord(value) }
+      else for (const record of records) yield { n, result: checkRecordSize(record, record) }
+    }
+  }
   return {
-    *readLine(line: Line): Generator<NumberedRecord> {
-      if (isFirst && isListStart(line)) list = []
-      isFirst = false
-      if (list === null) yield* lineToRecords(line, part)
-      else if (line.text.ok) {
-        chars += line.text.value.length
-        if (chars <= MAX_LIST_CHARS) list.push(line.text.value)
+    countKinds: () => history.countKinds(),
+    *readLine({ n, text }: Line): Generator<NumberedRecord> {
+      if (last === 0 && document === null && isDocumentStart(text)) document = []
+      last = n
+      if (!text.ok) yield { n, result: toLineFault(text.fault) }
+      else if (document === null) yield* readValue(n, parseJson(text.value))
+      else {
+        chars += text.value.length
+        if (chars <= MAX_DOCUMENT_CHARS) document.push(text.value)
       }
     },
     *end(): Generator<NumberedRecord> {
-      if (list === null) return
-      if (chars > MAX_LIST_CHARS) yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
-      else yield* valueToRecords(1, parseJson(list.join("\n")), part)
+      if (chars > MAX_DOCUMENT_CHARS) yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_DOCUMENT_CHARS }) }
+      else if (document !== null) yield* readValue(1, parseJson(document.join("\n")))
+      for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
     },
   }
 }
 
-function isListStart({ text }: Line): boolean {
-  return text.ok && text.value.trimStart().startsWith("[") && parseJson(text.value) === undefined
+/** Whether the first line begins a document of several lines: a list, or an object with a line of its own. */
+function isDocumentStart(text: Result<string>): boolean {
+  if (!text.ok) return false
+  const start = text.value.trim()
+  return start === "{" || (start.startsWith("[") && parseJson(start) === undefined)
 }
 
-function* lineToRecords({ n, text }: Line, part: number): Generator<NumberedRecord> {
-  if (text.ok) yield* valueToRecords(n, parseJson(text.value), part)
-  else yield { n, result: text }
+function parseOwnRecord(value: unknown): Result<ParsedRecord> {
+  const record = parseRecord(value)
+  return record.ok ? checkRecordSize(record.value, value as object) : toLineFault(record.fault)
 }
 
-function* valueToRecords(n: number, value: unknown, part: number): Generator<NumberedRecord> {
-  if (Array.isArray(value) && value.some(isHistoryMessage)) {
-    for (const [at, message] of value.entries()) yield* valueToRecords(at + 1, message, part)
-  } else if (isHistoryMessage(value)) {
-    // The id of a message without one is derived from its part and line.
-    const name = part === 1 ? n : `${part}-${n}`
-    const records = historyToRecords(value, name)
-    // An invisible role, such as `system`.
-    if (records.length === 0) yield { n, result: fail({ reason: "field_invalid", field: "role" }) }
-    for (const record of records) yield { n, result: checkRecordSize(record, record) }
-  } else {
-    const record = parseRecord(value)
-    yield { n, result: record.ok ? checkRecordSize(record.value, value as object) : record }
-  }
+/** `body_malformed` is about the body of a request. */
+function toLineFault(fault: Fault): Result<never> {
+  return fail(fault.reason === "body_malformed" ? { reason: "line_malformed" } : fault)
 }
 
 /** Applies the limits of sent messages and of rows. */
