@@ -7,16 +7,8 @@
  * deltas before. The text of a subagent (`parent_tool_use_id`) becomes output of the call that started it. Pure.
  */
 
-import {
-  contentToText,
-  createMapper,
-  RecordWriter,
-  type Fields,
-  toFields,
-  type Kind,
-  toFieldsList,
-  toText,
-} from "./record-writer.ts"
+import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
+import { contentToText } from "./history/block-text.ts"
 import type { Mapper, Outcome } from "./record-writer.ts"
 
 /** The current message, and which of its blocks were streamed. */

@@ -5,16 +5,8 @@
  * Each event carries the whole item so far. Only new text and output is written. Pure.
  */
 
-import {
-  contentToText,
-  createMapper,
-  RecordWriter,
-  type Fields,
-  toFields,
-  type Kind,
-  toFieldsList,
-  toText,
-} from "./record-writer.ts"
+import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
+import { contentToText } from "./history/block-text.ts"
 import type { Mapper } from "./record-writer.ts"
 
 /**

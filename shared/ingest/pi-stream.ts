@@ -6,16 +6,8 @@
  * whole output so far. Pure.
  */
 
-import {
-  contentToText,
-  createMapper,
-  RecordWriter,
-  type Fields,
-  toFields,
-  type Kind,
-  toFieldsList,
-  toText,
-} from "./record-writer.ts"
+import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
+import { contentToText } from "./history/block-text.ts"
 import type { Mapper, Outcome } from "./record-writer.ts"
 
 /** Events without visible content. */

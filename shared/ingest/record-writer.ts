@@ -55,15 +55,6 @@ export function toText(value: unknown): string {
   return typeof value === "string" ? value : ""
 }
 
-/** The text of plain content or of a list of content blocks. */
-export function contentToText(value: unknown): string {
-  if (typeof value === "string") return value
-  const texts = toFieldsList(value).map((block) =>
-    block["type"] === "text" ? toText(block["text"]) : `[${block["type"]}]`,
-  )
-  return texts.join("\n")
-}
-
 /** Collects the records of one answer. Text that arrives in deltas and again as a whole is written once. */
 export class RecordWriter {
   /** Types of events that no mapper handles, with their number. */

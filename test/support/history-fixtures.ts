@@ -38,7 +38,8 @@ function parseFixture(name: string, text: string): HistoryFixture {
   const [above = "", below = ""] = text.split(/^---$/m)
   const lines = above.split("\n")
   const comments = lines.filter((line) => line.startsWith("#")).map((line) => line.slice(1).trim())
-  const valueOf = (key: string): string => comments.find((line) => line.startsWith(`${key}: `))?.slice(key.length + 2) ?? ""
+  const valueOf = (key: string): string =>
+    comments.find((line) => line.startsWith(`${key}: `))?.slice(key.length + 2) ?? ""
   const types = comments.flatMap((line) => /^type [^:]+: (.*)$/.exec(line)?.[1]?.split(" ") ?? [])
   return {
     name,
@@ -46,7 +47,10 @@ function parseFixture(name: string, text: string): HistoryFixture {
     producer: valueOf("producer"),
     source: valueOf("source"),
     fields: [...new Set(types)],
-    body: lines.filter((line) => !line.startsWith("#")).join("\n").trim(),
+    body: lines
+      .filter((line) => !line.startsWith("#"))
+      .join("\n")
+      .trim(),
     expected: below.split("\n").filter((line) => line !== ""),
   }
 }
@@ -114,9 +118,13 @@ export function printHistory({ messages, kinds, refused, lost }: ImportedHistory
 
 function printMessage(message: Message): string[] {
   if (message.role !== "assistant") return [`${message.role} ${JSON.stringify(message.words)}`]
-  const end = message.status === "completed" ? "" : ` ${message.status}${message.reason === null ? "" : ` ${message.reason}`}`
+  const end =
+    message.status === "completed" ? "" : ` ${message.status}${message.reason === null ? "" : ` ${message.reason}`}`
   const steps = message.parts.map((part) => part.step)
-  return [`answer ${Math.max(0, ...steps)}${end}`, ...segmentsOf(message).map((segment) => printSegment(segment, message))]
+  return [
+    `answer ${Math.max(0, ...steps)}${end}`,
+    ...segmentsOf(message).map((segment) => printSegment(segment, message)),
+  ]
 }
 
 function printSegment(segment: Segment, message: Message): string {
@@ -131,11 +139,55 @@ function printSegment(segment: Segment, message: Message): string {
       const call = listCalls(message).find(({ call_id }) => call_id === segment.call_id)
       const cut = truncated && `of ${truncated.lines} lines ${truncated.bytes} bytes`
       const card = call?.card && `cues ${call.card}`
-      return ["  tool", name, args, status, result && JSON.stringify(result), error && `(${error.message})`, cut, card]
+      return [
+        "  tool",
+        name,
+        args.includes("\n") ? JSON.stringify(args) : args,
+        status,
+        result && JSON.stringify(result),
+        error && `(${error.message})`,
+        cut,
+        card,
+      ]
         .filter((word) => word)
         .join(" ")
     }
     default:
       return `  ${segment.type} ${JSON.stringify(segment)}`
   }
+}
+
+/** Fields whose content is up to the tool or the program, not to the format. */
+const FREE_FIELDS: ReadonlySet<string> = new Set([
+  "tools",
+  "arguments",
+  "args",
+  "usage",
+  "modelUsage",
+  "git",
+  "sandbox_policy",
+  "snapshot",
+  "thinkingMetadata",
+  "ghost_commit",
+  "data",
+  "env",
+  "account",
+  "operation",
+  "container",
+  "event",
+  "assistantMessageEvent",
+])
+
+/** Objects whose keys are ids. */
+const KEYED_FIELDS: ReadonlySet<string> = new Set(["mapping", "toolResults"])
+
+/** The names of all fields of a value of a format. */
+export function listKeys(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(listKeys)
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (FREE_FIELDS.has(key) || (key === "input" && !Array.isArray(inner))) return [key]
+    if (KEYED_FIELDS.has(key) && !Array.isArray(inner)) return [key, ...Object.values(inner ?? {}).flatMap(listKeys)]
+    return [key, ...listKeys(inner)]
+  })
 }

@@ -11,6 +11,8 @@ export interface PartTally {
   readonly bad: readonly BadLine[]
   /** What the part contains that cannot be shown as it was, by kind. Absent in a tally of an earlier version. */
   readonly kinds?: KindTotals
+  /** The title that another system gave the conversation. */
+  readonly title?: string
   /** Its records contain positions, as our own exports do. */
   readonly isPlaced: boolean
   /** Digest that identifies the part; empty if it has no usable record. */

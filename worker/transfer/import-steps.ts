@@ -86,8 +86,9 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
     for (const part of staging.readParts().keys()) timeMs = staging.fillMissingTimes(part, timeMs)
     const isPlaced = tallies.some((tally) => tally.isPlaced)
     const kinds = addTotals(tallies.map((tally) => tally.kinds ?? {}))
+    const title = tallies.findLast((tally) => (tally.title ?? "") !== "")?.title ?? ""
     const summary = { records, skipped: sum("skipped"), bad, kinds, sources, isPlaced }
-    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title: "" })
+    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title })
   })
   return true
 }

@@ -68,7 +68,8 @@ export async function stagePart(
   const [records, isPlaced] = [rows.countRecords(), rows.isPlaced()]
   const source = await digest.finishAsSourceId()
   const kinds = recordReader.countKinds()
-  return succeed({ ...partTally.summarize(), records, kinds, isPlaced, source: rows.isEmpty() ? "" : source })
+  const title = recordReader.readTitle()
+  return succeed({ ...partTally.summarize(), records, kinds, title, isPlaced, source: rows.isEmpty() ? "" : source })
 }
 
 /** Counts the skipped lines and collects the first MAX_BAD_LINES. `part` is null for a whole file. */
@@ -149,7 +150,8 @@ function createRecordReader(part: number) {
   function* readValue(n: number, value: unknown): Generator<NumberedRecord> {
     last = n
     const conversations = listConversations(value)
-    if (conversations.length > 1) throw new UnreadableUploadError({ reason: "import_many", count: conversations.length })
+    if (conversations.length > 1)
+      throw new UnreadableUploadError({ reason: "import_many", count: conversations.length })
     if (conversations.length === 1) yield* readValue(n, conversations[0])
     else if (Array.isArray(value) && value.some(isJsonObject)) {
       for (const [at, entry] of value.entries()) yield* readValue(at + 1, entry)
@@ -162,6 +164,7 @@ function createRecordReader(part: number) {
   }
   return {
     countKinds: () => history.countKinds(),
+    readTitle: () => history.readTitle(),
     *readLine({ n, text }: Line): Generator<NumberedRecord> {
       if (last === 0 && document === null && isDocumentStart(text)) document = []
       last = n
@@ -173,7 +176,8 @@ function createRecordReader(part: number) {
       }
     },
     *end(): Generator<NumberedRecord> {
-      if (chars > MAX_DOCUMENT_CHARS) yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_DOCUMENT_CHARS }) }
+      if (chars > MAX_DOCUMENT_CHARS)
+        yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_DOCUMENT_CHARS }) }
       else if (document !== null) yield* readValue(1, parseJson(document.join("\n")))
       for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
     },

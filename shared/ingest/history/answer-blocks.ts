@@ -53,8 +53,7 @@ export function writeBlocks(
 
 /** Whether a text is part of the one before: a text with citations arrives in pieces. Returns whether the part is open. */
 function writeTextBlock(writer: HistoryWriter, block: Fields, next: Fields | undefined, isJoined: boolean): boolean {
-  const isContinued =
-    next !== undefined && isTextBlock(next) && (isJoined || hasCitations(block) || hasCitations(next))
+  const isContinued = next !== undefined && isTextBlock(next) && (isJoined || hasCitations(block) || hasCitations(next))
   if (!isJoined) writer.endPart("text")
   writer.writeDelta("text", blockToText(writer.kinds, block))
   if (!isContinued) writer.endPart("text")

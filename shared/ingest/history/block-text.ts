@@ -6,7 +6,7 @@
 
 import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { formatCitations, formatLink } from "./citation.ts"
-import type { KindCounts } from "./kind-counts.ts"
+import { KindCounts } from "./kind-counts.ts"
 import { findPublicUrl, formatLabel, formatMediaLabel, getMediaKind } from "./media-label.ts"
 import { printReadableJson } from "./print-json.ts"
 
@@ -20,7 +20,7 @@ const TEXT_TYPES: ReadonlySet<string> = new Set(["text", "output_text", "input_t
 const CANVAS_TYPES: ReadonlySet<string> = new Set(["canvas", "artifact", "textdoc"])
 
 export function isTextBlock(block: Fields): boolean {
-  return TEXT_TYPES.has(getBlockType(block)) || (block["type"] === undefined && typeof block["text"] === "string")
+  return TEXT_TYPES.has(getBlockType(block)) || (getBlockType(block) === "" && typeof block["text"] === "string")
 }
 
 /** The type of a block. ChatGPT calls it `content_type`. */
@@ -66,6 +66,11 @@ export function contentToParagraphs(kinds: KindCounts, content: unknown): string
     .map((block: unknown) => (typeof block === "string" ? block : blockToText(kinds, toFields(block))))
     .filter((text) => text !== "")
     .join("\n\n")
+}
+
+/** The text of a result that a program reports while it runs. */
+export function contentToText(content: unknown): string {
+  return contentToParagraphs(new KindCounts(), content)
 }
 
 /** A document that the system shows in a view of its own becomes a title and a code block. */

@@ -133,7 +133,7 @@ function replaceReferences(text: string, metadata: Fields): string {
     const mark = toText(reference["matched_text"])
     if (mark.trim() === "" || !replaced.includes(mark)) continue
     const link = formatReference(reference)
-    if (link !== null) replaced = replaced.split(mark).join(link)
+    if (link !== null) replaced = replaced.split(` ${mark}`).join(mark).split(mark).join(link)
   }
   return replaced.replace(/\ue200[^\ue200\ue201]*\ue201/g, "")
 }

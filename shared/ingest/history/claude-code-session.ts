@@ -32,6 +32,9 @@ const PROGRAM_LINES: ReadonlySet<string> = new Set([
   "stream_event",
 ])
 
+/** Lines that name the conversation. */
+const TITLE_LINES: ReadonlySet<string> = new Set(["summary", "ai-title", "custom-title"])
+
 /** What Claude Code writes as the user's message when the user stops an answer. */
 const INTERRUPTION = /^\[Request interrupted by user/
 
@@ -48,10 +51,11 @@ export function isClaudeCodeLine(value: unknown): value is Fields {
 export class ClaudeCodeWriter {
   readonly #writer: HistoryWriter
   /** Whether the file has messages of the main conversation. A subagent's own file has none. */
-  #hasMainMessages = false
+  #hasMainMessages: boolean
 
-  constructor(writer: HistoryWriter) {
+  constructor(writer: HistoryWriter, isFirstPart: boolean) {
     this.#writer = writer
+    this.#hasMainMessages = !isFirstPart
   }
 
   writeLine(line: Fields): void {
@@ -59,6 +63,8 @@ export class ClaudeCodeWriter {
     if (type === "user" || type === "assistant") return this.#writeMessage(line, type)
     if (type === "attachment") return this.#writeAttachment(toFields(line["attachment"]))
     if (type === "result") return this.#writeOutcome(line)
+    const title = toText(line["summary"]) || toText(line["customTitle"]) || toText(line["aiTitle"])
+    if (TITLE_LINES.has(type) && title !== "") this.#writer.title = title
     if (type === "system" && line["subtype"] !== "init") this.#writer.kinds.addKnown("system")
   }
 
@@ -100,5 +106,7 @@ export class ClaudeCodeWriter {
 function readText({ content }: Fields): string {
   if (typeof content === "string") return content
   const blocks = toFieldsList(content)
-  return blocks.every((block) => block["type"] === "text") ? blocks.map((block) => toText(block["text"])).join("\n") : ""
+  return blocks.every((block) => block["type"] === "text")
+    ? blocks.map((block) => toText(block["text"])).join("\n")
+    : ""
 }

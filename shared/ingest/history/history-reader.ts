@@ -6,8 +6,10 @@
  * or one part of it. Pure.
  */
 
+import { MAX_TITLE_CHARS } from "../../limits.ts"
+import { replaceLoneSurrogates } from "../../text/characters.ts"
 import type { StreamRecord } from "../../protocol/record.ts"
-import { type Fields, isFields, toFields, toFieldsList } from "../record-writer.ts"
+import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { blockToText } from "./block-text.ts"
 import { isChatGptConversation, listBranch, writeChatGptMessage } from "./chatgpt-export.ts"
 import { isClaudeAiConversation, listChatMessages, writeChatMessage } from "./claude-ai-export.ts"
@@ -27,6 +29,8 @@ export interface HistoryReader {
   readValue(value: unknown, name: string): readonly StreamRecord[] | null
   /** The records at the end of the file. */
   end(): readonly StreamRecord[]
+  /** The title that the file gives the conversation. Empty if it has none. */
+  readTitle(): string
   /** What could not be shown as it was, by kind. */
   countKinds(): KindTotals
 }
@@ -62,7 +66,7 @@ class FileReader implements HistoryReader {
   constructor(formatTime: FormatTime, isFirstPart: boolean) {
     this.#formatTime = formatTime
     this.#writer = new HistoryWriter(isFirstPart)
-    this.#claudeCode = new ClaudeCodeWriter(this.#writer)
+    this.#claudeCode = new ClaudeCodeWriter(this.#writer, isFirstPart)
     this.#items = new ResponseItemWriter(this.#writer)
     this.#exec = new ExecWriter(this.#writer)
   }
@@ -74,6 +78,11 @@ class FileReader implements HistoryReader {
   end(): readonly StreamRecord[] {
     this.#exec.end()
     return this.#writer.end()
+  }
+
+  readTitle(): string {
+    const title = this.#writer.title.replace(/\s+/g, " ").trim()
+    return replaceLoneSurrogates(title.slice(0, MAX_TITLE_CHARS))
   }
 
   countKinds(): KindTotals {
@@ -88,6 +97,7 @@ class FileReader implements HistoryReader {
 
   /** A whole conversation as one JSON object. */
   #writeDocument(value: Fields, name: string): boolean {
+    if (isConversation(value)) this.#writer.title = toText(value["title"]) || toText(value["name"])
     if (isChatGptConversation(value)) return this.#writeAll(listBranch(value), name, writeChatGptMessage)
     if (isClaudeAiConversation(value)) return this.#writeAll(listChatMessages(value), name, writeChatMessage)
     const items = listInnerItems(value)
@@ -144,7 +154,11 @@ class FileReader implements HistoryReader {
   /** ISO 8601, or seconds or milliseconds since 1970. */
   #readTime(value: Fields): string | null {
     const time =
-      value["timestamp"] ?? value["created_at"] ?? value["createdAt"] ?? value["create_time"] ?? toFields(value["message"])["timestamp"]
+      value["timestamp"] ??
+      value["created_at"] ??
+      value["createdAt"] ??
+      value["create_time"] ??
+      toFields(value["message"])["timestamp"]
     if (typeof time === "string") return this.#formatTime(time)
     if (typeof time !== "number" || !(time > 0 && time < LAST_MS)) return null
     return this.#formatTime(time < FIRST_MS ? Math.round(time * 1000) : time)

@@ -62,6 +62,9 @@ export class HistoryWriter {
   readonly #usedIds = new Set<string>()
   readonly #callNames = new Map<string, string>()
 
+  /** The title that the file gives the conversation; the last one counts. Empty if it has none. */
+  title = ""
+
   constructor(isFirstPart: boolean) {
     this.#isContinuation = !isFirstPart
   }
@@ -136,11 +139,12 @@ export class HistoryWriter {
   }
 
   cancelAnswer(): void {
-    if (this.#answer !== null) this.#answer.isCancelled = true
+    if (this.hasOpenAnswer()) this.#openAnswer("").isCancelled = true
   }
 
+  /** Whether an answer is open, in this part of the file or in an earlier one. */
   hasOpenAnswer(): boolean {
-    return this.#answer !== null
+    return this.#answer !== null || this.#isContinuation
   }
 
   /** Adds records that another mapper has written, to the open answer. */

@@ -57,5 +57,6 @@ export function writePiLine(writer: HistoryWriter, line: Fields): void {
     const { customType, content, display } = line
     return writeRoleMessage(writer, { role: "custom", customType, content, display })
   }
+  if (type === "session_info" && toText(line["name"]) !== "") writer.title = toText(line["name"])
   if (SUMMARY_LINES.has(type)) writer.kinds.addKnown("system")
 }

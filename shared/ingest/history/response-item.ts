@@ -99,7 +99,10 @@ export class ResponseItemWriter {
     this.#isAfterOutput = true
     const { output, ...rest } = item
     const callId = toText(item["call_id"]) || toText(item["id"])
-    this.#writer.writeResult({ ...readResult(this.#writer.kinds, { ...rest, output: joinShellOutput(output) }), callId })
+    this.#writer.writeResult({
+      ...readResult(this.#writer.kinds, { ...rest, output: joinShellOutput(output) }),
+      callId,
+    })
   }
 }
 
@@ -120,7 +123,9 @@ function readInlineResult(item: Fields): Fields | null {
   if (content != null) return { content: readCodeOutputs(content), status, error, name }
   if (error != null) return { content: "", error, name }
   const isHosted = type === "web_search_call" || type === "file_search_call" || type === "code_interpreter_call"
-  return isHosted && (status === undefined || status === "completed" || status === "failed") ? { content: "", status } : null
+  return isHosted && (status === undefined || status === "completed" || status === "failed")
+    ? { content: "", status }
+    : null
 }
 
 /** Logs of the code interpreter are text. */

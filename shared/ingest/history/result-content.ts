@@ -59,7 +59,9 @@ function readContent(kinds: KindCounts, content: unknown): ResultContent {
 
 /** A list of blocks is text, unless none of its entries is a block. */
 function listToText(kinds: KindCounts, content: readonly unknown[]): string {
-  const isBlocks = content.every((entry) => typeof entry === "string" || (isFields(entry) && getBlockType(entry) !== ""))
+  const isBlocks = content.every(
+    (entry) => typeof entry === "string" || (isFields(entry) && getBlockType(entry) !== ""),
+  )
   return isBlocks ? contentToParagraphs(kinds, content) : printReadableJson(content, MAX_RESULT_BYTES)
 }
 

@@ -58,7 +58,8 @@ function writeUserMessage(writer: HistoryWriter, message: Fields, { id, details 
   const blocks = findBlocks(message)
   const results = blocks?.filter(isResultBlock) ?? []
   for (const result of results) writer.writeResult(readResult(writer.kinds, result, details ?? result["details"]))
-  if (blocks === null) return writer.writeQuestion(readQuestionText(writer, message, message["content"]), id ?? readId(message))
+  if (blocks === null)
+    return writer.writeQuestion(readQuestionText(writer, message, message["content"]), id ?? readId(message))
   const others = blocks.filter((block) => !isResultBlock(block))
   if (results.length > 0 && others.length === 0) return
   writer.writeQuestion(readQuestionText(writer, message, readContentEntries(message, others)), id ?? readId(message))
@@ -98,7 +99,10 @@ function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   const { audio, function_call: functionCall } = message
   if (isFields(audio)) {
     writer.kinds.addKnown("audio")
-    writer.writePart("text", [formatLabel("audio"), toText(audio["transcript"])].filter((text) => text !== "").join("\n\n"))
+    writer.writePart(
+      "text",
+      [formatLabel("audio"), toText(audio["transcript"])].filter((text) => text !== "").join("\n\n"),
+    )
   }
   const calls = toFieldsList(message["tool_calls"]).concat(toFieldsList(message["toolCalls"]))
   for (const call of calls) writeCallBlock(writer, call)
@@ -147,7 +151,7 @@ function writeShellMessage(writer: HistoryWriter, message: Fields): void {
 /** A message of an unknown role is shown in the answer, under its role. */
 function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields): void {
   if (message["display"] === false) return writer.kinds.addKnown("system")
-  writer.kinds.addUnknown("message", role)
+  if (role !== "custom") writer.kinds.addUnknown("message", role)
   const text = contentToParagraphs(writer.kinds, message["content"] ?? message["text"] ?? message["summary"])
   const label = formatLabel(toText(message["customType"]) || role)
   writer.beginStep("")
