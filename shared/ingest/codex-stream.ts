@@ -7,6 +7,7 @@
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
 import { contentToText } from "./history/block-text.ts"
+import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper } from "./record-writer.ts"
 
 /**
@@ -83,6 +84,7 @@ function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
       return mapText(writer, id, "text", { text: item["message"] }, isOver)
     default:
       writer.countUnknown(`item ${type}`, id === "" ? "" : `item ${id}`)
+      if (isOver) mapText(writer, id, "text", { text: contentToText([item]) }, true)
   }
 }
 
@@ -100,10 +102,8 @@ function mapCommand(writer: RecordWriter, id: string, item: Fields, isOver: bool
   if (item["status"] === "declined") {
     return writer.writeResult(id, false, output, { code: "denied", message: "The call was not allowed." })
   }
-  writer.writeResult(id, ok, output, {
-    code: "tool_failed",
-    message: `The command ended with exit code ${exit ?? "?"}.`,
-  })
+  const error = { code: "tool_failed", message: `The command ended with exit code ${exit ?? "?"}.` }
+  writer.writeResult(id, ok, output, error, readReportedSize(output))
 }
 
 function mapMcpCall(writer: RecordWriter, id: string, item: Fields, isOver: boolean): void {

@@ -7,6 +7,7 @@
  */
 
 import { createCallEvent, createResultEvent, getResultStatus } from "./call-events.ts"
+import { readReportedSize } from "./history/reported-size.ts"
 import { toPublicCallId } from "./public-id.ts"
 import type { TurnEvent } from "../protocol/event.ts"
 import { type Fault, type TurnFault, turnFaultToText } from "../fault.ts"
@@ -160,9 +161,11 @@ function createCallEvents(call_id: string, toolName: string, args: string | unde
 
 /** A failed call without an error gets the general one. An external producer cues no card. */
 function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
-  const { ok, result, error } = record
+  const { ok, result, error, outputSize } = record
   const failure = error ?? { code: "tool_failed", message: turnFaultToText("tool_failed") }
-  return createResultEvent(call_id, getResultStatus(ok, error), result, ok ? null : failure, null)
+  const size = outputSize ?? readReportedSize(result)
+  const event = createResultEvent(call_id, getResultStatus(ok, error), result, ok ? null : failure, null)
+  return size === null ? event : { ...event, output_size: size }
 }
 
 /** The text counts only if no text was streamed. A status of a running answer is not an end. */

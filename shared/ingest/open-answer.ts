@@ -12,6 +12,7 @@ import type { Grants } from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { createCallEvent, createResultEvent, getResultStatus } from "./call-events.ts"
 import { isQueuedResult } from "./pending-calls.ts"
+import { readReportedSize } from "./history/reported-size.ts"
 import { toPublicCallId } from "./public-id.ts"
 
 /** Records that begin a turn. */
@@ -151,9 +152,11 @@ function toResultEvent(
   const isWaiting = record.waiting === true || isQueuedResult(result)
   const status = isWaiting ? "waiting" : getResultStatus(ok, error)
   const media = isVerified ? (record.media ?? []) : []
+  // Our own records state the size in a field of its own.
+  const size = outputSize ?? (isOwnFormat ? null : readReportedSize(result))
   return {
     ...createResultEvent(call_id, status, result, error ?? null, card),
-    ...(outputSize === undefined ? {} : { output_size: outputSize }),
+    ...(size == null ? {} : { output_size: size }),
     ...(media.length === 0 ? {} : { media }),
   }
 }

@@ -2,6 +2,9 @@
 
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import { interpretRecord } from "../../shared/ingest/external-record.ts"
+import { createMessage, listCalls } from "../../shared/protocol/message.ts"
+import { segmentsOf } from "../../shared/segment/segmenter.ts"
 import { importValues, listKeys, listValues, printHistory, readHistoryFixtures } from "../support/history-fixtures.ts"
 
 const fixtures = readHistoryFixtures()
@@ -34,7 +37,9 @@ describe("[IH12] docs/import.md", () => {
   /** The first column of the tables: names of fields in code, several in a cell. */
   const listedIn = (producer: string): Set<string> => {
     const rows = (sections.get(producer) ?? "").split("\n").filter((line) => line.startsWith("| `"))
-    return new Set(rows.flatMap((row) => Array.from((row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g), ([, name]) => name ?? "")))
+    return new Set(
+      rows.flatMap((row) => Array.from((row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g), ([, name]) => name ?? "")),
+    )
   }
 
   test.each(producers)("lists the fields of %s: those of its source, and those of its fixtures", (producer) => {
@@ -45,5 +50,120 @@ describe("[IH12] docs/import.md", () => {
     expect([...used].filter((key) => !declared.has(key))).toEqual([])
     expect([...declared].filter((key) => !listed.has(key)).sort()).toEqual([])
     expect([...listed].filter((key) => !declared.has(key)).sort()).toEqual([])
+  })
+})
+
+const show = (...values: unknown[]): string[] => printHistory(importValues(values))
+const answer = (...content: unknown[]): string[] => show({ role: "assistant", content })
+
+describe("blocks that a reader does not know", () => {
+  test("[IH7] are shown under their type: text, or JSON without encrypted fields", () => {
+    expect(answer({ type: "hologram", shape: "cube", encrypted_content: "Eo4B" })).toEqual([
+      "answer 1",
+      '  text "[hologram]\\n\\n```json\\n{\\"shape\\":\\"cube\\"}\\n```"',
+      "kind block:hologram 1",
+    ])
+    expect(answer({ type: "poem", text: "Roses" }, "plain", 7)).toEqual([
+      "answer 1",
+      '  text "[poem]\\n\\nRoses"',
+      '  text "plain"',
+      "kind block:poem 1",
+    ])
+    expect(show({ role: "user", content: [{ type: "hologram", n: 1 }] })[0]).toContain("[hologram]")
+    expect(show({ role: "narrator", content: "Meanwhile." })).toContain('  text "[narrator]\\n\\nMeanwhile."')
+  })
+
+  test("[IH7] in a result, too, and its files are labels", () => {
+    const result = {
+      type: "tool_result",
+      tool_use_id: "c1",
+      content: [
+        { type: "hologram", n: 1 },
+        { type: "image", data: "AA" },
+      ],
+    }
+    expect(answer({ type: "tool_use", id: "c1", name: "draw", input: {} }, result)[1]).toBe(
+      '  tool draw {} ok "[hologram]\\n\\n```json\\n{\\"n\\":1}\\n```\\n\\n[image]"',
+    )
+  })
+
+  test("[IH6] a canvas, a citation and an attachment are recognised", () => {
+    expect(answer({ type: "canvas", title: "Clock", html: "<p>```</p>" })[1]).toBe(
+      '  text "[canvas Clock]\\n\\n````html\\n<p>```</p>\\n````"',
+    )
+    expect(
+      answer({ type: "citation", title: "Seas", url: "https://www.example.com/s", cited_text: "It is salt." })[1],
+    ).toBe('  text "[Seas](https://www.example.com/s)"')
+    expect(show({ role: "user", content: "See", attachments: [{ file_name: "a.pdf", file_type: "pdf" }] })).toEqual([
+      'user "See\\n\\n[file a.pdf]"',
+      "kind file 1",
+    ])
+  })
+
+  test("[IH9] a file of unknown types has a bounded number of kinds", () => {
+    const { kinds } = importValues([
+      { role: "assistant", content: Array.from({ length: 100 }, (_, n) => ({ type: `t${n}`, n })) },
+    ])
+    expect(Object.keys(kinds)).toHaveLength(33)
+    expect(Object.values(kinds).reduce((sum, count) => sum + count, 0)).toBe(100)
+  })
+})
+
+describe("results", () => {
+  const call = { type: "tool_use", id: "c1", name: "look", input: { q: "x" } }
+  const result = (content: string) => ({ type: "tool_result", tool_use_id: "c1", content })
+
+  test("[IH3] the same result again counts once; a different one is a block of its own", () => {
+    expect(answer(call, result("a"), result("a"), result("b"))).toEqual([
+      "answer 1",
+      '  tool look {"q":"x"} ok "a"',
+      '  tool look {} ok "b"',
+    ])
+  })
+
+  test("[IH3] results without a call are shown before any question, and after one", () => {
+    const orphan = { role: "tool", tool_call_id: "c9", name: "notify", content: "sent" }
+    expect(show(orphan, { role: "user", content: "Hi" }, orphan)).toEqual([
+      "answer 0",
+      '  tool notify {} ok "sent"',
+      'user "Hi"',
+      "answer 0",
+      '  tool notify {} ok "sent"',
+    ])
+  })
+
+  test("[IH2] a call without a result is interrupted, and its answer with it", () => {
+    expect(answer(call)).toEqual([
+      "answer 1 interrupted",
+      '  tool look {"q":"x"} interrupted (The tool was interrupted.)',
+    ])
+  })
+
+  test.each([
+    [
+      { truncated: true, totalLines: 9000, totalBytes: 70_000 },
+      { lines: 9000, bytes: 70_000 },
+    ],
+    [{ truncated: true }, { lines: 0, bytes: 0 }],
+    [
+      { items: [1], hasMore: true, total_lines: 40 },
+      { lines: 40, bytes: 0 },
+    ],
+    [{ details: { truncation: { truncated: true, totalLines: 3, totalBytes: 9 } } }, { lines: 3, bytes: 9 }],
+    [{ truncated: false, totalLines: 9000 }, null],
+    ["Total output lines: 800\n\nfirst", { lines: 800, bytes: 0 }],
+    ["The Total output lines: 800\n", null],
+  ])("[IH8] %j: the size of the whole, live and imported", (value, size) => {
+    const record = { type: "tool_result", callId: "c1", toolName: "look", ok: true, result: value } as const
+    const start = { type: "tool_call_start", callId: "c1", toolName: "look", arguments: "{}" } as const
+    const imported = importValues([{ type: "user_message", text: "?" }, start, record])
+    const [shown] = imported.messages.flatMap(listCalls)
+    expect(shown?.outputSize).toEqual(size)
+    const question = createMessage({ id: "r1", role: "assistant", exchange_id: "q1", timestamp: "" })
+    const effect = interpretRecord(question, record)
+    const events = effect.do === "say" ? effect.events : []
+    expect(events.at(-1)).toMatchObject(size === null ? { type: "tool_result" } : { output_size: size })
+    expect("output_size" in (events.at(-1) ?? {})).toBe(size !== null)
+    expect(imported.messages.flatMap(segmentsOf).at(-1)).toMatchObject(size === null ? {} : { truncated: size })
   })
 })
