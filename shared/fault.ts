@@ -57,7 +57,6 @@ export type Fault =
   | { readonly reason: "import_too_large"; readonly max: number }
   | { readonly reason: "import_empty" }
   | { readonly reason: "import_many"; readonly count: number }
-  | { readonly reason: "line_malformed" }
   | { readonly reason: "import_damaged" }
   | { readonly reason: "import_stalled" }
   | { readonly reason: "import_running" }
@@ -149,7 +148,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   session_unknown: { status: 404, text: "We couldn't find that conversation.", close: 4404 },
   route_unknown: { status: 404, text: "There's nothing at this address." },
   upgrade_expected: { status: 426, text: "This address only accepts WebSocket connections." },
-  body_malformed: { status: 400, text: "Not valid JSON. Send a JSON object." },
+  body_malformed: { status: 400, text: "This isn't a valid JSON object." },
   body_too_large: { status: 413, text: ({ max }) => `This is too large. The limit is ${formatSize(max)}.` },
   field_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
   record_refused: { status: 400, text: ({ type }) => `An external producer can't send "${type}".` },
@@ -164,7 +163,6 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
     status: 422,
     text: ({ count }) => `This file holds ${count} conversations. Import it on the page, or send one conversation per session.`,
   },
-  line_malformed: { status: 400, text: "This line isn't a JSON object." },
   import_damaged: { status: 400, text: "This file is damaged and can't be unpacked. Try another copy." },
   import_stalled: { status: 408, text: "The upload stalled. Send it again." },
   import_running: { status: 409, text: "Another import is in progress. Wait until it's done." },

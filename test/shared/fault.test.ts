@@ -50,7 +50,6 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   import_too_large: { reason: "import_too_large", max: 67108864 },
   import_empty: { reason: "import_empty" },
   import_many: { reason: "import_many", count: 12 },
-  line_malformed: { reason: "line_malformed" },
   import_damaged: { reason: "import_damaged" },
   import_stalled: { reason: "import_stalled" },
   import_running: { reason: "import_running" },

@@ -5,7 +5,8 @@ import { describe, expect, test } from "vitest"
 import { interpretRecord } from "../../shared/ingest/external-record.ts"
 import { createMessage, listCalls } from "../../shared/protocol/message.ts"
 import { segmentsOf } from "../../shared/segment/segmenter.ts"
-import { importValues, listKeys, listValues, printHistory, readHistoryFixtures } from "../support/history-fixtures.ts"
+import { readHistoryFixtures } from "../support/history-fixture-files.ts"
+import { importValues, listKeys, listValues, printHistory } from "../support/history-fixtures.ts"
 
 const fixtures = readHistoryFixtures()
 const cases = fixtures.map((fixture) => [fixture.title, fixture] as const)

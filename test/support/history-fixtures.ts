@@ -1,11 +1,10 @@
 /**
- * history-fixtures.ts: reads test/shared/history/*.txt and runs a file of another system through import's own steps.
+ * history-fixtures.ts: parses test/shared/history/*.txt and runs a file of another system through import's own steps.
  *
  * Above `---`: comments with the rule ids, `source:`, `producer:` (its heading in docs/import.md) and `type Name: fields…`
  * as the source declares them; then the file. Below: the messages as they are shown, and the kinds that are counted.
  */
 
-import { readdirSync, readFileSync } from "node:fs"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
 import { createHistoryReader } from "../../shared/ingest/history/history-reader.ts"
 import { parseJson } from "../../shared/json.ts"
@@ -27,14 +26,7 @@ export interface HistoryFixture {
   readonly expected: readonly string[]
 }
 
-const FOLDER = new URL("../shared/history/", import.meta.url)
-
-export function readHistoryFixtures(): HistoryFixture[] {
-  const names = readdirSync(FOLDER).filter((name) => name.endsWith(".txt"))
-  return names.sort().map((name) => parseFixture(name, readFileSync(new URL(name, FOLDER), "utf8")))
-}
-
-function parseFixture(name: string, text: string): HistoryFixture {
+export function parseHistoryFixture(name: string, text: string): HistoryFixture {
   const [above = "", below = ""] = text.split(/^---$/m)
   const lines = above.split("\n")
   const comments = lines.filter((line) => line.startsWith("#")).map((line) => line.slice(1).trim())

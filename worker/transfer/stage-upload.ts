@@ -168,7 +168,7 @@ function createRecordReader(part: number) {
     *readLine({ n, text }: Line): Generator<NumberedRecord> {
       if (last === 0 && document === null && isDocumentStart(text)) document = []
       last = n
-      if (!text.ok) yield { n, result: toLineFault(text.fault) }
+      if (!text.ok) yield { n, result: text }
       else if (document === null) yield* readValue(n, parseJson(text.value))
       else {
         chars += text.value.length
@@ -193,12 +193,7 @@ function isDocumentStart(text: Result<string>): boolean {
 
 function parseOwnRecord(value: unknown): Result<ParsedRecord> {
   const record = parseRecord(value)
-  return record.ok ? checkRecordSize(record.value, value as object) : toLineFault(record.fault)
-}
-
-/** `body_malformed` is about the body of a request. */
-function toLineFault(fault: Fault): Result<never> {
-  return fail(fault.reason === "body_malformed" ? { reason: "line_malformed" } : fault)
+  return record.ok ? checkRecordSize(record.value, value as object) : record
 }
 
 /** Applies the limits of sent messages and of rows. */
