@@ -96,7 +96,7 @@ async function openImported(router: SessionRouter, importer: Importer, file: Fil
   const stage = importer.stage.peek()
   if (stage.at !== "done") return false
   await router.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
-  if (stage.skipped > 0) return false
+  if (importer.hasSummary()) return false
   const { sessionList } = router
   sessionList.showNotice(importButtonText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
   return true

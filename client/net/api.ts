@@ -5,15 +5,10 @@
  * bodies are parsed by shared/protocol/responses.ts.
  */
 
-import type {
-  PageSettings,
-  SignResponse,
-  HistoryPage,
-  SessionSummary,
-  ImportProgress,
-} from "../../shared/protocol/http-body.ts"
+import type { PageSettings, SignResponse, HistoryPage, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
 import {
+  type ImportCounts,
   parseCreatedSession,
   parseHistoryPage,
   parseImportProgress,
@@ -126,7 +121,7 @@ export class HttpApi {
     return await response.blob()
   }
 
-  getImportProgress(session: string): Promise<Pick<ImportProgress, "state" | "records" | "folded">> {
+  getImportProgress(session: string): Promise<ImportCounts> {
     return this.#requestJson(parseImportProgress, `${sessionPath(session)}/import`)
   }
 
