@@ -8,7 +8,6 @@
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { isJsonObject, parseJson } from "../../shared/json.ts"
-import { createHistoryReader, listConversations } from "../../shared/ingest/history/history-reader.ts"
 import { formatTime } from "../platform/iso-time.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -42,7 +41,7 @@ export async function stagePart(
 ): Promise<Result<PartTally>> {
   const { part, of } = upload
   const partTally = createPartTally(of > 1 ? part : null)
-  const recordReader = createRecordReader(part)
+  const recordReader = await createRecordReader(part)
   const rows = createRowBatcher(staging, atomically, part)
   const digest = createRecordDigest()
   const stageRecords = (read: Iterable<NumberedRecord>): void => {
@@ -142,7 +141,9 @@ interface NumberedRecord {
 const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 
 /** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
-function createRecordReader(part: number) {
+async function createRecordReader(part: number) {
+  // Loaded on demand, because few sessions import a file.
+  const { createHistoryReader, listConversations } = await import("../../shared/ingest/history/history-reader.ts")
   const history = createHistoryReader(formatTime, part === 1)
   let document: string[] | null = null
   let chars = 0
@@ -222,7 +223,7 @@ export async function computePartSource(
   part: number,
   idleMs: number,
 ): Promise<Result<string>> {
-  const reader = createRecordReader(part)
+  const reader = await createRecordReader(part)
   const digest = createRecordDigest()
   let records = 0
   const digestRecords = (read: Iterable<NumberedRecord>): void => {
