@@ -183,20 +183,24 @@ function ImportSummary({ onClose, ...stage }: ImportSummaryProps): VNode {
   return (
     <>
       <p role="status">{describeSummary(stage)}</p>
-      <ul class="lines">
-        {Object.entries(kinds).map(([kind, count]) => (
-          <li key={kind}>{importText.kind(kind, count)}</li>
-        ))}
-      </ul>
+      {Object.keys(kinds).length > 0 && (
+        <ul class="lines">
+          {Object.entries(kinds).map(([kind, count]) => (
+            <li key={kind}>{importText.kind(kind, count)}</li>
+          ))}
+        </ul>
+      )}
       {skipped > 0 && <p>{importText.skippedLines(skipped)}</p>}
-      <ul class="lines">
-        {shown.map(({ line, text }) => (
-          <li key={line}>
-            <b>{importText.line(line)}</b> {text}
-          </li>
-        ))}
-        {skipped > shown.length && shown.length > 0 && <li>{importText.moreLines(skipped - shown.length)}</li>}
-      </ul>
+      {shown.length > 0 && (
+        <ul class="lines">
+          {shown.map(({ line, text }) => (
+            <li key={line}>
+              <b>{importText.line(line)}</b> {text}
+            </li>
+          ))}
+          {skipped > shown.length && <li>{importText.moreLines(skipped - shown.length)}</li>}
+        </ul>
+      )}
       <p class="ways">
         <button type="button" class="firm" data-first="" onClick={onClose}>
           {appText.done}

@@ -8,7 +8,7 @@
  */
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
-import { contentToText } from "./history/block-text.ts"
+import { blockToMarkdown, contentToText } from "./history/block-text.ts"
 import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper, Outcome } from "./record-writer.ts"
 
@@ -147,7 +147,7 @@ function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void
       if (type.endsWith("tool_result")) return mapResult(writer, block, null)
       writer.countUnknown(`assistant ${type}`)
       writer.closePart("text")
-      writer.writeText("text", contentToText([block]))
+      writer.writeText("text", blockToMarkdown(block))
       writer.closePart("text")
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
-import { contentToText } from "./history/block-text.ts"
+import { blockToMarkdown, contentToText } from "./history/block-text.ts"
 import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper } from "./record-writer.ts"
 
@@ -84,7 +84,7 @@ function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
       return mapText(writer, id, "text", { text: item["message"] }, isOver)
     default:
       writer.countUnknown(`item ${type}`, id === "" ? "" : `item ${id}`)
-      if (isOver) mapText(writer, id, "text", { text: contentToText([item]) }, true)
+      if (isOver) mapText(writer, id, "text", { text: blockToMarkdown(item) }, true)
   }
 }
 

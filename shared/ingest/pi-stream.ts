@@ -7,7 +7,7 @@
  */
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
-import { contentToText } from "./history/block-text.ts"
+import { blockToMarkdown, contentToText } from "./history/block-text.ts"
 import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper, Outcome } from "./record-writer.ts"
 
@@ -112,7 +112,7 @@ function mapMessage(writer: RecordWriter, toBlockKey: (index: unknown) => string
 function writeUnknownBlock(writer: RecordWriter, block: Fields, type: string): void {
   writer.countUnknown(`message ${type}`)
   writer.closePart("text")
-  writer.writeText("text", contentToText([block]))
+  writer.writeText("text", blockToMarkdown(block))
   writer.closePart("text")
 }
 

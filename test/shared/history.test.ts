@@ -84,7 +84,7 @@ describe("blocks that a reader does not know", () => {
       ],
     }
     expect(answer({ type: "tool_use", id: "c1", name: "draw", input: {} }, result)[1]).toBe(
-      '  tool draw {} ok "[hologram]\\n\\n```json\\n{\\"n\\":1}\\n```\\n\\n[image]"',
+      '  tool draw {} ok "[hologram]\\n\\n{\\"n\\":1}\\n\\n[image]"',
     )
   })
 
@@ -107,6 +107,51 @@ describe("blocks that a reader does not know", () => {
     ])
     expect(Object.keys(kinds)).toHaveLength(33)
     expect(Object.values(kinds).reduce((sum, count) => sum + count, 0)).toBe(100)
+  })
+})
+
+describe("content that is not shown", () => {
+  test("[IH4] messages to the model and of subagents are counted", () => {
+    const task = { type: "tool_use", id: "t1", name: "Task", input: {} }
+    const line = (type: string, content: unknown, fields = {}) => ({
+      type,
+      message: { role: type, content },
+      ...fields,
+    })
+    const lines = [
+      line("user", "Caveat", { isMeta: true }),
+      line("user", "Go"),
+      line("assistant", [task]),
+      line("assistant", [{ type: "text", text: "inside" }], { isSidechain: true }),
+      { type: "system", subtype: "turn_duration" },
+    ]
+    expect(show(...lines).filter((shown) => !shown.startsWith("  tool"))).toEqual([
+      'user "Go"',
+      "answer 1 interrupted",
+      "kind system 2",
+      "kind subagent 1",
+    ])
+    expect(show({ role: "system", content: "Be brief." }, { role: "developer", content: "x" })).toEqual([
+      "kind system 2",
+    ])
+    // A file of a subagent alone is its conversation.
+    expect(show(line("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
+  })
+
+  test("[IH5] thinking keeps its place; encrypted and removed thinking is counted", () => {
+    const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" }
+    expect(
+      answer(
+        { type: "text", text: "a" },
+        thinking,
+        { type: "redacted_thinking", data: "x" },
+        { type: "text", text: "b" },
+      ),
+    ).toEqual(["answer 1", '  text "a"', '  thinking "Hm."', '  text "b"', "kind hidden_thinking 1"])
+    expect(show({ type: "reasoning", id: "r", summary: [], encrypted_content: "gA" })).toEqual([
+      "answer 0",
+      "kind hidden_thinking 1",
+    ])
   })
 })
 

@@ -30,14 +30,14 @@ export function parseHistoryFixture(name: string, text: string): HistoryFixture 
   const [above = "", below = ""] = text.split(/^---$/m)
   const lines = above.split("\n")
   const comments = lines.filter((line) => line.startsWith("#")).map((line) => line.slice(1).trim())
-  const valueOf = (key: string): string =>
+  const findValue = (key: string): string =>
     comments.find((line) => line.startsWith(`${key}: `))?.slice(key.length + 2) ?? ""
   const types = comments.flatMap((line) => /^type [^:]+: (.*)$/.exec(line)?.[1]?.split(" ") ?? [])
   return {
     name,
     title: comments[0] ?? "",
-    producer: valueOf("producer"),
-    source: valueOf("source"),
+    producer: findValue("producer"),
+    source: findValue("source"),
     fields: [...new Set(types)],
     body: lines
       .filter((line) => !line.startsWith("#"))

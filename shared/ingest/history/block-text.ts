@@ -28,14 +28,17 @@ export function getBlockType(block: Fields): string {
   return toText(block["type"]) || toText(block["content_type"])
 }
 
+/** How the text is shown: a question and a tool result are plain text, an answer is Markdown. */
+export type TextFormat = "markdown" | "plain"
+
 /** The text of a block. Empty only if the block is. */
-export function blockToText(kinds: KindCounts, block: Fields): string {
+export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown"): string {
   const type = getBlockType(block)
   if (isTextBlock(block)) return toText(block["text"]) + formatCitations(block)
-  if (CANVAS_TYPES.has(type)) return canvasToText(kinds, block)
+  if (CANVAS_TYPES.has(type)) return canvasToText(kinds, block, format)
   const kind = getMediaKind(type)
   if (kind !== null) {
-    const document = documentToText(kinds, block)
+    const document = documentToText(kinds, block, format)
     if (document !== null) return document
     kinds.addKnown(kind)
     return formatMediaLabel(kind, block)
@@ -49,71 +52,78 @@ export function blockToText(kinds: KindCounts, block: Fields): string {
     case "search_result":
     case "web_search_result":
     case "tether_quote":
-      return sourceToText(kinds, block)
+      return sourceToText(kinds, block, format)
     case "resource":
-      return resourceToText(kinds, block)
+      return resourceToText(kinds, block, format)
     default:
-      return unknownToText(kinds, block, type)
+      return unknownToText(kinds, block, type, format)
   }
 }
 
 /** The texts of a list of blocks and plain strings, as paragraphs. */
-export function contentToParagraphs(kinds: KindCounts, content: unknown): string {
+export function contentToParagraphs(kinds: KindCounts, content: unknown, format: TextFormat = "markdown"): string {
   if (typeof content === "string") return content
-  if (isFields(content)) return blockToText(kinds, content)
+  if (isFields(content)) return blockToText(kinds, content, format)
   if (!Array.isArray(content)) return ""
   return content
-    .map((block: unknown) => (typeof block === "string" ? block : blockToText(kinds, toFields(block))))
+    .map((block: unknown) => (typeof block === "string" ? block : blockToText(kinds, toFields(block), format)))
     .filter((text) => text !== "")
     .join("\n\n")
 }
 
+/** A block of an answer, for programs whose blocks are not counted. */
+export function blockToMarkdown(block: Fields): string {
+  return blockToText(new KindCounts(), block)
+}
+
 /** The text of a result that a program reports while it runs. */
 export function contentToText(content: unknown): string {
-  return contentToParagraphs(new KindCounts(), content)
+  return contentToParagraphs(new KindCounts(), content, "plain")
 }
 
 /** A document that the system shows in a view of its own becomes a title and a code block. */
-export function canvasToText(kinds: KindCounts, block: Fields): string {
+export function canvasToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown"): string {
   kinds.addKnown("canvas")
   const title = toText(block["title"]) || toText(block["name"])
   const text = toText(block["content"]) || toText(block["html"]) || toText(block["text"]) || toText(block["code"])
   const language = toText(block["language"]) || (toText(block["html"]) === "" ? "" : "html")
   const label = formatLabel("canvas", title)
-  return text === "" ? label : `${label}\n\n${fenceText(text, language)}`
+  return text === "" ? label : `${label}\n\n${formatCode(text, language, format)}`
 }
 
 /** A text in a code block that it cannot end. */
-export function fenceText(text: string, language = ""): string {
+function formatCode(text: string, language: string, format: TextFormat): string {
+  if (format === "plain") return text
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
   const fence = "`".repeat(longest + 1)
   return `${fence}${language.replace(/[^\w+#.-]/g, "")}\n${text}\n${fence}`
 }
 
 /** A document that carries its text. Null if it does not. */
-function documentToText(kinds: KindCounts, block: Fields): string | null {
+function documentToText(kinds: KindCounts, block: Fields, format: TextFormat): string | null {
   const source = toFields(block["source"])
   const text =
     (source["type"] === "text" ? toText(source["data"]) : "") ||
-    (source["type"] === "content" ? contentToParagraphs(kinds, source["content"]) : "") ||
+    (source["type"] === "content" ? contentToParagraphs(kinds, source["content"], "plain") : "") ||
     toText(block["extracted_content"])
   if (text === "") return null
   kinds.addKnown("document")
   const name = toText(block["title"]) || toText(block["file_name"])
-  return `${formatLabel("document", name)}\n\n${fenceText(text)}`
+  return `${formatLabel("document", name)}\n\n${formatCode(text, "", format)}`
 }
 
 /** A source with its address, title and text. */
-function sourceToText(kinds: KindCounts, block: Fields): string {
+function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat): string {
   const url = findPublicUrl(block["url"]) ?? findPublicUrl(block["source"])
   const title = toText(block["title"]) || toText(block["cited_text"]) || toText(block["source"])
-  const head = url === null ? title : formatLink(title || url, url)
-  const text = contentToParagraphs(kinds, block["content"] ?? block["text"] ?? "")
+  const link = format === "plain" ? `${title} ${url}`.trim() : formatLink(title || (url ?? ""), url ?? "")
+  const head = url === null ? title : link
+  const text = contentToParagraphs(kinds, block["content"] ?? block["text"] ?? "", format)
   return [head, text].filter((line) => line !== "").join("\n\n")
 }
 
 /** A file that a tool embeds in its result (Model Context Protocol). */
-function resourceToText(kinds: KindCounts, block: Fields): string {
+function resourceToText(kinds: KindCounts, block: Fields, format: TextFormat): string {
   const resource = toFields(block["resource"])
   const text = toText(resource["text"])
   if (text === "") {
@@ -121,10 +131,10 @@ function resourceToText(kinds: KindCounts, block: Fields): string {
     return formatMediaLabel("file", { ...resource, name: toText(resource["uri"]) })
   }
   kinds.addKnown("document")
-  return `${formatLabel("document", toText(resource["uri"]))}\n\n${fenceText(text)}`
+  return `${formatLabel("document", toText(resource["uri"]))}\n\n${formatCode(text, "", format)}`
 }
 
-function unknownToText(kinds: KindCounts, block: Fields, type: string): string {
+function unknownToText(kinds: KindCounts, block: Fields, type: string, format: TextFormat): string {
   if (Object.keys(block).length === 0) return ""
   kinds.addUnknown("block", type)
   const label = formatLabel(type || "block")
@@ -132,5 +142,7 @@ function unknownToText(kinds: KindCounts, block: Fields, type: string): string {
   if (text !== "") return `${label}\n\n${text}`
   const { type: _, ...fields } = block
   const json = printReadableJson(fields, MAX_UNKNOWN_CHARS)
-  return toFieldsList([fields]).length === 0 || json === "{}" ? label : `${label}\n\n${fenceText(json, "json")}`
+  return toFieldsList([fields]).length === 0 || json === "{}"
+    ? label
+    : `${label}\n\n${formatCode(json, "json", format)}`
 }

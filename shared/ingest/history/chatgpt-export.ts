@@ -6,7 +6,7 @@
 
 import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { parseJson } from "../../json.ts"
-import { canvasToText, contentToParagraphs, getBlockType } from "./block-text.ts"
+import { canvasToText, contentToParagraphs, getBlockType, type TextFormat } from "./block-text.ts"
 import { formatLink } from "./citation.ts"
 import type { HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
@@ -51,8 +51,8 @@ export function writeChatGptMessage(writer: HistoryWriter, message: Fields): voi
   if (type === "reasoning_recap") return
   const recipient = toText(message["recipient"])
   if (recipient !== "" && recipient !== "all") return writeCall(writer, recipient, content)
-  writer.writePart("text", replaceReferences(readText(writer, content), toFields(message["metadata"])))
-  if (message["status"] === "in_progress") writer.setOutcome({ status: "interrupted", reason: "producer_gone" })
+  writer.writePart("text", replaceReferences(readText(writer, content, "markdown"), toFields(message["metadata"])))
+  if (message["status"] === "in_progress") writer.setOutcome({ status: "interrupted", reason: null })
 }
 
 function isHidden({ metadata }: Fields, role: string, type: string): boolean {
@@ -65,15 +65,15 @@ function isEmpty({ parts, text }: Fields): boolean {
 }
 
 /** The text of a message, whatever the type of its content. */
-function readText(writer: HistoryWriter, content: Fields): string {
+function readText(writer: HistoryWriter, content: Fields, format: TextFormat): string {
   const { content_type: type, parts, text, result, content: inner } = content
-  if (Array.isArray(parts)) return contentToParagraphs(writer.kinds, parts.map(readPart))
+  if (Array.isArray(parts)) return contentToParagraphs(writer.kinds, parts.map(readPart), format)
   if (type === "code" || type === "execution_output" || type === "system_error" || type === "computer_output") {
     return toText(text) || toText(content["name"])
   }
   if (type === "tether_browsing_display") return toText(result) || toText(content["summary"])
   if (typeof text === "string" && type === "text") return text
-  return contentToParagraphs(writer.kinds, typeof inner === "string" ? inner : content)
+  return contentToParagraphs(writer.kinds, typeof inner === "string" ? inner : content, format)
 }
 
 /** Spoken words come as a transcription beside the audio. */
@@ -92,7 +92,7 @@ function readQuestion(writer: HistoryWriter, { metadata }: Fields, content: Fiel
   )
   const labels = files.map((file) => formatMediaLabel("file", file))
   if (files.length > 0) writer.kinds.addKnown("file", files.length)
-  return [readText(writer, content), ...labels].filter((text) => text !== "").join("\n\n")
+  return [readText(writer, content, "plain"), ...labels].filter((text) => text !== "").join("\n\n")
 }
 
 function writeThoughts(writer: HistoryWriter, content: Fields): void {
@@ -104,7 +104,7 @@ function writeThoughts(writer: HistoryWriter, content: Fields): void {
 
 /** A message to a tool is a call. ChatGPT gives calls no id; the next message of that tool is the result. */
 function writeCall(writer: HistoryWriter, recipient: string, content: Fields): void {
-  const args = readText(writer, content)
+  const args = readText(writer, content, "plain")
   const canvas = recipient === "canmore.create_textdoc" ? parseJson(args) : null
   if (!isFields(canvas)) return writer.writeCall("", recipient, args === "" ? "{}" : toArgs(args))
   const { content: text, type, ...head } = canvas
@@ -120,7 +120,7 @@ function toArgs(text: string): string {
 
 function writeToolMessage(writer: HistoryWriter, message: Fields, content: Fields): void {
   const toolName = toText(toFields(message["author"])["name"])
-  const text = readText(writer, content)
+  const text = readText(writer, content, "plain")
   const hasFailed = content["content_type"] === "system_error"
   const error = hasFailed ? { code: "tool_failed", message: text.split("\n", 1)[0] ?? "" } : null
   writer.writeResult({ callId: "", toolName, text, error, size: null })

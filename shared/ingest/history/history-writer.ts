@@ -88,6 +88,7 @@ export class HistoryWriter {
   beginStep(stepKey: string, id = ""): void {
     const answer = this.#openAnswer(id)
     answer.outcome = null
+    answer.isCancelled = false
     if (answer.stepKey === stepKey && stepKey !== "") return
     answer.stepKey = stepKey
     answer.records.nextStep()
@@ -229,14 +230,14 @@ export class HistoryWriter {
   /** A public id that no other call of the answer has: some systems number the calls of each message from 0. */
   #assignCallId(answer: OpenAnswer, callId: string): string {
     const base = toPublicCallId(callId)
-    let count = (answer.uses.get(base) ?? 0) + 1
     let id = base
-    for (; count > 1; count++) {
+    let count = answer.uses.get(base) ?? 0
+    while (answer.uses.has(id)) {
+      count += 1
       const end = `-${count}`
       id = `${base.slice(0, MAX_ID_CHARS - end.length)}${end}`
-      if (!answer.uses.has(id)) break
     }
-    answer.uses.set(base, count)
+    answer.uses.set(base, Math.max(count, 1))
     if (id !== base) answer.uses.set(id, 1)
     answer.publicIds.set(callId, id)
     return id

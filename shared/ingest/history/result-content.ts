@@ -53,7 +53,7 @@ function readContent(kinds: KindCounts, content: unknown): ResultContent {
   }
   if (!isFields(content)) return { text: content == null ? "" : String(content), failure: "", size: null }
   const isBlock = isTextBlock(content) || getMediaKind(getBlockType(content)) !== null
-  const text = isBlock ? contentToParagraphs(kinds, content) : printReadableJson(content, MAX_RESULT_BYTES)
+  const text = isBlock ? contentToParagraphs(kinds, content, "plain") : printReadableJson(content, MAX_RESULT_BYTES)
   return { text, failure: readErrorBlock(content), size: readReportedSize(content) }
 }
 
@@ -62,7 +62,7 @@ function listToText(kinds: KindCounts, content: readonly unknown[]): string {
   const isBlocks = content.every(
     (entry) => typeof entry === "string" || (isFields(entry) && getBlockType(entry) !== ""),
   )
-  return isBlocks ? contentToParagraphs(kinds, content) : printReadableJson(content, MAX_RESULT_BYTES)
+  return isBlocks ? contentToParagraphs(kinds, content, "plain") : printReadableJson(content, MAX_RESULT_BYTES)
 }
 
 /** Codex stores the output of a command as `{"output": "…", "metadata": {"exit_code": 0}}`. */

@@ -74,9 +74,9 @@ function readContentEntries(message: Fields, blocks: readonly Fields[]): readonl
 
 /** The text of a question, with a label for each attached file. */
 function readQuestionText(writer: HistoryWriter, message: Fields, content: unknown): string {
-  const texts = [contentToParagraphs(writer.kinds, content ?? message["text"] ?? "")]
+  const texts = [contentToParagraphs(writer.kinds, content ?? message["text"] ?? "", "plain")]
   for (const file of [...toFieldsList(message["attachments"]), ...toFieldsList(message["files"])]) {
-    texts.push(contentToParagraphs(writer.kinds, [{ type: "attachment", ...file }]))
+    texts.push(contentToParagraphs(writer.kinds, [{ type: "attachment", ...file }], "plain"))
   }
   return texts.filter((text) => text !== "").join("\n\n")
 }
@@ -127,7 +127,7 @@ function readStopReason(writer: HistoryWriter, { stopReason, errorMessage }: Fie
   if (stopReason === "error") {
     writer.setOutcome({ status: "failed", reason: "producer_failed", text: toText(errorMessage) })
   }
-  if (stopReason === "aborted") writer.setOutcome({ status: "interrupted", reason: "producer_gone" })
+  if (stopReason === "aborted") writer.cancelAnswer()
 }
 
 /** A message that is the result of one call. */
