@@ -18,7 +18,7 @@ export interface Mapper {
   mapEvent(event: Fields): StreamRecord[]
   /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]
-  /** Types of skipped events, with their number. */
+  /** Unknown types of events, items and blocks, with their number. Events are skipped, the others are shown as text. */
   readonly unknown: ReadonlyMap<string, number>
 }
 
