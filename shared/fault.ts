@@ -161,7 +161,8 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   import_empty: { status: 422, text: "We couldn't find any messages in this file." },
   import_many: {
     status: 422,
-    text: ({ count }) => `This file holds ${count} conversations. Import it on the page, or send one conversation per session.`,
+    text: ({ count }) =>
+      `This file holds ${count} conversations. Import it on the page, or send one conversation per session.`,
   },
   import_damaged: { status: 400, text: "This file is damaged and can't be unpacked. Try another copy." },
   import_stalled: { status: 408, text: "The upload stalled. Send it again." },

@@ -24,10 +24,11 @@ export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, s
   const placement = { pos, parent, ...(version > 1 ? { version } : {}), ...(tip === null ? {} : { tip }) }
   const reply = reply_to === null ? {} : { replyTo: reply_to }
   if (role === "agent") return [agentMessageToRecord(message, { ...base, ...placement })]
-  if (role !== "assistant")
-    return [
-      { type: "user_message", ...base, ...placement, text: message.words, ...reply, ...attachmentsToFields(message) },
-    ]
+  if (role !== "assistant") {
+    const modality = message.mode === "spoken" ? { modality: "audio" as const } : {}
+    const text = { text: message.words, ...modality }
+    return [{ type: "user_message", ...base, ...placement, ...text, ...reply, ...attachmentsToFields(message) }]
+  }
   const { status, reason, metrics, summary } = message
   const optionalFields = {
     ...(summary === null ? {} : { summary }),

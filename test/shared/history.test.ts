@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { interpretRecord } from "../../shared/ingest/external-record.ts"
+import { StreamedText } from "../../shared/ingest/whole-text.ts"
 import { createMessage, listCalls } from "../../shared/protocol/message.ts"
 import { segmentsOf } from "../../shared/segment/segmenter.ts"
 import { readHistoryFixtures } from "../support/history-fixture-files.ts"
@@ -206,7 +207,7 @@ describe("results", () => {
     const [shown] = imported.messages.flatMap(listCalls)
     expect(shown?.outputSize).toEqual(size)
     const question = createMessage({ id: "r1", role: "assistant", exchange_id: "q1", timestamp: "" })
-    const effect = interpretRecord(question, record)
+    const effect = interpretRecord(question, new StreamedText(), record)
     const events = effect.do === "say" ? effect.events : []
     expect(events.at(-1)).toMatchObject(size === null ? { type: "tool_result" } : { output_size: size })
     expect("output_size" in (events.at(-1) ?? {})).toBe(size !== null)

@@ -14,6 +14,7 @@ import { createClaudeMapper } from "../../shared/ingest/claude-stream.ts"
 import { createCodexMapper } from "../../shared/ingest/codex-stream.ts"
 import { createPiMapper } from "../../shared/ingest/pi-stream.ts"
 import type { Mapper } from "../../shared/ingest/record-writer.ts"
+import { StreamedText } from "../../shared/ingest/whole-text.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { cutsOf, assertProperty } from "../support/seeded.ts"
@@ -127,11 +128,13 @@ const blocksArb = fc.array(
 function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
   let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
+  const streamed = new StreamedText()
   const feed = (event: TurnEvent): void => {
+    streamed.addEvent(event)
     for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
   }
   for (const record of records) {
-    const interpreted = interpretRecord(message, record)
+    const interpreted = interpretRecord(message, streamed, record)
     if (interpreted.do === "refuse") throw new Error(JSON.stringify([record, interpreted.fault]))
     if (interpreted.do === "say" || interpreted.do === "end") interpreted.events.forEach(feed)
     if (interpreted.do === "output")
@@ -151,6 +154,56 @@ describe("live and imported", () => {
     // If the program reports no steps, the server counts them.
     if (records.every(({ step }) => step === undefined)) return
     expect(live.parts.map(({ step }) => step)).toEqual(imported.parts.map(({ step }) => step))
+  })
+})
+
+/** Parts of a response with a tool between them, each cut anywhere, and the number of deltas that are lost at its end. */
+const responseArb = fc
+  .array(fc.stringMatching(/^[a-z<>*` .]{0,12}[a-z]$/), { minLength: 1, maxLength: 4 })
+  .chain((texts) => fc.tuple(fc.constant(texts), fc.tuple(...texts.map(cutsOf)), fc.nat(3)))
+
+describe("a text that arrives whole", () => {
+  const shownTextOf = (message: Message): string =>
+    message.parts.map((part) => (part.type === "text" ? part.text : "|")).join("")
+
+  test("[IR3] counts once, live and imported, however the response was cut and whatever it lost at its end", () => {
+    const property = fc.property(responseArb, fc.boolean(), ([texts, cuts, lost], isWholeMessage) => {
+      const streamed = texts.flatMap((_, n): StreamRecord[] => [
+        ...(n === 0 ? [] : [{ type: "tool_result" as const, callId: `c${n}`, ok: true, result: "x" }]),
+        ...(cuts[n] ?? []).map((delta) => ({ type: "text_delta" as const, delta })),
+      ])
+      const kept = streamed.filter((record, at) => {
+        return (
+          record.type !== "text_delta" || streamed.slice(at).filter(({ type }) => type === "text_delta").length > lost
+        )
+      })
+      const text = texts.join("")
+      const end: StreamRecord = { type: "assistant_message", text: isWholeMessage ? text : "" }
+      const records: StreamRecord[] = [...kept, ...(isWholeMessage ? [] : [{ type: "text_done" as const, text }]), end]
+      const [live, imported] = [liveOf(records), answerOf(records)]
+      expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
+      const letters = (message: Message): string => shownTextOf(message).replace(/[^a-z]/g, "")
+      if (!/[<>*`]/.test(text)) expect(letters(live)).toBe(text.replace(/[^a-z]/g, ""))
+    })
+    assertProperty(property, 5_000)
+  })
+
+  test("[IR3] delta A, tool, text_done A shows A once; a text that continues it is completed", () => {
+    const call: StreamRecord = { type: "tool_result", callId: "c1", ok: true, result: "x" }
+    const show = (...texts: StreamRecord[]): string[] => {
+      const records: StreamRecord[] = [...texts, { type: "assistant_message", text: "" }]
+      const shown = [liveOf(records), answerOf(records)].map(shownTextOf)
+      expect(shown[0]).toBe(shown[1])
+      return shown.slice(0, 1)
+    }
+    const delta = (words: string): StreamRecord => ({ type: "text_delta", delta: words })
+    const done = (text: string): StreamRecord => ({ type: "text_done", text })
+    expect(show(delta("A"), call, done("A"))).toEqual(["A|"])
+    expect(show(delta("A"), call, delta("B"), done("AB"))).toEqual(["A|B"])
+    expect(show(delta("A"), call, delta("B"), done("B"))).toEqual(["A|B"])
+    expect(show(delta("A "), call, done("A and B"))).toEqual(["A |and B"])
+    expect(show(done("A"), call, done("A and B"))).toEqual(["A| and B"])
+    expect(show(done("A"), call, done("B"))).toEqual(["A|B"])
   })
 })
 

@@ -8,6 +8,7 @@
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { isJsonObject, parseJson } from "../../shared/json.ts"
+import type { ChatEvent } from "../../shared/ingest/chat-event.ts"
 import { formatTime } from "../platform/iso-time.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -143,6 +144,7 @@ const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 /** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
 async function createRecordReader(part: number) {
   // Loaded on demand, because few sessions import a file.
+  const chatEvents = await import("../../shared/ingest/chat-event.ts")
   const { createHistoryReader, listConversations } = await import("../../shared/ingest/history/history-reader.ts")
   const history = createHistoryReader(formatTime, part === 1)
   let document: string[] | null = null
@@ -156,7 +158,8 @@ async function createRecordReader(part: number) {
     if (conversations.length === 1) yield* readValue(n, conversations[0])
     else if (Array.isArray(value) && value.some(isJsonObject)) {
       for (const [at, entry] of value.entries()) yield* readValue(at + 1, entry)
-    } else {
+    } else if (chatEvents.isChatEvent(value)) yield* eventToRecords(n, value, chatEvents)
+    else {
       // The id of a message without one is derived from its part and line.
       const records = history.readValue(value, part === 1 ? `${n}` : `${part}-${n}`)
       if (records === null) yield { n, result: parseOwnRecord(value) }
@@ -197,9 +200,24 @@ function parseOwnRecord(value: unknown): Result<ParsedRecord> {
   return record.ok ? checkRecordSize(record.value, value as object) : record
 }
 
+type ChatEventReader = typeof import("../../shared/ingest/chat-event.ts")
+
+function* eventToRecords(
+  n: number,
+  event: ChatEvent,
+  { chatEventToRecords }: ChatEventReader,
+): Generator<NumberedRecord> {
+  const records = chatEventToRecords(event, formatTime(event.timestamp) ?? undefined)
+  if (records === null) yield { n, result: fail({ reason: "field_invalid", field: "type" }) }
+  for (const json of records ?? []) {
+    const record = parseRecord(json)
+    yield { n, result: record.ok ? checkRecordSize(record.value, json) : record }
+  }
+}
+
 /** Applies the limits of sent messages and of rows. */
 function checkRecordSize(record: StreamRecord, json: object): Result<ParsedRecord> {
-  if (record.type === "user_message" && countUtf8Bytes(record.text) > MAX_MESSAGE_BYTES) {
+  if (record.type === "user_message" && countUtf8Bytes(record.text ?? "") > MAX_MESSAGE_BYTES) {
     return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
   }
   const line = recordToSealedLine(json)
