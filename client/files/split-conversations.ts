@@ -5,6 +5,7 @@
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
+import { MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 
 /** Largest export that is split, in bytes. It is parsed as a whole. */
 const MAX_EXPORT_BYTES = 256 * 1024 * 1024
@@ -22,7 +23,7 @@ export interface SplitExport {
   readonly leftOut: number
 }
 
-/** Null if the file is not an export of several conversations. Cost: the memory of the parsed file. */
+/** Null if the file is not an export of several conversations, or of one that is too long for a line. Cost: the memory of the parsed file. */
 export async function splitConversations(file: Blob): Promise<SplitExport | null> {
   if (file.size > MAX_EXPORT_BYTES) return null
   const head = await file.slice(0, HEAD_BYTES).text()
@@ -31,7 +32,9 @@ export async function splitConversations(file: Blob): Promise<SplitExport | null
   const list = isJsonObject(value) ? value["conversations"] : value
   if (!Array.isArray(list)) return null
   const conversations = list.filter(isConversation)
-  if (conversations.length < 2) return null
+  // The server reads a document of one line only up to the length of a line.
+  const isOneLine = file.size > MAX_IMPORT_LINE_BYTES
+  if (conversations.length === 0 || (conversations.length === 1 && !isOneLine)) return null
   // On several lines, because the length of a line is limited.
   const files = conversations.slice(0, MAX_CONVERSATIONS).map((one) => new Blob([JSON.stringify(one, null, 1)]))
   return { conversations: files, leftOut: conversations.length - files.length }

@@ -43,7 +43,7 @@ export interface ImportProgress {
   readonly messages?: number
   /**
    * What another system's file contains that cannot be shown as it was, by kind: `image`, `audio`, `video`, `file`,
-   * `document`, `canvas`, `hidden_thinking`, `system`, `subagent`, or `block:`, `message:`, `line:` and an unknown type.
+   * `document`, `canvas`, `hidden_thinking`, `system`, `subagent`, `call`, or `block:`, `message:`, `line:` and an unknown type.
    */
   readonly kinds?: Readonly<Record<string, number>>
   /** Set for an upload in parts: their count, and the numbers of those still missing. */

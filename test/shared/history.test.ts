@@ -214,3 +214,35 @@ describe("results", () => {
     expect(imported.messages.flatMap(segmentsOf).at(-1)).toMatchObject(size === null ? {} : { truncated: size })
   })
 })
+
+describe("hostile histories", () => {
+  const nest = (depth: number, wrap: (inner: unknown) => object): unknown => {
+    let value: unknown = { type: "text", text: "core" }
+    for (let i = 0; i < depth; i++) value = wrap(value)
+    return value
+  }
+
+  test("[IH7] blocks inside blocks of any depth are read to a bounded depth", () => {
+    const deep = nest(20_000, (inner) => ({ type: "search_result", title: "t", content: [inner] }))
+    const shown = answer(deep, { type: "text", text: "after" })
+    expect(shown.at(-1)).toBe('  text "after"')
+    expect(shown.join("").length).toBeLessThan(10_000)
+    expect(answer({ type: "hologram", inner: nest(20_000, (inner) => ({ inner })) })).toHaveLength(3)
+  })
+
+  test("[IH9] calls beyond the limit of an answer are dropped, and counted", () => {
+    const calls = Array.from({ length: 2_100 }, (_, n) => ({
+      type: "tool_use",
+      id: `c${n % 3}`,
+      name: "look",
+      input: { n },
+    }))
+    const pairs = calls.flatMap((call) => [
+      call,
+      { type: "tool_result", tool_use_id: call.id, content: `r${call.input.n}` },
+    ])
+    const { messages, kinds } = importValues([{ role: "assistant", content: pairs }])
+    expect(messages.flatMap(listCalls)).toHaveLength(2_000)
+    expect(kinds).toEqual({ call: 100 })
+  })
+})

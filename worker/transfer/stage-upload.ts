@@ -157,7 +157,7 @@ async function createRecordReader(part: number) {
       throw new UnreadableUploadError({ reason: "import_many", count: conversations.length })
     if (conversations.length === 1) yield* readValue(n, conversations[0])
     else if (Array.isArray(value) && value.some(isJsonObject)) {
-      for (const [at, entry] of value.entries()) yield* readValue(at + 1, entry)
+      for (const [at, entry] of value.entries()) yield* readValue(at + 1, Array.isArray(entry) ? null : entry)
     } else if (chatEvents.isChatEvent(value)) yield* eventToRecords(n, value, chatEvents)
     else {
       // The id of a message without one is derived from its part and line.

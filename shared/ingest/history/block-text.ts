@@ -10,6 +10,9 @@ import { KindCounts } from "./kind-counts.ts"
 import { findPublicUrl, formatLabel, formatMediaLabel, getMediaKind } from "./media-label.ts"
 import { printReadableJson } from "./print-json.ts"
 
+/** Deepest list of blocks inside a block that is read. Anything deeper is shown as JSON. */
+const MAX_BLOCK_DEPTH = 8
+
 /** Longest unknown block that is shown as JSON, in UTF-16 code units. */
 const MAX_UNKNOWN_CHARS = 4_000
 
@@ -32,13 +35,14 @@ export function getBlockType(block: Fields): string {
 export type TextFormat = "markdown" | "plain"
 
 /** The text of a block. Empty only if the block is. */
-export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown"): string {
+export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown", depth = 0): string {
   const type = getBlockType(block)
+  if (depth > MAX_BLOCK_DEPTH) return printReadableJson(block, MAX_UNKNOWN_CHARS)
   if (isTextBlock(block)) return toText(block["text"]) + formatCitations(block)
   if (CANVAS_TYPES.has(type)) return canvasToText(kinds, block, format)
   const kind = getMediaKind(type)
   if (kind !== null) {
-    const document = documentToText(kinds, block, format)
+    const document = documentToText(kinds, block, format, depth)
     if (document !== null) return document
     kinds.addKnown(kind)
     return formatMediaLabel(kind, block)
@@ -52,7 +56,7 @@ export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat
     case "search_result":
     case "web_search_result":
     case "tether_quote":
-      return sourceToText(kinds, block, format)
+      return sourceToText(kinds, block, format, depth)
     case "resource":
       return resourceToText(kinds, block, format)
     default:
@@ -61,12 +65,17 @@ export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat
 }
 
 /** The texts of a list of blocks and plain strings, as paragraphs. */
-export function contentToParagraphs(kinds: KindCounts, content: unknown, format: TextFormat = "markdown"): string {
+export function contentToParagraphs(
+  kinds: KindCounts,
+  content: unknown,
+  format: TextFormat = "markdown",
+  depth = 0,
+): string {
   if (typeof content === "string") return content
-  if (isFields(content)) return blockToText(kinds, content, format)
+  if (isFields(content)) return blockToText(kinds, content, format, depth)
   if (!Array.isArray(content)) return ""
   return content
-    .map((block: unknown) => (typeof block === "string" ? block : blockToText(kinds, toFields(block), format)))
+    .map((block: unknown) => (typeof block === "string" ? block : blockToText(kinds, toFields(block), format, depth)))
     .filter((text) => text !== "")
     .join("\n\n")
 }
@@ -100,11 +109,11 @@ function formatCode(text: string, language: string, format: TextFormat): string 
 }
 
 /** A document that carries its text. Null if it does not. */
-function documentToText(kinds: KindCounts, block: Fields, format: TextFormat): string | null {
+function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string | null {
   const source = toFields(block["source"])
   const text =
     (source["type"] === "text" ? toText(source["data"]) : "") ||
-    (source["type"] === "content" ? contentToParagraphs(kinds, source["content"], "plain") : "") ||
+    (source["type"] === "content" ? contentToParagraphs(kinds, source["content"], "plain", depth + 1) : "") ||
     toText(block["extracted_content"])
   if (text === "") return null
   kinds.addKnown("document")
@@ -113,12 +122,12 @@ function documentToText(kinds: KindCounts, block: Fields, format: TextFormat): s
 }
 
 /** A source with its address, title and text. */
-function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat): string {
+function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string {
   const url = findPublicUrl(block["url"]) ?? findPublicUrl(block["source"])
   const title = toText(block["title"]) || toText(block["cited_text"]) || toText(block["source"])
   const link = format === "plain" ? `${title} ${url}`.trim() : formatLink(title || (url ?? ""), url ?? "")
   const head = url === null ? title : link
-  const text = contentToParagraphs(kinds, block["content"] ?? block["text"] ?? "", format)
+  const text = contentToParagraphs(kinds, block["content"] ?? block["text"] ?? "", format, depth + 1)
   return [head, text].filter((line) => line !== "").join("\n\n")
 }
 

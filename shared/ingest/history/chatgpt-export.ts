@@ -12,6 +12,9 @@ import type { HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
 import { printJson } from "./print-json.ts"
 
+/** References of a message that are looked up in its text. The marks of any others are removed. */
+const MAX_REFERENCES = 200
+
 export function isChatGptConversation(value: unknown): value is Fields {
   return isFields(value) && isFields(value["mapping"])
 }
@@ -129,7 +132,7 @@ function writeToolMessage(writer: HistoryWriter, message: Fields, content: Field
 /** References stand in the text as marks between private characters. Each becomes a link, or disappears. */
 function replaceReferences(text: string, metadata: Fields): string {
   let replaced = text
-  for (const reference of toFieldsList(metadata["content_references"])) {
+  for (const reference of toFieldsList(metadata["content_references"]).slice(0, MAX_REFERENCES)) {
     const mark = toText(reference["matched_text"])
     if (mark.trim() === "" || !replaced.includes(mark)) continue
     const link = formatReference(reference)

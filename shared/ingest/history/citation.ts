@@ -5,6 +5,9 @@
 import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { findPublicUrl } from "./media-label.ts"
 
+/** Citations of a text that are shown. Each is looked up in the text. */
+const MAX_CITATIONS = 100
+
 /**
  * The sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text names them already.
  *
@@ -14,7 +17,10 @@ import { findPublicUrl } from "./media-label.ts"
 export function formatCitations(block: Fields): string {
   const text = toText(block["text"])
   const citations = [...toFieldsList(block["citations"]), ...toFieldsList(block["annotations"])]
-  const sources = citations.map(formatSource).filter((source) => source.text !== "" && !text.includes(source.key))
+  const sources = citations
+    .slice(0, MAX_CITATIONS)
+    .map(formatSource)
+    .filter((source) => source.text !== "" && !text.includes(source.key))
   const unique = [...new Set(sources.map((source) => source.text))]
   return unique.length === 0 ? "" : ` (${unique.join(", ")})`
 }

@@ -9,7 +9,7 @@
 import type { StreamRecord } from "../../protocol/record.ts"
 import type { TextSize } from "../../truncate.ts"
 import { type CallError, type Kind, type Outcome, RecordWriter } from "../record-writer.ts"
-import { MAX_ID_CHARS } from "../../limits.ts"
+import { MAX_ID_CHARS, MAX_IMPORTED_CALLS } from "../../limits.ts"
 import { toPublicCallId, toPublicId } from "../public-id.ts"
 import { KindCounts } from "./kind-counts.ts"
 import { printJson } from "./print-json.ts"
@@ -50,6 +50,9 @@ interface OpenAnswer {
 const MAX_NAME_LOOKUPS = 32
 /** Names of calls of earlier answers that are remembered, for results that arrive late. */
 const MAX_REMEMBERED_NAMES = 1_000
+
+/** Ids of messages that are remembered. Messages beyond are named after their line. */
+const MAX_REMEMBERED_IDS = 50_000
 
 export class HistoryWriter {
   readonly kinds = new KindCounts()
@@ -118,8 +121,9 @@ export class HistoryWriter {
     // The same call again, without a result between, is the same call.
     if (callId !== "" && known !== undefined && answer.openCalls.has(known)) return
     const id = this.#assignCallId(answer, callId)
-    answer.openCalls.set(id, toolName)
     this.#rememberName(callId, toolName)
+    if (id === null) return this.kinds.addKnown("call")
+    answer.openCalls.set(id, toolName)
     answer.records.writeCall(id, toolName, typeof args === "string" ? args : printJson(args ?? {}))
   }
 
@@ -196,9 +200,10 @@ export class HistoryWriter {
   /** The id that the file gives a message, unless it is missing or another message has it. */
   #chooseId(given: string): string {
     const id = toPublicId(given) ?? ""
-    const chosen = id === "" || this.#usedIds.has(id) ? `imported-${this.#lineName}` : id
-    this.#usedIds.add(chosen)
-    return chosen
+    // Without a set of all ids, the ids of a huge file could not be told apart any more.
+    const isFree = id !== "" && this.#usedIds.size < MAX_REMEMBERED_IDS && !this.#usedIds.has(id)
+    if (isFree) this.#usedIds.add(id)
+    return isFree ? id : `imported-${this.#lineName}`
   }
 
   #closeAnswer(): void {
@@ -227,8 +232,12 @@ export class HistoryWriter {
     this.#records.push({ ...record, ...name, ...this.#time() })
   }
 
-  /** A public id that no other call of the answer has: some systems number the calls of each message from 0. */
-  #assignCallId(answer: OpenAnswer, callId: string): string {
+  /**
+   * A public id that no other call of the answer has: some systems number the calls of each message from 0. Null beyond
+   * MAX_IMPORTED_CALLS, of which an answer could not have more.
+   */
+  #assignCallId(answer: OpenAnswer, callId: string): string | null {
+    if (answer.uses.size >= MAX_IMPORTED_CALLS) return null
     const base = toPublicCallId(callId)
     let id = base
     let count = answer.uses.get(base) ?? 0
@@ -243,7 +252,7 @@ export class HistoryWriter {
     return id
   }
 
-  /** The call that a result belongs to. Null if the same result was written before. */
+  /** The call that a result belongs to. Null if the same result was written before, or the answer has too many calls. */
   #findResultCall(answer: OpenAnswer, { callId, toolName, text }: HistoryResult): string | null {
     if (callId === "") {
       const open = findOpenCall(answer.openCalls, toolName)
@@ -253,6 +262,11 @@ export class HistoryWriter {
     if (known !== undefined && answer.openCalls.has(known)) return known
     if (known !== undefined && answer.settledDigests.get(known) === digestText(text)) return null
     const id = this.#assignCallId(answer, callId)
+    if (id === null) {
+      // The result of a call that was dropped is counted with it.
+      if (!this.#callNames.has(callId)) this.kinds.addKnown("call")
+      return null
+    }
     answer.records.writeCall(id, toolName || this.#callNames.get(callId) || "tool", "{}")
     return id
   }

@@ -22,6 +22,8 @@ export type KnownKind =
   | "system"
   /** Messages of a subagent. */
   | "subagent"
+  /** Tool calls and results beyond those that an answer can have. */
+  | "call"
 
 /** Number of occurrences by kind. */
 export type KindTotals = Readonly<Record<string, number>>
