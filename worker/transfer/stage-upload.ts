@@ -8,7 +8,8 @@
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { isJsonObject, parseJson } from "../../shared/json.ts"
-import type { ChatEvent } from "../../shared/ingest/chat-event.ts"
+import { type ChatEvent, chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
+import { createHistoryReader, listConversations } from "../../shared/ingest/history/history-reader.ts"
 import { formatTime } from "../platform/iso-time.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -42,7 +43,7 @@ export async function stagePart(
 ): Promise<Result<PartTally>> {
   const { part, of } = upload
   const partTally = createPartTally(of > 1 ? part : null)
-  const recordReader = await createRecordReader(part)
+  const recordReader = createRecordReader(part)
   const rows = createRowBatcher(staging, atomically, part)
   const digest = createRecordDigest()
   const stageRecords = (read: Iterable<NumberedRecord>): void => {
@@ -142,10 +143,7 @@ interface NumberedRecord {
 const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 
 /** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
-async function createRecordReader(part: number) {
-  // Loaded on demand, because few sessions import a file.
-  const chatEvents = await import("../../shared/ingest/chat-event.ts")
-  const { createHistoryReader, listConversations } = await import("../../shared/ingest/history/history-reader.ts")
+function createRecordReader(part: number) {
   const history = createHistoryReader(formatTime, part === 1)
   let document: string[] | null = null
   let chars = 0
@@ -158,7 +156,7 @@ async function createRecordReader(part: number) {
     if (conversations.length === 1) yield* readValue(n, conversations[0])
     else if (Array.isArray(value) && value.some(isJsonObject)) {
       for (const [at, entry] of value.entries()) yield* readValue(at + 1, Array.isArray(entry) ? null : entry)
-    } else if (chatEvents.isChatEvent(value)) yield* eventToRecords(n, value, chatEvents)
+    } else if (isChatEvent(value)) yield* eventToRecords(n, value)
     else {
       // The id of a message without one is derived from its part and line.
       const records = history.readValue(value, part === 1 ? `${n}` : `${part}-${n}`)
@@ -200,13 +198,7 @@ function parseOwnRecord(value: unknown): Result<ParsedRecord> {
   return record.ok ? checkRecordSize(record.value, value as object) : record
 }
 
-type ChatEventReader = typeof import("../../shared/ingest/chat-event.ts")
-
-function* eventToRecords(
-  n: number,
-  event: ChatEvent,
-  { chatEventToRecords }: ChatEventReader,
-): Generator<NumberedRecord> {
+function* eventToRecords(n: number, event: ChatEvent): Generator<NumberedRecord> {
   const records = chatEventToRecords(event, formatTime(event.timestamp) ?? undefined)
   if (records === null) yield { n, result: fail({ reason: "field_invalid", field: "type" }) }
   for (const json of records ?? []) {
@@ -241,7 +233,7 @@ export async function computePartSource(
   part: number,
   idleMs: number,
 ): Promise<Result<string>> {
-  const reader = await createRecordReader(part)
+  const reader = createRecordReader(part)
   const digest = createRecordDigest()
   let records = 0
   const digestRecords = (read: Iterable<NumberedRecord>): void => {
