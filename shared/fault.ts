@@ -60,6 +60,7 @@ export type Fault =
   | { readonly reason: "call_settled" }
   | { readonly reason: "import_too_large"; readonly max: number }
   | { readonly reason: "import_empty" }
+  | { readonly reason: "import_many"; readonly count: number }
   | { readonly reason: "import_damaged" }
   | { readonly reason: "import_stalled" }
   | { readonly reason: "import_running" }
@@ -156,7 +157,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   session_unknown: { status: 404, text: "We couldn't find that conversation.", close: 4404 },
   route_unknown: { status: 404, text: "There's nothing at this address." },
   upgrade_expected: { status: 426, text: "This address only accepts WebSocket connections." },
-  body_malformed: { status: 400, text: "Not valid JSON. Send a JSON object." },
+  body_malformed: { status: 400, text: "This isn't a valid JSON object." },
   body_too_large: { status: 413, text: ({ max }) => `This is too large. The limit is ${formatSize(max)}.` },
   body_type_refused: { status: 415, text: 'Send JSON, with the header "Content-Type: application/json".' },
   body_stalled: { status: 408, text: "The request took too long to arrive. Send it again." },
@@ -169,6 +170,11 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
     text: ({ max }) => `Files can be up to ${formatSize(max)}. Send larger files in numbered parts.`,
   },
   import_empty: { status: 422, text: "We couldn't find any messages in this file." },
+  import_many: {
+    status: 422,
+    text: ({ count }) =>
+      `This file holds ${count} conversations. Import it on the page, or send one conversation per session.`,
+  },
   import_damaged: { status: 400, text: "This file is damaged and can't be unpacked. Try another copy." },
   import_stalled: { status: 408, text: "The upload stalled. Send it again." },
   import_running: { status: 409, text: "Another import is in progress. Wait until it's done." },

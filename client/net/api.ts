@@ -5,15 +5,10 @@
  * bodies are parsed by shared/protocol/responses.ts.
  */
 
-import type {
-  PageSettings,
-  SignResponse,
-  HistoryPage,
-  SessionPage,
-  ImportProgress,
-} from "../../shared/protocol/http-body.ts"
+import type { PageSettings, SignResponse, HistoryPage, SessionPage } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
 import {
+  type ImportCounts,
   parseCreatedSession,
   parseHistoryPage,
   parseImportProgress,
@@ -129,7 +124,7 @@ export class HttpApi {
     return await response.blob()
   }
 
-  getImportProgress(session: string): Promise<Pick<ImportProgress, "state" | "records" | "folded">> {
+  getImportProgress(session: string): Promise<ImportCounts> {
     return this.#requestJson(parseImportProgress, `${sessionPath(session)}/import`)
   }
 

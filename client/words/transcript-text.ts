@@ -52,6 +52,13 @@ export const actionText = {
   nextVersion: "Next version",
 } as const
 
+/** How long a text is of which only a part is shown. 0: unknown. */
+function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
+  const size = bytes > 0 ? formatSize(bytes) : ""
+  const whole = lines > 0 ? `${lines.toLocaleString("en")} lines${size === "" ? "" : ` (${size})`}` : size
+  return `Showing ${whole === "" ? "only a part" : `part of ${whole}`}${isSettled ? "" : " so far"}.`
+}
+
 export const toolText = {
   arguments: "Arguments",
   output: "Output",
@@ -60,8 +67,7 @@ export const toolText = {
   denied: "Denied",
   status: formatCallStatus,
   calls: (count: number, failed: number) => `${count} tool calls${failed === 0 ? "" : ` · ${failed} failed`}`,
-  truncated: (lines: number, bytes: number, isSettled: boolean) =>
-    `Showing the first part of ${lines.toLocaleString("en")} lines (${formatSize(bytes)})${isSettled ? "" : " so far"}.`,
+  truncated: formatTruncation,
   showAll: (chars: number) => `Show all (${chars.toLocaleString("en")} more characters)`,
   approvalLabel: (tool: string) => `Allow ${tool}?`,
   approvalQuestion: (tool: string) => `Allow Cuecard to run ${tool}?`,

@@ -8,6 +8,7 @@
 import { isTurnFault, turnFaultToText } from "../fault.ts"
 import { printJson } from "../json-depth.ts"
 import type { Segment } from "../protocol/segment.ts"
+import type { TextSize } from "../truncate.ts"
 import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
@@ -74,9 +75,15 @@ function formatLink(url: string, label: string): string {
   return `[${text === "" ? "untitled" : text}](<${address}>)`
 }
 
+/** 0: unknown. */
+function formatWholeSize({ lines, bytes }: TextSize): string {
+  const sizes = [...(lines > 0 ? [`${lines} lines`] : []), ...(bytes > 0 ? [`${bytes} bytes`] : [])]
+  return sizes.length === 0 ? " (cut)" : ` (cut: ${sizes.join(", ")} in all)`
+}
+
 function toolToBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
   const { name, args, status, output, result, error, truncated } = tool
-  const size = truncated === undefined ? "" : ` (cut: ${truncated.lines} lines, ${truncated.bytes} bytes in all)`
+  const size = truncated === undefined ? "" : formatWholeSize(truncated)
   return [
     `Tool ${formatInlineCode(name)}: ${status}`,
     formatFence("json", args),

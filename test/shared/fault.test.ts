@@ -53,6 +53,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   field_invalid: { reason: "field_invalid", field: "…" },
   import_too_large: { reason: "import_too_large", max: 67108864 },
   import_empty: { reason: "import_empty" },
+  import_many: { reason: "import_many", count: 12 },
   import_damaged: { reason: "import_damaged" },
   import_stalled: { reason: "import_stalled" },
   import_running: { reason: "import_running" },

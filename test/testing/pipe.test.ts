@@ -164,6 +164,8 @@ describe("a recorded stream", () => {
       "tool",
       "tool",
       "tool",
+      // The item of an unknown type, then the answer.
+      "text",
       "text",
     ])
     expect(piping.output()).toContain("item hologram ×1")

@@ -5,14 +5,14 @@
  */
 
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import { addTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { type Result, succeed } from "../../shared/fault.ts"
 import type { Log } from "../platform/log.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { type AssetCopier, copyStagedAssets } from "./copy-assets.ts"
-import { type FoldingHost, foldStagedFile } from "./fold-import.ts"
+import type { FoldingHost } from "./fold-import.ts"
 import type { FoldingTries, StagedFile } from "./import-state.ts"
-import { stagePart } from "./stage-upload.ts"
 import type { StagedRows } from "./staged-rows.ts"
 import { computeFileSource, verifySeal } from "./verify-seal.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
@@ -60,6 +60,8 @@ export async function stageUploadedPart(
       markTouched()
     })
     const onRecords = (records: number): void => void recordsByPart.set(part, records)
+    // Loaded on demand, because few sessions import a file.
+    const { stagePart } = await import("./stage-upload.ts")
     const staged = await stagePart(staging, store.atomically, { part, of, body, idleMs: times.importIdleMs, onRecords })
     store.atomically(() => {
       if (staged.ok) staging.putPart(part, staged.value)
@@ -84,8 +86,10 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
     let timeMs = 0
     for (const part of staging.readParts().keys()) timeMs = staging.fillMissingTimes(part, timeMs)
     const isPlaced = tallies.some((tally) => tally.isPlaced)
-    const summary = { records, skipped: sum("skipped"), bad, sources, isPlaced }
-    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title: "" })
+    const kinds = addTotals(tallies.map((tally) => tally.kinds ?? {}))
+    const title = tallies.findLast((tally) => (tally.title ?? "") !== "")?.title ?? ""
+    const summary = { records, skipped: sum("skipped"), bad, kinds, sources, isPlaced }
+    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title })
     store.setTranscriptHidden(true)
   })
   return true
@@ -105,8 +109,9 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
     state = await copyStagedAssets(host, state)
     staging.setState(state)
   }
+  const { foldStagedFile } = await import("./fold-import.ts")
   const { drift } = await foldStagedFile(host, state)
-  const done: StagedFile = { ...state, step: "done" }
+  const done: StagedFile = { ...state, step: "done", messages: staging.countMessages() }
   store.atomically(() => {
     staging.clear()
     staging.setState(done)
