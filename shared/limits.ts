@@ -65,8 +65,8 @@ export const MAX_PAGE_MESSAGES = 120
 /** Largest page of history, in UTF-8 bytes. A page has at least one message, however large. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** Maximum number of sessions in one response of the directory. */
-export const MAX_SESSIONS_LISTED = 200
+/** Number of sessions in a page of the directory. SPEC DI6. */
+export const MAX_SESSIONS_LISTED = 100
 
 // ── Tokens ──
 

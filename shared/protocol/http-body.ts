@@ -61,6 +61,13 @@ export interface SessionSummary {
   readonly agent?: string
 }
 
+/** The response to `GET /v1/sessions`: a page of the session list, the newest activity first. */
+export interface SessionPage {
+  readonly sessions: readonly SessionSummary[]
+  /** The `after` parameter of the next page; null on the last one. */
+  readonly next: string | null
+}
+
 /** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
 export interface UploadResponse extends Asset {
   /** The session already had a file with the same bytes; this is that asset. */

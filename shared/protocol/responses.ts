@@ -5,7 +5,15 @@
  * of schemas, because valibot would make the page's first view larger than its budget. Pure.
  */
 
-import type { PageSettings, SignResponse, HistoryPage, ImportProgress, SessionSummary, BadLine } from "./http-body.ts"
+import type {
+  BadLine,
+  HistoryPage,
+  ImportProgress,
+  PageSettings,
+  SessionPage,
+  SessionSummary,
+  SignResponse,
+} from "./http-body.ts"
 import type { Asset } from "./event.ts"
 import { isMessageShape } from "./server-frame.ts"
 import { createParser, hasShape, isBoolean, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
@@ -33,8 +41,10 @@ export interface ImportResponse {
 
 export const parseTokenResponse = createParser<{ readonly token: string }>({ token: isString })
 
-export const parseSessionList = createParser<{ readonly sessions: readonly SessionSummary[] }>({
+/** `next` is absent in the response of a server that sends the whole list. */
+export const parseSessionList = createParser<Pick<SessionPage, "sessions"> & Partial<SessionPage>>({
   sessions: isListOf(isSession),
+  next: isOptional((value) => value === null || isString(value)),
 })
 
 export const parseCreatedSession = createParser<{ readonly id: string }>({ id: isString })
