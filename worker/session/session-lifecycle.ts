@@ -18,9 +18,7 @@ import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
 import type { SessionHooks } from "./session-hooks.ts"
-import { type Claims, getScope, type SessionOwner } from "../platform/rpc/claims.ts"
-
-type OwnerClaims = SessionOwner & Pick<Claims, "scope">
+import { getScope, type OwnerClaims, type SessionOwner } from "../platform/rpc/claims.ts"
 
 export class SessionLifecycle {
   readonly sockets: Sockets

@@ -35,7 +35,7 @@ import type {
   SendRequest,
   StoredAsset,
 } from "../platform/rpc/session-types.ts"
-import type { Claims, SessionOwner } from "../platform/rpc/claims.ts"
+import type { Claims, OwnerClaims, SessionOwner } from "../platform/rpc/claims.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 
@@ -61,8 +61,8 @@ export class Session extends DurableObject<Env> implements SessionRpc {
   }
 
   /** Whether the session belongs to the caller. */
-  checkOwner(claims: Claims): Result<null> {
-    return this.#withSession(claims, () => succeed(null))
+  checkOwner(owner: OwnerClaims): Result<null> {
+    return this.#withSession(owner, () => succeed(null))
   }
 
   /** Changes the title. This does not count as activity. */
@@ -192,7 +192,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     await this.#lifecycle.handleAlarm()
   }
 
-  #withSession<T>(claims: Claims, run: (session: LiveSession) => T): T | Result<never> {
+  #withSession<T>(claims: OwnerClaims, run: (session: LiveSession) => T): T | Result<never> {
     const session = this.#lifecycle.find(claims)
     return session === null ? fail({ reason: "session_unknown" }) : run(session)
   }

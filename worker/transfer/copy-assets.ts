@@ -1,5 +1,5 @@
 /**
- * copy-assets.ts: copies the assets of a sealed import from the session that exported them.
+ * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if it is the same user's.
  *
  * An asset id is assigned by the server and never reused, so the session in a record is only a hint of where the bytes are.
  * Assets that already exist are skipped, so that copying continues after a restart.
@@ -12,6 +12,8 @@ import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
+import type { Env } from "../env.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
 import { assetObjectKey } from "../asset/bucket.ts"
 import { pipeAndHash } from "../asset/asset-upload.ts"
@@ -21,18 +23,27 @@ import { ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts
 
 export interface AssetCopier {
   readonly assets: AssetRows
-  /** Copies an asset from another session of the tenant. Returns the SHA-256 of its bytes, or null if they no longer exist. */
+  /**
+   * Copies an asset from another session of the same user. Returns the SHA-256 of its bytes, or null if the session is
+   * not the user's or no longer has them (SPEC RE37).
+   */
   copy(from: string, asset: Asset): Promise<string | null>
 }
 
+/** The other session objects of the tenant. */
+type SessionsEnv = Pick<Env, "MEDIA" | "SESSION">
+
 export function createAssetCopier(
-  bucket: R2Bucket,
-  { tenant, id }: Pick<SessionRow, "tenant" | "id">,
+  { MEDIA: bucket, SESSION }: SessionsEnv,
+  { tenant, user, id }: Pick<SessionRow, "tenant" | "user" | "id">,
   assets: AssetRows,
 ): AssetCopier {
   return {
     assets,
     async copy(from, asset) {
+      // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
+      const owned = await sessionStub({ SESSION }, tenant, from).checkOwner({ tenant, user })
+      if (!owned.ok) return null
       const found = await bucket.get(assetObjectKey({ tenant, session: from }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found

@@ -24,6 +24,9 @@ export interface Claims {
 /** The user who owns a session. */
 export type SessionOwner = Pick<Claims, "tenant" | "user">
 
+/** What decides whether a request may use a session. */
+export type OwnerClaims = SessionOwner & Pick<Claims, "scope">
+
 /** The scope of a token. A token without a `scope` claim has the scope `user`. */
 export function getScope({ scope = "user" }: Pick<Claims, "scope">): Scope {
   return scope

@@ -7,7 +7,7 @@
 import type { Result, TurnFault } from "../../../shared/fault.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
 import type { ImportAnswer, ImportProgress } from "../../../shared/protocol/http-body.ts"
-import type { Claims, SessionOwner } from "./claims.ts"
+import type { Claims, OwnerClaims, SessionOwner } from "./claims.ts"
 import type { RevocationState } from "./directory-rpc.ts"
 import type {
   AcceptedMessage,
@@ -30,7 +30,7 @@ import type {
 export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Creates the session. Repeating the call has no effect. Errors: `agent_unknown`. */
   create(claims: Claims, id: string, title: string, agent?: string): Promise<Result<null>>
-  checkOwner(claims: Claims): Result<null>
+  checkOwner(owner: OwnerClaims): Result<null>
   /** Renames the session. This does not count as activity. */
   renameSession(claims: Claims, title: string): Promise<Result<null>>
   /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */
