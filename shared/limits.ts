@@ -298,6 +298,13 @@ export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 /** Largest uploaded file, or part of one, in bytes, compressed and uncompressed. SPEC RE6. */
 export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 
+/** Maximum number of records, and of lines, of an upload or a part of one: each costs about 20 µs. A file of 64 MB from a real conversation has fewer. SPEC RE38. */
+export const MAX_IMPORT_RECORDS = 500_000
+
+/** How many times its packed size an upload may unpack to. Records compress 10 to 40 times. A small file may unpack to MIN_UNPACKED_BYTES anyway. SPEC RE39. */
+export const MAX_UNPACK_RATIO = 100
+export const MIN_UNPACKED_BYTES = 4 * 1024 * 1024
+
 /** Maximum number of parts of an upload: 4 GB of text, well below what the platform stores for one object. SPEC RE20. */
 export const MAX_IMPORT_PARTS = 64
 
@@ -306,6 +313,12 @@ export const IMPORT_STAGING_MS = 5 * 60_000
 
 /** Longest silence within an upload, in milliseconds. Messages that are sent in the meantime are queued. SPEC RE34. */
 export const IMPORT_IDLE_MS = 30_000
+
+/** Longest upload of a file or of one part, in milliseconds: the largest at 1 Mbit/s. SPEC RE40. */
+export const IMPORT_UPLOAD_MS = 10 * 60_000
+
+/** Longest time from the first part of a file to the last, in milliseconds: the largest file at 20 Mbit/s. SPEC RE40. */
+export const IMPORT_TOTAL_MS = 30 * 60_000
 
 /** How long the response to an upload waits for folding, in milliseconds: less than the time limit of common proxies. After that the client polls. SPEC RE33. */
 export const IMPORT_RESPONSE_MS = 20_000

@@ -20,6 +20,7 @@ import { pipeAndHash } from "../asset/asset-upload.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { StagedFile } from "./import-state.ts"
 import { ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
+import { createYielder } from "./yielder.ts"
 
 export interface AssetCopier {
   readonly assets: AssetRows
@@ -66,6 +67,9 @@ export interface CopyHost {
   readonly now: () => number
 }
 
+/** Assets between yields. Those that are not copied cost no wait for the bucket. */
+const YIELD_EVERY_ASSETS = 32
+
 /**
  * Copies the assets of a sealed file; those of any other file are not copied (SPEC RE25, RE26). Assets that no longer
  * exist are added to the skipped lines.
@@ -77,8 +81,10 @@ export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Prom
   if (staged.isSealed !== true) return { ...staged, isCarried: true }
   const bad: BadLine[] = []
   let missing = 0
+  const yieldIfDue = createYielder(YIELD_EVERY_ASSETS)
   for (const rows of host.staging.readAssetBatches()) {
     for (const row of rows) {
+      await yieldIfDue()
       const fault = await copyStagedAsset(host, row)
       if (fault === null) continue
       missing += 1

@@ -32,6 +32,9 @@ export const UNKNOWN_TIME_MS = Number.MIN_SAFE_INTEGER
 export const BATCH_ROWS = 32
 export const BATCH_CHARS = 16 * 1024
 
+/** Maximum number of rows that one statement changes: a few milliseconds. */
+const SLICE_ROWS = 1024
+
 export type StagedRows = ReturnType<typeof createStagedRows>
 
 type SqlStagedRow = { readonly [K in keyof StagedRow]: StagedRow[K] }
@@ -67,14 +70,21 @@ function createRecordWrites(sql: SqlExecutor) {
     },
 
     /**
-     * Gives the rows at the start of a part that have no time the last time of the part before. Returns the last time of
-     * this part.
+     * Gives rows at the start of a part that have no time the last time of the part before, at most SLICE_ROWS. Returns
+     * whether there may be more.
      */
-    fillMissingTimes(part: number, previousTimeMs: number): number {
-      const [from, to] = getRowRange(part)
-      sql.exec("UPDATE staged SET at = ? WHERE at = ? AND n >= ? AND n < ?", previousTimeMs, UNKNOWN_TIME_MS, from, to)
-      const last = sql.exec("SELECT at FROM staged WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1", from, to)
-      return Number(last.toArray()[0]?.["at"] ?? previousTimeMs)
+    fillMissingTimes(part: number, previousTimeMs: number): boolean {
+      const slice = "SELECT n FROM staged WHERE at = ? AND n >= ? AND n < ? LIMIT ?"
+      const update = `UPDATE staged SET at = ? WHERE n IN (${slice}) RETURNING n`
+      const filled = sql.exec(update, previousTimeMs, UNKNOWN_TIME_MS, ...getRowRange(part), SLICE_ROWS)
+      return filled.toArray().length === SLICE_ROWS
+    },
+
+    /** The time of the last row of a part; undefined if the part has no rows. */
+    readLastTime(part: number): number | undefined {
+      const query = "SELECT at FROM staged WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1"
+      const [last] = sql.exec<{ at: number }>(query, ...getRowRange(part)).toArray()
+      return last?.at
     },
 
     clear(): void {
@@ -134,11 +144,16 @@ function createPartTallies(sql: SqlExecutor) {
       sql.exec("INSERT OR REPLACE INTO staged_part (part, tally) VALUES (?, ?)", part, JSON.stringify(tally))
     },
 
-    /** Deletes a part with its rows. */
+    /** Deletes a part. Its rows are deleted by `deleteRows`, before the part is staged again. */
     deletePart(part: number): void {
-      const [from, to] = getRowRange(part)
       sql.exec("DELETE FROM staged_part WHERE part = ?", part)
-      sql.exec("DELETE FROM staged WHERE n >= ? AND n < ?", from, to)
+    },
+
+    /** Deletes rows of a part, at most SLICE_ROWS. Returns whether there may be more. */
+    deleteRows(part: number): boolean {
+      const slice = "SELECT n FROM staged WHERE n >= ? AND n < ? LIMIT ?"
+      const deleted = sql.exec(`DELETE FROM staged WHERE n IN (${slice}) RETURNING n`, ...getRowRange(part), SLICE_ROWS)
+      return deleted.toArray().length === SLICE_ROWS
     },
 
     /** The parts that are staged, in order. */

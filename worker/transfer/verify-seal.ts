@@ -1,6 +1,7 @@
 /** verify-seal.ts: verifies the seal of a staged file, and computes the digest that identifies the file. */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import { parseJson } from "../../shared/json.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"
@@ -29,7 +30,7 @@ export async function verifySeal(
     ...staged,
     // Without positions in the file, its tip refers to nothing.
     tip: staged.isPlaced ? tip : null,
-    title: title.slice(0, MAX_TITLE_CHARS).toWellFormed(),
+    title: cutText(title.toWellFormed(), MAX_TITLE_CHARS),
   }
   if (staged.skipped > 0) return { ...described, isSealed: false }
   const { value: _, ...head } = json as { readonly value?: unknown }
