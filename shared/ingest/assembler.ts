@@ -9,20 +9,20 @@
 
 import type { TurnEvent } from "../protocol/event.ts"
 import { MAX_IMPORTED_PENDING_CALLS } from "../limits.ts"
-import { createMessage, type Message } from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
-import { type AssembledMessage, assembleAnswer, createAgentTag, readPlacement } from "./assemble-answer.ts"
+import { type AssembledMessage, assembleAnswer, readPlacement } from "./assembly/assemble-answer.ts"
 import { createResultEvent } from "./call-events.ts"
 import {
   type AnswerRecord,
   applyRecord,
   createOpenAnswer,
+  fillOpenCall,
   type OpenAnswer,
   type TurnStartRecord,
-} from "./open-answer.ts"
-import { type DeferredCall, listPendingCalls, type PendingCall, toPendingCall } from "./pending-calls.ts"
-import { toPublicCallId, toPublicId } from "./public-id.ts"
-import { readAttachments } from "./record-trust.ts"
+} from "./assembly/open-answer.ts"
+import { type DeferredCall, listPendingCalls, type PendingCall, toPendingCall } from "./assembly/pending-calls.ts"
+import { toPublicId } from "./public-id.ts"
+import { createQuestion, listNamedQuestions, readCallback, readRecordTime } from "./assembly/question-record.ts"
 
 export type { AssembledMessage }
 
@@ -65,11 +65,15 @@ export function createAssembler(
   return new TurnAssembler(closedIds, deferredCalls.map(toPendingCall), isVerified)
 }
 
+type CallbackRecord = Extract<TurnStartRecord, { type: "agent_callback" }>
+
 class TurnAssembler implements Assembler {
   readonly #closedIds: ClosedIds
   readonly #isVerified: boolean
   /** Calls of closed answers whose final result has not arrived. */
   readonly #pendingCalls: PendingCall[]
+  /** Calls that a callback has answered before its message, by the ids of their questions. */
+  readonly #answeredCalls = new Map<string, string>()
   /** Answers of the current turn, by the ids that their records name. */
   readonly #openAnswers = new Map<string, OpenAnswer>()
   #question: AssembledMessage | null = null
@@ -84,7 +88,7 @@ class TurnAssembler implements Assembler {
 
   addRecord(record: StreamRecord, n: number): readonly (AssembledMessage | LateEvents)[] {
     this.#recordNumber = n
-    if (isTurnStart(record)) return this.#beginTurn(record)
+    if (isTurnStart(record)) return this.#addTurnStart(record)
     if (record.type === "signature" || record.type === "asset") return []
     const id = toPublicId(record.responseId)
     // A record that names the question or its turn belongs to the answer to it.
@@ -111,32 +115,89 @@ class TurnAssembler implements Assembler {
     return finished
   }
 
-  #beginTurn(record: TurnStartRecord): (AssembledMessage | LateEvents)[] {
+  #addTurnStart(given: TurnStartRecord): (AssembledMessage | LateEvents)[] {
+    const record = given.type === "agent_message" ? (readCallback(given) ?? given) : given
+    if (record.type !== "agent_callback") return this.#beginTurn(record, null)
+    if (this.#isRepeatedCallback(record)) return []
+    const isInAnswer = record.pos === undefined && [...this.#openAnswers.values()].some(({ isAtEnd }) => !isAtEnd)
+    if (isInAnswer) return this.#addCallbackToAnswer(record)
+    const finished = this.#closeTurn()
+    const late = this.#fillPendingCall(record)
+    return [...finished, ...this.#beginTurn(record, this.#findAnsweredCall(record)), ...late]
+  }
+
+  /** `call_id` is the call that the question answers, if it is a callback. */
+  #beginTurn(record: TurnStartRecord, call_id: string | null): AssembledMessage[] {
     const finished = this.#closeTurn()
     const id = this.#chooseQuestionId(record, finished)
     this.#exchangeId = toPublicId(record.turnId) ?? id
-    const message = createQuestion(record, id, this.#exchangeId, this.#isVerified)
+    const message = createQuestion(record, { id, exchangeId: this.#exchangeId, call_id, isVerified: this.#isVerified })
     const attachments = record.type === "user_message" ? (record.attachments ?? []) : []
     const lost = attachments.length - message.attachments.length
     this.#question = { kind: "message", message, lost, ...readPlacement(record) }
-    return [...finished, ...this.#resolveCallback(record)]
+    return finished
+  }
+
+  /** Some systems write a callback and then, as the question of the turn that it starts, the same text again. */
+  #isRepeatedCallback({ text, pos }: CallbackRecord): boolean {
+    if (pos !== undefined || this.#openAnswers.size > 0) return false
+    const message = this.#question?.message
+    return message?.agent?.call_id !== undefined && message.words === text
+  }
+
+  /**
+   * Adds a callback that arrives while an answer is written: as the result of its call, so that the rest of the answer is not
+   * cut off. Without such a call it is shown as a result of its own.
+   */
+  #addCallbackToAnswer(record: CallbackRecord): LateEvents[] {
+    const answers = [...this.#openAnswers.values()]
+    const ids = listNamedQuestions(record)
+    for (const answer of answers) {
+      const call_id = fillOpenCall(answer, ids, record.text)
+      if (call_id === null) continue
+      this.#rememberAnsweredCall(ids, call_id)
+      return []
+    }
+    const late = this.#fillPendingCall(record)
+    const last = answers.at(-1)
+    if (late.length === 0 && last !== undefined) {
+      const callId = ids[0] ?? this.#createId()
+      applyRecord(last, { type: "tool_result", callId, toolName: "agent_callback", ok: true, result: record.text })
+    }
+    return late
+  }
+
+  /** Fills in the result of the call of a closed answer that a callback answers. */
+  #fillPendingCall(record: CallbackRecord): LateEvents[] {
+    const ids = listNamedQuestions(record)
+    const index = this.#pendingCalls.findIndex(
+      ({ call_id, questionIds }) => ids.includes(call_id) || questionIds.some((id) => ids.includes(id)),
+    )
+    return this.#pendingCalls.splice(index, index < 0 ? 0 : 1).map(({ id, call_id }) => {
+      this.#rememberAnsweredCall(ids, call_id)
+      return { kind: "late", id, events: [createResultEvent(call_id, "ok", record.text, null, null)], lost: 0 }
+    })
+  }
+
+  #rememberAnsweredCall(ids: readonly string[], call_id: string): void {
+    for (const id of ids) this.#answeredCalls.set(id, call_id)
+    const [oldest] = this.#answeredCalls.keys()
+    if (this.#answeredCalls.size > MAX_IMPORTED_PENDING_CALLS && oldest !== undefined)
+      this.#answeredCalls.delete(oldest)
+  }
+
+  #findAnsweredCall(record: CallbackRecord): string | null {
+    const ids = listNamedQuestions(record)
+    return ids.map((id) => this.#answeredCalls.get(id)).find((call_id) => call_id !== undefined) ?? null
   }
 
   /** The id that the record names, unless it is taken: two questions of one turn are two messages. */
   #chooseQuestionId(record: TurnStartRecord, finished: readonly AssembledMessage[]): string {
-    const givenId = toPublicId(record.responseId ?? record.turnId)
+    const messageId = record.type === "user_message" ? record.messageId : undefined
+    const givenId = toPublicId(record.responseId ?? messageId ?? record.turnId)
     const isFree =
       givenId !== null && !finished.some(({ message }) => message.id === givenId) && !this.#closedIds.has(givenId)
     return isFree ? givenId : this.#createId()
-  }
-
-  /** Fills in the result of the call that a callback answers. */
-  #resolveCallback(record: TurnStartRecord): LateEvents[] {
-    if (record.type !== "agent_callback") return []
-    const index = this.#pendingCalls.findIndex((call) => isCallbackFor(call, record))
-    return this.#pendingCalls.splice(index, index < 0 ? 0 : 1).map(({ id, call_id }) => {
-      return { kind: "late", id, events: [createResultEvent(call_id, "ok", record.text, null, null)], lost: 0 }
-    })
   }
 
   #findOrOpenAnswer(record: AnswerRecord): OpenAnswer {
@@ -158,14 +219,14 @@ class TurnAssembler implements Assembler {
   #openAnswer(key: string, hasKnownId: boolean, record: AnswerRecord): OpenAnswer {
     const id = this.#isIdTaken(key) ? this.#createId() : key
     const exchangeId = toPublicId(record.turnId) ?? (this.#exchangeId === "" ? key : this.#exchangeId)
-    const timestamp = readTimestamp(record)
+    const timestamp = readRecordTime(record)
     const answer = createOpenAnswer({ id, hasKnownId, exchangeId, timestamp, isVerified: this.#isVerified })
     this.#openAnswers.set(key, answer)
     return answer
   }
 
   #toLateEvents(id: string, record: AnswerRecord): LateEvents {
-    const head = { id, hasKnownId: true, exchangeId: this.#exchangeId, timestamp: readTimestamp(record) }
+    const head = { id, hasKnownId: true, exchangeId: this.#exchangeId, timestamp: readRecordTime(record) }
     const answer = createOpenAnswer({ ...head, isVerified: this.#isVerified })
     applyRecord(answer, record)
     const events = answer.events.filter((event) => event.type === "tool_result")
@@ -185,42 +246,7 @@ function isTurnStart(record: StreamRecord): record is TurnStartRecord {
   return record.type === "user_message" || record.type === "agent_message" || record.type === "agent_callback"
 }
 
-function createQuestion(record: TurnStartRecord, id: string, exchangeId: string, isVerified: boolean): Message {
-  return createMessage({
-    id,
-    role: record.type === "user_message" ? "user" : "agent",
-    exchange_id: exchangeId,
-    status: "completed",
-    words: record.text,
-    timestamp: readTimestamp(record),
-    version: record.version ?? 1,
-    ...(record.type === "user_message"
-      ? { ...readAttachments(record, isVerified), reply_to: toPublicId(record.replyTo) }
-      : buildSenderFields(record, id)),
-  })
-}
-
-function buildSenderFields(record: Exclude<TurnStartRecord, { type: "user_message" }>, id: string): Partial<Message> {
-  const { from = "agent", agentExchangeId, origin = null } = record
-  const tag = createAgentTag("received", from, agentExchangeId, id)
-  if (record.type === "agent_message") return { agent: tag, origin }
-  return { agent: { ...tag, call_id: toPublicCallId(record.callId ?? id) }, origin }
-}
-
-function isCallbackFor(
-  { call_id, responseId }: PendingCall,
-  record: Extract<TurnStartRecord, { type: "agent_callback" }>,
-): boolean {
-  if (record.callId !== undefined) return toPublicCallId(record.callId) === call_id
-  return responseId !== null && (responseId === record.responseId || responseId === record.agentExchangeId)
-}
-
 /** Whether a record shows something to the user. */
 function isVisibleRecord({ type }: StreamRecord): boolean {
   return type === "text_delta" || type === "thinking_delta" || type === "tool_call"
-}
-
-/** The importer has already converted timestamps to ISO 8601. */
-function readTimestamp({ timestamp }: StreamRecord): string {
-  return timestamp ?? "1970-01-01T00:00:00.000Z"
 }

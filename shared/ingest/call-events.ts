@@ -6,10 +6,13 @@
 
 import type { TurnEvent } from "../protocol/event.ts"
 import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../limits.ts"
-import { createTooLargeResult } from "../protocol/message.ts"
+import { findTrailerTag } from "../protocol/card-cue.ts"
+import { chooseArgs, createTooLargeResult } from "../protocol/message.ts"
+import { isJsonObject } from "../json.ts"
 import { replaceLoneSurrogates } from "../text/characters.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 
+type CallEvent = Extract<TurnEvent, { type: "tool_call" }>
 type ResultEvent = Extract<TurnEvent, { type: "tool_result" }>
 /** Longest code of an error, in UTF-16 code units: the same as for the name of a tool. */
 const MAX_ERROR_CODE_CHARS = MAX_TOOL_NAME_CHARS
@@ -21,9 +24,38 @@ export function boundText(text: string, max: number): string {
   return replaceLoneSurrogates(text.slice(0, max))
 }
 
-export function createCallEvent(call_id: string, toolName: string, args = "{}"): TurnEvent {
+export function createCallEvent(call_id: string, toolName: string, args = "{}"): CallEvent {
   const name = boundText(toolName, MAX_TOOL_NAME_CHARS)
   return { type: "tool_call", call_id, name, args: boundText(args, MAX_ARGS_CHARS) }
+}
+
+/** The arguments of a call record, whichever of its fields they are in. An empty value never replaces a fuller one (SPEC IR2). */
+export function readCallArguments(record: {
+  readonly arguments?: string | undefined
+  readonly argsJson?: string | undefined
+}): string {
+  return chooseArgs(record.argsJson ?? "{}", record.arguments ?? "{}") || "{}"
+}
+
+/**
+ * The card that a result of another system asks for by its trailer, and the text that has the trailer (SPEC IR9). A result may
+ * be that text, or an object whose `content` holds it, as in the tool protocol MCP.
+ */
+export function findForeignCard(
+  toolName: string,
+  result: unknown,
+): { readonly tag: string; readonly result: string } | null {
+  const text = typeof result === "string" ? result : readContentText(result)
+  const tag = text === null ? null : findTrailerTag(toolName, text)
+  return tag === null || text === null ? null : { tag, result: text }
+}
+
+/** The text of a result with one text block. */
+function readContentText(result: unknown): string | null {
+  if (!isJsonObject(result) || !Array.isArray(result["content"])) return null
+  const [block, ...others]: unknown[] = result["content"]
+  if (!isJsonObject(block) || block["type"] !== "text" || others.length > 0) return null
+  return typeof block["text"] === "string" ? block["text"] : null
 }
 
 /** Status of a result. Producers report an interruption as a failure with this error code. */
@@ -33,7 +65,7 @@ export function getResultStatus(ok: boolean, error: CallError | undefined): "ok"
 }
 
 /**
- * The event of a result. A result that is not a string is stored as its JSON.
+ * The event of a result. A result that is not a string is stored as its JSON, and null as no result.
  *
  * Errors  a result over MAX_RESULT_BYTES becomes a failed call with `tool_result_too_large`.
  */
@@ -44,7 +76,7 @@ export function createResultEvent(
   error: CallError | null,
   card: string | null,
 ): ResultEvent {
-  const text = result === undefined ? null : typeof result === "string" ? result : JSON.stringify(result)
+  const text = result == null ? null : typeof result === "string" ? result : JSON.stringify(result)
   if (text !== null && countUtf8Bytes(text) > MAX_RESULT_BYTES) return createTooLargeResult(call_id)
   return {
     type: "tool_result",

@@ -2,15 +2,24 @@
  * external-record.ts: interprets one record of an external producer against the answer so far.
  *
  * record → INTERPRET → raw events, an end, or a refusal → recorder
- * An external producer can show text, thinking and tool calls. It cannot cue a card (SPEC EX5): `card`, `ordinal`,
+ * An external producer can show text, thinking and tool calls. It cannot cue a card (SPEC EX4): `card`, `ordinal`,
  * `channel` and approvals of its records are ignored. Text is cleaned later, like that of every producer. Pure.
  */
 
-import { createCallEvent, createResultEvent, getResultStatus } from "./call-events.ts"
+import { createCallEvent, createResultEvent, getResultStatus, readCallArguments } from "./call-events.ts"
 import { toPublicCallId } from "./public-id.ts"
+import { StreamedText, type TextKind } from "./whole-text.ts"
 import type { TurnEvent } from "../protocol/event.ts"
 import { type Fault, type TurnFault, turnFaultToText } from "../fault.ts"
-import { createMessage, isSettled, listCalls, type Message, type ToolCall } from "../protocol/message.ts"
+import {
+  createMessage,
+  fillCall,
+  isSettled,
+  listCalls,
+  type Message,
+  type ToolCall,
+  UNNAMED_TOOL,
+} from "../protocol/message.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 
 export type ExternalEndStatus = "completed" | "interrupted" | "failed"
@@ -43,12 +52,12 @@ const ALLOWED_REASONS: readonly TurnFault[] = [
 ]
 
 /**
- * Shapes  (the answer so far, StreamRecord) → RecordEffect.
+ * Shapes  (the answer so far, its raw text, StreamRecord) → RecordEffect.
  * Errors  `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`, `field_invalid`.
  * Cost    the number of parts.
  * Source  SPEC EX3–EX5.
  */
-export function interpretRecord(message: Message, record: StreamRecord): RecordEffect {
+export function interpretRecord(message: Message, streamed: StreamedText, record: StreamRecord): RecordEffect {
   switch (record.type) {
     case "user_message":
     case "agent_message":
@@ -65,10 +74,10 @@ export function interpretRecord(message: Message, record: StreamRecord): RecordE
       // Begins a new thinking part even if another one is open.
       return { do: "say", events: [{ type: "thinking_done" }] }
     case "text_done":
-      return emitEvents(message, record, ...createWholePart(message, "text", record.text), { type: "text_done" })
+      return emitEvents(message, record, ...createRestEvents(streamed, "text", record.text), { type: "text_done" })
     case "thinking_done": {
       const ms = record.ms === undefined || record.ms < 0 ? {} : { ms: record.ms }
-      return emitEvents(message, record, ...createWholePart(message, "thinking", record.text), {
+      return emitEvents(message, record, ...createRestEvents(streamed, "thinking", record.text), {
         type: "thinking_done",
         ...ms,
       })
@@ -81,7 +90,7 @@ export function interpretRecord(message: Message, record: StreamRecord): RecordE
     case "output_cancelled":
       return { do: "cancel" }
     case "assistant_message":
-      return interpretEnd(message, record)
+      return interpretEnd(message, streamed, record)
   }
 }
 
@@ -91,7 +100,7 @@ function createRefusal(type: string): Fault {
 
 /** Why an external producer may not send this record as its first one. Null if it may. */
 export function findRecordFault(record: StreamRecord): Fault | null {
-  const effect = interpretRecord(EMPTY_ANSWER, record)
+  const effect = interpretRecord(EMPTY_ANSWER, new StreamedText(), record)
   return effect.do === "refuse" ? effect.fault : null
 }
 
@@ -116,12 +125,13 @@ function resolveStep(message: Message, { type, step }: StreamRecord): number {
   return Math.max(message.step + (isAfterCalls && !type.startsWith("tool_") ? 1 : 0), 1)
 }
 
-/** The whole text of a part counts only if none of it was streamed. */
-function createWholePart(message: Message, type: "text" | "thinking", text: string | undefined): TurnEvent[] {
-  const last = message.parts.at(-1)
-  const isStreamed = last?.type === type && last.open
-  if (isStreamed || text === undefined || text === "") return []
-  return [type === "text" ? { type: "text_delta", delta: text } : { type: "thinking_delta", delta: text }]
+/** A whole text counts as far as it was not streamed (SPEC IR3). */
+function createRestEvents(streamed: StreamedText, kind: TextKind, whole = ""): TurnEvent[] {
+  return createTextEvents(kind, streamed.findRest(kind, whole) ?? "")
+}
+
+function createTextEvents(kind: TextKind, delta: string): TurnEvent[] {
+  return delta === "" ? [] : [{ type: `${kind}_delta`, delta }]
 }
 
 type CallRecord = Extract<StreamRecord, { type: "tool_call" | "tool_call_start" | "tool_output_delta" | "tool_result" }>
@@ -132,10 +142,11 @@ function interpretCall(message: Message, record: CallRecord): RecordEffect {
   switch (record.type) {
     case "tool_call":
     case "tool_call_start": {
-      const { toolName, arguments: args } = record
-      if (call !== undefined) return { do: "say", events: [] }
+      const { toolName } = record
+      const event = createCallEvent(call_id, toolName || (call?.name ?? UNNAMED_TOOL), readCallArguments(record))
+      if (call !== undefined) return { do: "say", events: fillCall(call, event) === call ? [] : [event] }
       if (toolName === undefined) return { do: "refuse", fault: { reason: "call_unknown" } }
-      return emitEvents(message, record, ...createCallEvents(call_id, toolName, args))
+      return emitEvents(message, record, event, createStartEvent(call_id))
     }
     case "tool_output_delta":
       if (call === undefined) return { do: "refuse", fault: { reason: "call_unknown" } }
@@ -144,18 +155,16 @@ function interpretCall(message: Message, record: CallRecord): RecordEffect {
     case "tool_result": {
       if (call !== undefined && isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
       // A result without a call is shown as a call of its own.
-      const callEvents = call === undefined ? createCallEvents(call_id, record.toolName ?? "tool", undefined) : []
+      const callEvents =
+        call === undefined ? [createCallEvent(call_id, record.toolName || UNNAMED_TOOL), createStartEvent(call_id)] : []
       return emitEvents(message, record, ...callEvents, toResultEvent(call_id, record))
     }
   }
 }
 
 /** The producer runs its calls itself, so a call is dispatched when its record arrives. */
-function createCallEvents(call_id: string, toolName: string, args: string | undefined): TurnEvent[] {
-  return [
-    createCallEvent(call_id, toolName, args),
-    { type: "tool_call_start", call_id, channel: "external", ordinal: null },
-  ]
+function createStartEvent(call_id: string): TurnEvent {
+  return { type: "tool_call_start", call_id, channel: "external", ordinal: null }
 }
 
 /** A failed call without an error gets the general one. An external producer cues no card. */
@@ -165,19 +174,26 @@ function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "t
   return createResultEvent(call_id, getResultStatus(ok, error), result, ok ? null : failure, null)
 }
 
-/** The text counts only if no text was streamed. A status of a running answer is not an end. */
-function interpretEnd(message: Message, record: Extract<StreamRecord, { type: "assistant_message" }>): RecordEffect {
-  const { text, status = "completed", reason } = record
+/** Its texts count as far as they were not streamed. A status of a running answer is not an end. */
+function interpretEnd(
+  message: Message,
+  streamed: StreamedText,
+  record: Extract<StreamRecord, { type: "assistant_message" }>,
+): RecordEffect {
+  const { text = "", thinkingText = "", reason } = record
+  const status = record.status ?? (record.interrupted === true ? "interrupted" : "completed")
   if (status === "running" || status === "waiting") {
     return { do: "refuse", fault: { reason: "field_invalid", field: "status" } }
   }
   if (status === "cancelled") return { do: "cancel" }
-  const isStreamed = message.parts.some((part) => part.type === "text")
-  const unstreamed = isStreamed || text === "" ? null : emitEvents(message, record, { type: "text_delta", delta: text })
-  const events = unstreamed?.do === "say" ? unstreamed.events : []
+  const texts = [
+    ...createTextEvents("thinking", streamed.hasText("thinking") ? "" : thinkingText),
+    ...createTextEvents("text", streamed.findRestOfResponse("text", text) ?? ""),
+  ]
+  const emitted = texts.length === 0 ? null : emitEvents(message, record, ...texts)
   return {
     do: "end",
-    events: [...events, ...interruptOpenCalls(message)],
+    events: [...(emitted?.do === "say" ? emitted.events : []), ...interruptOpenCalls(message)],
     status,
     reason: resolveReason(status, reason),
   }

@@ -227,8 +227,11 @@ function cutParts(message: Message): Message {
   return { ...message, parts: message.parts.with(-1, { ...last, open: false, cut: true }) }
 }
 
+/** The second event of a call changes nothing, except that an external producer may name a call before its arguments. */
 function foldToolCall(message: Message, event: Extract<TurnEvent, { type: "tool_call" }>): Message {
-  if (findCallIndex(message, event.call_id) >= 0) return message
+  if (findCallIndex(message, event.call_id) >= 0) {
+    return changeCall(message, event.call_id, (call) => (call.channel === "external" ? fillCall(call, event) : call))
+  }
   return addCall(closeParts(message), createCall(event.call_id, event.name, event.args))
 }
 
@@ -262,7 +265,7 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   }
   if (isEnded(message.status)) return message
   // A result without a call is shown on its own and cues nothing.
-  return addCall(closeParts(message), { ...createCall(event.call_id, "tool", "{}"), status, result, error })
+  return addCall(closeParts(message), { ...createCall(event.call_id, UNNAMED_TOOL, "{}"), status, result, error })
 }
 
 function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): Message {
@@ -277,6 +280,30 @@ function interruptPart(part: Part): Part {
   if (part.type !== "tool_call" || isSettled(part.call.status)) return part
   const error = { code: "tool_interrupted", message: "The tool was interrupted." }
   return { ...part, call: { ...part.call, status: "interrupted", error } }
+}
+
+/** The name of a call whose record names none. */
+export const UNNAMED_TOOL = "tool"
+
+const EMPTY_ARGS = new Set(["", "{}", "{ }", "[]", "null", '""'])
+
+function isEmptyArgs(args: string): boolean {
+  return EMPTY_ARGS.has(args.trim())
+}
+
+/** The fuller of two texts of the same arguments: a later one only if the first one is empty or the beginning of it. */
+export function chooseArgs(first: string, later: string): string {
+  if (isEmptyArgs(later)) return first
+  return isEmptyArgs(first) || (later.length > first.length && later.startsWith(first)) ? later : first
+}
+
+/** Adds what a second description of a call knows in addition. An empty value never replaces a fuller one (SPEC IR2). */
+export function fillCall<T extends { readonly name: string; readonly args: string }>(
+  call: T,
+  { name, args }: { readonly name: string; readonly args: string },
+): T {
+  const fuller = { name: call.name === UNNAMED_TOOL ? name : call.name, args: chooseArgs(call.args, args) }
+  return fuller.name === call.name && fuller.args === call.args ? call : { ...call, ...fuller }
 }
 
 function createCall(call_id: string, name: string, args: string): ToolCall {

@@ -38,14 +38,39 @@ const placementFields = {
   tip: v.optional(positionSchema),
 }
 
+/** The agent that sent a message. Other systems name its id and its session. */
+const senderFields = {
+  from: v.optional(v.string()),
+  fromAgentId: v.optional(v.string()),
+  fromSessionId: v.optional(v.string()),
+  agentExchangeId: v.optional(v.string()),
+}
+
 /** The other agent, and the exchange with it. */
 const agentFields = {
   /** The message came from an unverified import. A seal on the export does not verify it. */
   origin: v.optional(v.literal("import")),
-  from: v.optional(v.string()),
+  ...senderFields,
   to: v.optional(v.string()),
-  agentExchangeId: v.optional(v.string()),
 }
+
+/** `audio`: spoken. A spoken message may have no text. */
+const modalityFields = {
+  modality: v.optional(v.picklist(["text", "audio", "both"])),
+  /** Id of the recording in the system that wrote the record. */
+  audioItemId: v.optional(v.string()),
+}
+
+/** Arguments as JSON text, or as the JSON value itself. */
+const argumentsSchema = v.optional(
+  v.pipe(
+    v.unknown(),
+    v.transform((args) => (typeof args === "string" ? args : (JSON.stringify(args ?? {}) ?? "{}"))),
+  ),
+)
+
+/** Systems write the arguments of a call into either field. Read them with `readCallArguments`. */
+const callArgumentFields = { arguments: argumentsSchema, argsJson: argumentsSchema }
 
 const grantsSchema = v.object({
   origins: v.array(v.string()),
@@ -60,18 +85,29 @@ const recordSchema = v.variant("type", [
     type: v.literal("user_message"),
     ...commonFields,
     ...placementFields,
-    text: v.string(),
+    ...senderFields,
+    ...modalityFields,
+    /** Id of the message, if there is no `responseId`. */
+    messageId: v.optional(v.string()),
+    text: v.optional(v.string()),
     replyTo: v.optional(v.string()),
     attachments: v.optional(v.array(assetSchema)),
   }),
   /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
   v.object({ type: v.literal("asset"), ...commonFields, asset: assetSchema }),
-  /** State of an answer. `text` is used only if no other record has parts of the answer. */
+  /** State of an answer. `text` is the whole text of the answer, of which only what was not streamed is used. */
   v.object({
     type: v.literal("assistant_message"),
     ...commonFields,
     ...placementFields,
-    text: v.string(),
+    ...modalityFields,
+    text: v.optional(v.string()),
+    /** All thinking of the answer. It is used if none was streamed. */
+    thinkingText: v.optional(v.string()),
+    /** The answer was stopped before it was complete. `status` takes precedence. */
+    interrupted: v.optional(v.boolean()),
+    /** Milliseconds after which a spoken answer was stopped. */
+    audioTruncatedAtMs: v.optional(v.number()),
     status: v.optional(statusSchema),
     reason: v.optional(v.nullable(v.string())),
     metrics: v.optional(v.nullable(metricsSchema)),
@@ -82,7 +118,7 @@ const recordSchema = v.variant("type", [
     ...agentFields,
   }),
   v.object({ type: v.literal("text_delta"), ...commonFields, delta: v.string() }),
-  /** The text is complete. `cut`: it was cut off by the end of its turn. */
+  /** The text is complete. `text`: the text of the part or of the whole response. `cut`: it was cut off by the end of its turn. */
   v.object({
     type: v.literal("text_done"),
     ...commonFields,
@@ -104,14 +140,14 @@ const recordSchema = v.variant("type", [
     ...commonFields,
     callId: v.string(),
     toolName: v.string(),
-    arguments: v.optional(v.string(), "{}"),
+    ...callArgumentFields,
   }),
   v.object({
     type: v.literal("tool_call_start"),
     ...commonFields,
     callId: v.string(),
     toolName: v.optional(v.string()),
-    arguments: v.optional(v.string()),
+    ...callArgumentFields,
     channel: v.optional(channelSchema),
     ordinal: v.optional(v.nullable(v.number())),
     ephemeral: v.optional(v.boolean()),

@@ -63,7 +63,7 @@ export type Segment =
   | ({ readonly type: "agent"; readonly content: string } & AgentTag)
 
 /** Fields of a tool segment that may change after it was opened. */
-export type ToolFields = Partial<Omit<Extract<Segment, { type: "tool" }>, "type" | "call_id" | "name" | "args">>
+export type ToolFields = Partial<Omit<Extract<Segment, { type: "tool" }>, "type" | "call_id">>
 
 /** Fields that a `set` op merges into a tool, thinking or audio segment. Null removes a field. */
 export type SetFields =

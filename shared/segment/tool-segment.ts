@@ -17,8 +17,12 @@ import { createTextHead, truncateLines } from "../truncate.ts"
 export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
   let output = createTextHead(MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
   let length = 0
-  let shown: ToolFields | null = null
+  let shown: ShownFields | null = null
+  let args: { readonly whole: string; readonly head: string } | null = null
   return (call) => {
+    if (args?.whole !== call.args) {
+      args = { whole: call.args, head: truncateLines(call.args, MAX_SHOWN_LINES, MAX_SHOWN_BYTES).text }
+    }
     if (call.output.length < length) {
       output = createTextHead(MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
       length = 0
@@ -26,26 +30,25 @@ export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
     output.push(call.output.slice(length))
     length = call.output.length
     const before = shown
-    const fields = callToFields(call, output.readHead())
+    const fields = callToFields(call, args.head, output.readHead())
     shown = fields
     return before === null
-      ? [{ op: "open", at, segment: createToolSegment(call, fields) }]
+      ? [{ op: "open", at, segment: { type: "tool", call_id: call.call_id, ...fields } }]
       : diffToolFields(at, before, fields)
   }
 }
 
-function createToolSegment({ call_id, name, args, status }: ToolCall, fields: ToolFields): Segment {
-  const shown = truncateLines(args, MAX_SHOWN_LINES, MAX_SHOWN_BYTES).text
-  return { type: "tool", call_id, name, args: shown, status, ...fields }
-}
+type ShownFields = ToolFields & Pick<Extract<Segment, { type: "tool" }>, "name" | "args" | "status">
 
-/** The fields of a call that change. The trailer of its result is removed (SPEC SG11). */
-function callToFields(call: ToolCall, output: ReturnType<typeof truncateLines>): ToolFields {
+/** The fields of a call that may change. The trailer of its result is removed (SPEC SG11). */
+function callToFields(call: ToolCall, args: string, output: ReturnType<typeof truncateLines>): ShownFields {
   const data = call.result === null ? null : extractResultData({ ...call, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
   const truncated =
     result?.truncated ?? (output.truncated === undefined ? undefined : (call.outputSize ?? output.truncated))
   return {
+    name: call.name,
+    args,
     status: call.status,
     ...(output.text === "" ? {} : { output: output.text }),
     ...(result === null ? {} : { result: result.text }),

@@ -14,6 +14,7 @@ import { createClaudeMapper } from "../../shared/ingest/claude-stream.ts"
 import { createCodexMapper } from "../../shared/ingest/codex-stream.ts"
 import { createPiMapper } from "../../shared/ingest/pi-stream.ts"
 import type { Mapper } from "../../shared/ingest/record-writer.ts"
+import { StreamedText } from "../../shared/ingest/whole-text.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { cutsOf, assertProperty } from "../support/seeded.ts"
@@ -127,11 +128,13 @@ const blocksArb = fc.array(
 function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
   let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
+  const streamed = new StreamedText()
   const feed = (event: TurnEvent): void => {
+    streamed.addEvent(event)
     for (const clean of intake.cleanEvent(event)) message = fold(message, clean)
   }
   for (const record of records) {
-    const interpreted = interpretRecord(message, record)
+    const interpreted = interpretRecord(message, streamed, record)
     if (interpreted.do === "refuse") throw new Error(JSON.stringify([record, interpreted.fault]))
     if (interpreted.do === "say" || interpreted.do === "end") interpreted.events.forEach(feed)
     if (interpreted.do === "output")

@@ -62,6 +62,7 @@ function feedBounded(host: TurnHost, run: TurnRun, producer: Producer, event: Tu
   const bounded = boundEvent(run, producer, event)
   trackThinking(host, run, bounded)
   run.recorder.feed(bounded)
+  producer.streamed.addEvent(bounded)
 }
 
 /** Measures the thinking time of a producer that does not send it. */

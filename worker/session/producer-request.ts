@@ -212,7 +212,7 @@ export class ProducerRequest {
       return null
     }
     if (refusal !== null) return refusal
-    const effect = interpretRecord(run.recorder.currentMessage(), record)
+    const effect = interpretRecord(run.recorder.currentMessage(), producer.streamed, record)
     if (effect.do === "refuse") return effect.fault
     if (effect.do === "end" || effect.do === "cancel") this.#run = null
     applyRecord(this.#session.host, run, producer, effect)

@@ -8,6 +8,7 @@
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
+import { type ChatEvent, chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
 import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -212,15 +213,32 @@ function* valueToRecords(n: number, value: unknown, part: number): Generator<Num
     // An invisible role, such as `system`.
     if (records.length === 0) yield { n, result: fail({ reason: "field_invalid", field: "role" }) }
     for (const record of records) yield { n, result: checkRecordSize(record, record) }
+  } else if (isChatEvent(value)) {
+    yield* eventToRecords(n, value)
   } else {
     const record = parseRecord(value)
     yield { n, result: record.ok ? checkRecordSize(record.value, value as object) : record }
   }
 }
 
+function* eventToRecords(n: number, event: ChatEvent): Generator<NumberedRecord> {
+  const records = chatEventToRecords(event, formatTime(event.timestamp))
+  if (records === null) yield { n, result: fail({ reason: "field_invalid", field: "type" }) }
+  for (const json of records ?? []) {
+    const record = parseRecord(json)
+    yield { n, result: record.ok ? checkRecordSize(record.value, json) : record }
+  }
+}
+
+/** A time in milliseconds since 1970 as ISO 8601; undefined if it is none. */
+function formatTime(timeMs: unknown): string | undefined {
+  const date = new Date(typeof timeMs === "number" ? timeMs : Number.NaN)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}
+
 /** Applies the limits of sent messages and of rows. */
 function checkRecordSize(record: StreamRecord, json: object): Result<ParsedRecord> {
-  if (record.type === "user_message" && countUtf8Bytes(record.text) > MAX_MESSAGE_BYTES) {
+  if (record.type === "user_message" && countUtf8Bytes(record.text ?? "") > MAX_MESSAGE_BYTES) {
     return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
   }
   const line = recordToSealedLine(json)

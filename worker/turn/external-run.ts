@@ -5,6 +5,7 @@
  * has gone silent, in this process or the next, so no timer keeps the object awake.
  */
 
+import { StreamedText } from "../../shared/ingest/whole-text.ts"
 import type { ToolOutput } from "./dispatch-tool.ts"
 import type { AlongsideWrite } from "./turn-recorder.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
@@ -22,6 +23,8 @@ export interface Producer {
   dataChars: number
   /** Tool output by call id, as far as this process received it. */
   readonly outputs: Map<string, ToolOutput>
+  /** The text as the producer sent it, to compare with a text that arrives whole. */
+  readonly streamed: StreamedText
 }
 
 /** The producer of a stored answer; null if the answer is our own model's. */
@@ -37,6 +40,7 @@ export function restoreProducer({ store, now }: TurnHost, { pos, deadline, messa
     storedDeadlineMs: silentUntilMs,
     dataChars,
     outputs: new Map(),
+    streamed: StreamedText.fromMessage(message),
   }
 }
 

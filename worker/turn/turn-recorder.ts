@@ -232,6 +232,8 @@ export function createPartWriter(
 function isRowChanged(before: ToolCall, after: ToolCall): boolean {
   return (
     before.status !== after.status ||
+    before.name !== after.name ||
+    before.args !== after.args ||
     before.result !== after.result ||
     before.channel !== after.channel ||
     before.approval !== after.approval

@@ -5,9 +5,9 @@
  * A file may contain an answer of any size, but a message is folded, stored and read as a whole. Pure.
  */
 
-import type { TurnEvent } from "../protocol/event.ts"
-import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../limits.ts"
-import type { Message } from "../protocol/message.ts"
+import type { TurnEvent } from "../../protocol/event.ts"
+import { MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../../limits.ts"
+import type { Message } from "../../protocol/message.ts"
 
 /**
  * Returns a check whether the next event of one answer is within the budget.

@@ -4,9 +4,9 @@
  * Only those of a verified file. Pure.
  */
 
-import { MAX_ATTACHMENTS } from "../limits.ts"
-import type { Grants, Message } from "../protocol/message.ts"
-import type { StreamRecord } from "../protocol/record.ts"
+import { MAX_ATTACHMENTS } from "../../limits.ts"
+import type { Grants, Message } from "../../protocol/message.ts"
+import type { StreamRecord } from "../../protocol/record.ts"
 
 /** Sets the grants of the newest text part. */
 export function withGrants(message: Message, grants: Grants): Message {
@@ -19,7 +19,7 @@ export function withGrants(message: Message, grants: Grants): Message {
  * their labels as text.
  */
 export function readAttachments(
-  { text, attachments: files = [] }: Extract<StreamRecord, { type: "user_message" }>,
+  { text = "", attachments: files = [] }: Extract<StreamRecord, { type: "user_message" }>,
   isVerified: boolean,
 ): Pick<Message, "attachments"> & { readonly words?: string } {
   if (isVerified) return { attachments: files.slice(0, MAX_ATTACHMENTS) }

@@ -5,14 +5,14 @@
  * Pure.
  */
 
-import type { AgentTag, TurnEvent } from "../protocol/event.ts"
-import { MAX_SUMMARY_CHARS } from "../limits.ts"
-import { createMessage, fold, isDeferred, isSettled, listCalls, type Message } from "../protocol/message.ts"
-import { boundText } from "./call-events.ts"
+import type { AgentTag, TurnEvent } from "../../protocol/event.ts"
+import { MAX_SUMMARY_CHARS } from "../../limits.ts"
+import { createMessage, fold, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
+import { boundText } from "../call-events.ts"
 import { createAnswerBudget } from "./answer-budget.ts"
-import { createIntake } from "./intake.ts"
-import type { OpenAnswer } from "./open-answer.ts"
-import { toPublicId } from "./public-id.ts"
+import { createIntake } from "../intake.ts"
+import type { AnswerEvent, EndRecord, OpenAnswer } from "./open-answer.ts"
+import { toPublicId } from "../public-id.ts"
 import { withGrants } from "./record-trust.ts"
 
 /** A complete message, with its position if the file names one. */
@@ -77,30 +77,55 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
 
 function foldEvents(
   empty: Message,
-  { events, isStreamed }: OpenAnswer,
+  answer: OpenAnswer,
   cleanEvent: (event: TurnEvent) => TurnEvent[],
 ): { readonly message: Message; readonly lost: number } {
   const isWithinBudget = createAnswerBudget()
   let message = empty
   let lost = 0
-  for (const event of events) {
-    if (event.type === "unstreamed" && (isStreamed || event.text === "")) continue
+  for (const event of addUnstreamedTexts(answer)) {
     if (event.type === "granted") {
       message = withGrants(message, event.grants)
       continue
     }
-    const raw: TurnEvent = event.type === "unstreamed" ? { type: "text_delta", delta: event.text } : event
-    if (!isWithinBudget(message, raw)) {
+    if (!isWithinBudget(message, event)) {
       lost += 1
       continue
     }
-    for (const clean of cleanEvent(raw)) {
+    for (const clean of cleanEvent(event)) {
       const next = fold(message, clean)
       if (clean.type === "tool_result" && next === message) lost += 1
       message = next
     }
   }
   return { message, lost }
+}
+
+/**
+ * Adds the texts of the answer's end as far as they were not streamed: thinking first, the text where the end was reported,
+ * and lost text after the last delta. A spoken answer without a text gets a label (SPEC IR4).
+ */
+function addUnstreamedTexts(answer: OpenAnswer): (TurnEvent | Extract<AnswerEvent, { type: "granted" }>)[] {
+  const { streamed, endRecord } = answer
+  const { text = "", thinkingText = "" } = endRecord ?? {}
+  const isTextStreamed = streamed.hasText("text")
+  const unstreamed = isTextStreamed ? "" : text === "" ? describeRecording(endRecord) : text
+  const rest = isTextStreamed && text !== "" ? (streamed.findRestOfResponse("text", text) ?? "") : ""
+  return [
+    ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText)),
+    ...answer.events.flatMap((event) => (event.type === "unstreamed" ? createTextEvents("text", unstreamed) : event)),
+    ...createTextEvents("text", rest),
+  ]
+}
+
+function createTextEvents(kind: "text" | "thinking", delta: string): TurnEvent[] {
+  return delta === "" ? [] : [{ type: `${kind}_delta`, delta }]
+}
+
+function describeRecording(endRecord: EndRecord | null): string {
+  const { modality, audioItemId, audioTruncatedAtMs } = endRecord ?? {}
+  if (modality !== "audio" && modality !== "both" && audioItemId === undefined) return ""
+  return audioTruncatedAtMs === undefined ? "[audio]" : `[audio, stopped after ${audioTruncatedAtMs / 1000} s]`
 }
 
 /** The reported end. Without one, calls that were never settled mean that the answer was interrupted. */
@@ -113,6 +138,7 @@ function resolveEnd(
   if (status === "running" || status === "waiting") return { status: "interrupted", reason: "process_restart" }
   if (status !== undefined) return { status, reason: endRecord?.reason ?? null }
   if (isCancelled) return { status: "cancelled", reason: null }
+  if (endRecord?.interrupted === true) return { status: "interrupted", reason: null }
   const isComplete = listCalls(message).every((call) => isSettled(call.status) || isDeferred(call))
   return isComplete ? { status: "completed", reason: null } : { status: "interrupted", reason: null }
 }

@@ -1,0 +1,248 @@
+/**
+ * open-answer.ts: collects the records of one imported answer as raw events until the answer ends.
+ *
+ * records → OPEN ANSWER → raw events → assemble-answer
+ * A later record may complete an earlier one (arguments, lost deltas), and a text that arrives whole counts only as far as it
+ * was not streamed. Both are known at the end of the answer, so events are collected first and folded then. Pure.
+ */
+
+import type { TurnEvent } from "../../protocol/event.ts"
+import { fillCall, type Grants, UNNAMED_TOOL } from "../../protocol/message.ts"
+import type { StreamRecord } from "../../protocol/record.ts"
+import {
+  createCallEvent,
+  createResultEvent,
+  findForeignCard,
+  getResultStatus,
+  readCallArguments,
+} from "../call-events.ts"
+import { isQueuedResult, listQuestionIds } from "./pending-calls.ts"
+import { toPublicCallId } from "../public-id.ts"
+import { fillGaps, StreamedText } from "../whole-text.ts"
+
+/** Records that begin a turn. */
+export type TurnStartRecord = Extract<StreamRecord, { type: "user_message" | "agent_message" | "agent_callback" }>
+
+export type AnswerRecord = Exclude<StreamRecord, TurnStartRecord | { type: "signature" | "asset" }>
+
+export type AnswerEvent =
+  | TurnEvent
+  /** The place of the texts of the whole answer, as far as they were not streamed. */
+  | { readonly type: "unstreamed" }
+  /** The grants of the text part that ended last. */
+  | { readonly type: "granted"; readonly grants: Grants }
+
+export type EndRecord = Extract<StreamRecord, { type: "assistant_message" }>
+
+export interface OpenAnswer {
+  readonly id: string
+  /** Whether a record named the id. Until then the first record with an id continues this answer. */
+  readonly hasKnownId: boolean
+  readonly exchangeId: string
+  readonly timestamp: string
+  readonly events: AnswerEvent[]
+  /** The places in `events` of the first event and of the result of each call. */
+  readonly callPlaces: Map<string, number>
+  readonly resultPlaces: Map<string, number>
+  readonly startedCalls: Set<string>
+  /** The calls whose final result arrives with a callback, by the ids of their questions. */
+  readonly callsByQuestion: Map<string, string>
+  readonly streamed: StreamedText
+  /** Whether the file is verified. Assets and grants of other files are dropped. */
+  readonly isVerified: boolean
+  step: number
+  /** Whether the records name the channels of their calls, as Cuecard's exports do. */
+  isOwnFormat: boolean
+  endRecord: EndRecord | null
+  isCancelled: boolean
+  /** Whether the newest record ends the response. */
+  isAtEnd: boolean
+}
+
+export function createOpenAnswer(
+  head: Pick<OpenAnswer, "id" | "hasKnownId" | "exchangeId" | "timestamp" | "isVerified">,
+): OpenAnswer {
+  return {
+    ...head,
+    events: [],
+    callPlaces: new Map(),
+    resultPlaces: new Map(),
+    startedCalls: new Set(),
+    callsByQuestion: new Map(),
+    streamed: new StreamedText(),
+    step: 0,
+    isOwnFormat: false,
+    endRecord: null,
+    isCancelled: false,
+    isAtEnd: false,
+  }
+}
+
+/** Adds one record to the answer that it belongs to. */
+export function applyRecord(answer: OpenAnswer, record: AnswerRecord): void {
+  for (; answer.step < (record.step ?? 0); answer.step++) addEvent(answer, { type: "step_start" })
+  answer.isAtEnd = record.type === "text_done" || answer.endRecord !== null || answer.isCancelled
+  switch (record.type) {
+    case "text_delta":
+    case "thinking_delta":
+      return addEvent(answer, { type: record.type, delta: record.delta })
+    case "thinking_start":
+      return addEvent(answer, { type: "thinking_done" })
+    case "text_done":
+      return applyTextDone(answer, record)
+    case "thinking_done":
+      completeText(answer, "thinking", record.text)
+      return addEvent(answer, { type: "thinking_done", ...(record.ms === undefined ? {} : { ms: record.ms }) })
+    case "assistant_message":
+      return applyEndRecord(answer, record)
+    case "output_cancelled":
+      answer.isAtEnd = answer.isCancelled = true
+      return
+    case "tool_call":
+      return applyCall(answer, record)
+    case "tool_call_start":
+      return applyCallStart(answer, record)
+    case "tool_approval":
+      return addEvent(answer, {
+        type: "tool_approval",
+        call_id: toPublicCallId(record.callId),
+        approval: record.approval,
+      })
+    case "tool_output_delta":
+      return addEvent(answer, {
+        type: "tool_output_delta",
+        call_id: toPublicCallId(record.callId),
+        delta: record.delta,
+      })
+    case "tool_result":
+      return applyResult(answer, record)
+  }
+}
+
+function addEvent({ events, streamed }: OpenAnswer, event: TurnEvent): void {
+  events.push(event)
+  streamed.addEvent(event)
+}
+
+function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type: "text_done" }>): void {
+  completeText(answer, "text", record.text)
+  if (record.grants !== undefined && answer.isVerified) answer.events.push({ type: "granted", grants: record.grants })
+  // An interrupted part stays open. The end of its message interrupts it.
+  if (record.cut !== true) addEvent(answer, { type: "text_done" })
+}
+
+/** Adds what a whole text has in addition to the streamed one (SPEC IR3). */
+function completeText(answer: OpenAnswer, kind: "text" | "thinking", whole: string | undefined): void {
+  if (whole === undefined || whole === "") return
+  const rest = answer.streamed.findRest(kind, whole) ?? fillStreamedText(answer, kind, whole)
+  if (rest !== "") addEvent(answer, { type: `${kind}_delta`, delta: rest })
+}
+
+/** Puts text that was lost between the deltas in its place. Returns the text after the last delta. */
+function fillStreamedText({ events, streamed }: OpenAnswer, kind: "text" | "thinking", whole: string): string {
+  if (!streamed.canFillGaps(kind)) return ""
+  const places = [...events.keys()].filter((at) => events[at]?.type === `${kind}_delta`)
+  const deltas = places.flatMap((at) => {
+    const event = events[at]
+    return event !== undefined && "delta" in event ? event.delta : []
+  })
+  const filled = fillGaps(deltas, whole)
+  filled?.deltas.forEach((delta, i) => {
+    const at = places[i]
+    if (at !== undefined) events[at] = { type: `${kind}_delta`, delta }
+  })
+  return filled?.rest ?? ""
+}
+
+/** Another record of the same end adds what the first one does not have. */
+function applyEndRecord(answer: OpenAnswer, record: EndRecord): void {
+  if (answer.endRecord === null) answer.events.push({ type: "unstreamed" })
+  const { text, thinkingText } = answer.endRecord ?? {}
+  const texts = { text: record.text || text, thinkingText: record.thinkingText || thinkingText }
+  answer.endRecord = { ...answer.endRecord, ...record, ...texts }
+  answer.isAtEnd = true
+}
+
+function applyCall(answer: OpenAnswer, record: Extract<StreamRecord, { type: "tool_call" | "tool_call_start" }>): void {
+  const call_id = toPublicCallId(record.callId)
+  const event = createCallEvent(call_id, record.toolName || UNNAMED_TOOL, readCallArguments(record))
+  const at = answer.callPlaces.get(call_id)
+  const known = at === undefined ? undefined : answer.events[at]
+  if (at !== undefined && known?.type === "tool_call") {
+    answer.events[at] = fillCall(known, event)
+    return
+  }
+  answer.callPlaces.set(call_id, answer.events.length)
+  addEvent(answer, event)
+}
+
+function applyCallStart(answer: OpenAnswer, record: Extract<StreamRecord, { type: "tool_call_start" }>): void {
+  const { channel, ordinal = null, ephemeral = false } = record
+  if (channel !== undefined) answer.isOwnFormat = true
+  const call_id = toPublicCallId(record.callId)
+  // Some files have only the start of a call.
+  if (record.toolName !== undefined || answer.callPlaces.has(call_id)) applyCall(answer, record)
+  answer.startedCalls.add(call_id)
+  addEvent(answer, { type: "tool_call_start", call_id, channel: channel ?? "user", ordinal, ephemeral })
+}
+
+/** The first result counts, unless it is empty or provisional. */
+function applyResult(answer: OpenAnswer, record: Extract<StreamRecord, { type: "tool_result" }>): void {
+  const call_id = toPublicCallId(record.callId)
+  if (!answer.callPlaces.has(call_id))
+    applyCall(answer, { type: "tool_call", callId: record.callId, toolName: record.toolName ?? "" })
+  const event = toResultEvent(call_id, record, answer)
+  // Turn records have no start. Only a call that was started for the user cues a card.
+  if (event.card !== null && !answer.isOwnFormat && !answer.startedCalls.has(call_id))
+    applyCallStart(answer, { type: "tool_call_start", callId: record.callId })
+  const at = answer.resultPlaces.get(call_id)
+  const known = at === undefined ? undefined : answer.events[at]
+  if (at !== undefined && known?.type === "tool_result" && isEmptyResult(known)) {
+    answer.events[at] = event
+    return
+  }
+  answer.resultPlaces.set(call_id, answer.events.length)
+  if (event.status === "waiting")
+    for (const id of listQuestionIds(record.result)) answer.callsByQuestion.set(id, call_id)
+  addEvent(answer, event)
+}
+
+/** Adds the final result of the call that asked one of these questions. Returns the call, or null if there is none. */
+export function fillOpenCall(answer: OpenAnswer, questionIds: readonly string[], result: string): string | null {
+  const asked = questionIds.map((id) => answer.callsByQuestion.get(id)).find((call_id) => call_id !== undefined)
+  const waiting = new Set(answer.callsByQuestion.values())
+  const call_id = asked ?? questionIds.find((id) => waiting.has(id))
+  if (call_id === undefined) return null
+  addEvent(answer, createResultEvent(call_id, "ok", result, null, null))
+  return call_id
+}
+
+function isEmptyResult({ status, result, error }: Extract<TurnEvent, { type: "tool_result" }>): boolean {
+  return status === "ok" && (result === null || result === "") && error === null
+}
+
+/** Records of other systems name no channel. Their results may cue a card by a trailer (SPEC IR9). */
+function toResultEvent(
+  call_id: string,
+  record: Extract<StreamRecord, { type: "tool_result" }>,
+  { isOwnFormat, isVerified, events, callPlaces }: OpenAnswer,
+): Extract<TurnEvent, { type: "tool_result" }> {
+  const { ok, result, error, outputSize } = record
+  const call = events[callPlaces.get(call_id) ?? -1]
+  const name = record.toolName ?? (call?.type === "tool_call" ? call.name : "")
+  const foreign = isOwnFormat || record.card !== undefined ? null : findForeignCard(name, result)
+  const isWaiting = record.waiting === true || isQueuedResult(result)
+  const status = isWaiting ? "waiting" : getResultStatus(ok, error)
+  const media = isVerified ? (record.media ?? []) : []
+  return {
+    ...createResultEvent(
+      call_id,
+      status,
+      foreign?.result ?? result,
+      error ?? null,
+      record.card ?? foreign?.tag ?? null,
+    ),
+    ...(outputSize === undefined ? {} : { output_size: outputSize }),
+    ...(media.length === 0 ? {} : { media }),
+  }
+}

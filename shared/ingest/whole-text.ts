@@ -1,0 +1,147 @@
+/**
+ * whole-text.ts: what a text that arrives whole adds to the text that was streamed before it.
+ *
+ * raw events → STREAMED TEXT ← whole text of a response or of a part
+ * Producers send the deltas of a response and then its whole text, over all of its parts (SPEC IR3). Some send the whole text
+ * of the last part instead. Texts are compared without white space, because producers trim them. Pure.
+ */
+
+import type { TurnEvent } from "../protocol/event.ts"
+import type { Message } from "../protocol/message.ts"
+
+export type TextKind = "text" | "thinking"
+
+/** The raw text of one answer so far, by part. */
+export class StreamedText {
+  readonly #parts: Record<TextKind, string[]> = { text: [], thinking: [] }
+  #openKind: TextKind | null = null
+  #gapsFilled = 0
+
+  /** The text of a stored answer. It is sanitised, so it may differ from the raw text in its markup. */
+  static fromMessage({ parts }: Pick<Message, "parts">): StreamedText {
+    const streamed = new StreamedText()
+    for (const part of parts) {
+      if (part.type === "tool_call") continue
+      streamed.#parts[part.type].push(part.text)
+      streamed.#openKind = part.open ? part.type : null
+    }
+    return streamed
+  }
+
+  /** Follows the events of the answer. An event for a call counts as the call's first one. */
+  addEvent(event: TurnEvent): void {
+    switch (event.type) {
+      case "text_delta":
+      case "thinking_delta":
+        return this.#append(event.type === "text_delta" ? "text" : "thinking", event.delta)
+      case "step_start":
+      case "text_done":
+      case "thinking_done":
+      case "tool_call":
+      case "end":
+        this.#openKind = null
+        return
+      case "tool_approval":
+      case "tool_call_start":
+      case "tool_output_delta":
+      case "tool_result":
+      case "summary":
+    }
+  }
+
+  #append(kind: TextKind, delta: string): void {
+    if (delta === "") return
+    const parts = this.#parts[kind]
+    if (this.#openKind === kind) parts[parts.length - 1] += delta
+    else parts.push(delta)
+    this.#openKind = kind
+  }
+
+  /** Whether lost text may still be placed between the deltas. Only the first few attempts are made, because each is linear. */
+  canFillGaps(kind: TextKind): boolean {
+    return this.#gapsFilled++ < MAX_GAP_FILLS && this.hasText(kind)
+  }
+
+  hasText(kind: TextKind): boolean {
+    return this.#parts[kind].length > 0
+  }
+
+  /** What the whole text of the response has in addition at its end. Null if it is another text. */
+  findRestOfResponse(kind: TextKind, whole: string): string | null {
+    if (whole.trim() === "") return ""
+    return findRest(this.#parts[kind], whole)
+  }
+
+  /**
+   * What a text has in addition at its end. It is the text of the response, of the open part, or of the last part, in this
+   * order; otherwise it is new. Null if a part is open that the text does not begin with.
+   *
+   * Cost: linear in `whole`, plus the number of parts.
+   */
+  findRest(kind: TextKind, whole: string): string | null {
+    if (whole.trim() === "") return ""
+    const parts = this.#parts[kind]
+    if (parts.length === 0) return whole
+    const rest = findRest(parts, whole)
+    if (rest !== null) return rest
+    const restOfPart = findRest(parts.slice(-1), whole)
+    if (this.#openKind === kind) return restOfPart
+    return restOfPart === "" ? "" : whole
+  }
+}
+
+/** The end of `whole` after `parts`, or null if neither text begins with the other. White space is not compared. */
+function findRest(parts: readonly string[], whole: string): string | null {
+  let at = 0
+  // A streamed text may consist of white space only; its length must not count for each short `whole`.
+  let unitsLeft = 2 * whole.length + MIN_COMPARED_UNITS
+  let last = ""
+  for (const part of parts) {
+    for (let i = 0; i < part.length; i++) {
+      if (unitsLeft-- <= 0) return null
+      last = part.charAt(i)
+      if (isWhiteSpace(last)) continue
+      while (isWhiteSpace(whole.charAt(at))) at++
+      if (at === whole.length) return ""
+      if (whole.charAt(at) !== last) return null
+      at++
+    }
+  }
+  const rest = whole.slice(at)
+  if (rest.trim() === "") return ""
+  return isWhiteSpace(last) ? rest.trimStart() : rest
+}
+
+/** Most attempts to place lost text in one answer. */
+const MAX_GAP_FILLS = 4
+
+/** Smallest number of streamed UTF-16 code units that are compared with a whole text, however short that is. */
+const MIN_COMPARED_UNITS = 64
+
+function isWhiteSpace(char: string): boolean {
+  return char !== "" && char.trim() === ""
+}
+
+/**
+ * Places the text between deltas that was lost, by finding each delta in the whole text in order. Returns the deltas with
+ * the missing text before each, and the text after the last one; null if they are not pieces of this text.
+ *
+ * Cost: linear in `whole`.
+ */
+export function fillGaps(
+  deltas: readonly string[],
+  whole: string,
+): { readonly deltas: readonly string[]; readonly rest: string } | null {
+  const streamedUnits = deltas.reduce((sum, delta) => sum + delta.length, 0)
+  // A few letters are found in any text.
+  if (2 * streamedUnits < whole.length || streamedUnits > whole.length) return null
+  let at = 0
+  const filled: string[] = []
+  for (const delta of deltas) {
+    const found = whole.indexOf(delta, at)
+    if (found < 0) return null
+    filled.push(whole.slice(at, found + delta.length))
+    at = found + delta.length
+  }
+  return { deltas: filled, rest: whole.slice(at) }
+}

@@ -1,0 +1,128 @@
+/**
+ * import-fixtures.ts: transcripts in the record format of another system, with the messages that they become.
+ *
+ * A fixture begins with lines of `#`: what it shows, `# source:` the project and files whose types it follows, and for each
+ * record type `# keys TYPE:` with all keys of that type in the source (`*`: of every record). Then come the records, one per
+ * line, `---`, and the messages.
+ */
+
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
+import { chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
+import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { fold, type Message } from "../../shared/protocol/message.ts"
+import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
+import type { Segment } from "../../shared/protocol/segment.ts"
+
+const FOLDER = join(import.meta.dirname, "../shared/import")
+
+export interface ImportFixture {
+  readonly name: string
+  readonly source: string
+  /** The keys of each record type in the source. */
+  readonly keys: ReadonlyMap<string, readonly string[]>
+  readonly lines: readonly string[]
+  /** The printed messages. */
+  readonly expected: string
+}
+
+export function readImportFixtures(): ImportFixture[] {
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith(".txt"))
+    .map((file) => parseFixture(file.replace(".txt", ""), readFileSync(join(FOLDER, file), "utf8")))
+}
+
+function parseFixture(name: string, text: string): ImportFixture {
+  const [input = "", expected = ""] = text.split(/^---\n/m)
+  const all = input.trimEnd().split("\n")
+  const keys = all.flatMap((line) => {
+    const match = /^# keys (\S+):(.*)$/.exec(line)
+    return match === null ? [] : [[match[1] ?? "", (match[2] ?? "").split(" ").filter(Boolean)] as const]
+  })
+  const source = all.find((line) => line.startsWith("# source: ")) ?? ""
+  return { name, source, keys: new Map(keys), lines: all.filter((line) => !line.startsWith("#")), expected }
+}
+
+/** The messages of a file, as the importer creates them: ordered by time, with late results applied. */
+export function importLines(lines: readonly string[]): Message[] {
+  const records = lines.flatMap((line, n) => lineToRecords(JSON.parse(line), n + 1))
+  const timed = records.map((record, n) => ({ record, n, at: Date.parse(record.timestamp ?? "") }))
+  timed.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at - b.at))
+  const assembler = createAssembler(new Set(), [], false)
+  return applyLate([...timed.flatMap(({ record, n }) => assembler.addRecord(record, n)), ...assembler.end()])
+}
+
+function lineToRecords(value: unknown, n: number): StreamRecord[] {
+  const found = isChatEvent(value)
+    ? chatEventToRecords(value, new Date(Number(value.timestamp)).toISOString())
+    : isHistoryMessage(value)
+      ? historyToRecords(value, n)
+      : null
+  return (found ?? [value]).map((one) => {
+    const record = parseRecord(JSON.parse(JSON.stringify(one)))
+    if (!record.ok) throw new Error(`${JSON.stringify(one)}: ${JSON.stringify(record.fault)}`)
+    return record.value
+  })
+}
+
+function applyLate(items: readonly (AssembledMessage | LateEvents)[]): Message[] {
+  const messages: Message[] = []
+  for (const item of items) {
+    if (item.lost > 0) throw new Error(`lost ${item.lost}: ${JSON.stringify(item)}`)
+    if (item.kind === "message") {
+      messages.push(item.message)
+      continue
+    }
+    const at = messages.findIndex(({ id }) => id === item.id)
+    const target = messages[at]
+    if (target !== undefined)
+      messages[at] = item.events.reduce((message: Message, event: TurnEvent) => fold(message, event), target)
+  }
+  return messages
+}
+
+/** Messages as text: a line per message, and an indented line per segment. */
+export function printMessages(messages: readonly Message[]): string {
+  return messages
+    .map((message) => `${printHead(message)}\n${messageToWire(message).segments.map(printSegment).join("")}`)
+    .join("")
+}
+
+function printHead({ id, role, status, reason, mode, agent }: Message): string {
+  const words = [
+    role,
+    id.startsWith("imported-") ? "" : id,
+    role === "assistant" ? status : "",
+    reason ?? "",
+    mode === "chat" ? "" : mode,
+    agent?.direction === "received" ? `from ${agent.name}` : "",
+    agent === null || agent.exchange.startsWith("imported-") ? "" : `exchange ${agent.exchange}`,
+    agent?.call_id === undefined ? "" : `call ${agent.call_id}`,
+  ]
+  return words.filter((word) => word !== "").join(" ")
+}
+
+function printSegment(segment: Segment): string {
+  switch (segment.type) {
+    case "text":
+    case "thinking":
+    case "agent":
+      return `  ${segment.type} ${JSON.stringify(segment.content)}\n`
+    case "rich":
+      return `  card ${segment.tag} ${JSON.stringify(segment.payload)} ${JSON.stringify(segment.synthesis)}\n`
+    case "tool": {
+      const { name, args, status, output, result, error } = segment
+      const words = [
+        output === undefined ? "" : `output ${JSON.stringify(output)}`,
+        result === undefined ? "" : `result ${JSON.stringify(result)}`,
+        error === undefined ? "" : `${error.code}: ${error.message}`,
+      ]
+      return `  ${["tool", name, args, status, ...words].filter((word) => word !== "").join(" ")}\n`
+    }
+    default:
+      return `  ${segment.type}\n`
+  }
+}
