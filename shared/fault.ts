@@ -162,7 +162,8 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   },
   import_too_many_records: {
     status: 413,
-    text: ({ max }) => `Files can have up to ${max.toLocaleString("en-US")} records. Send larger files in numbered parts.`,
+    text: ({ max }) =>
+      `Files can have up to ${max.toLocaleString("en-US")} records. Send larger files in numbered parts.`,
   },
   import_inflated: { status: 413, text: "This file unpacks to far more than its size. Send it unpacked." },
   import_slow: { status: 408, text: "The upload took too long. Send the file in smaller parts." },

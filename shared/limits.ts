@@ -336,6 +336,20 @@ export const MAX_STAGED_BYTES = 2_000_000
 export const MAX_IMPORTED_CALLS = 2_000
 export const MAX_IMPORTED_PARTS = 8_000
 
+/** Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output: folding searches the calls for each. The rest are dropped. SPEC RE36. */
+export const MAX_IMPORTED_CALL_EVENTS = 6 * MAX_IMPORTED_CALLS
+export const MAX_IMPORTED_OUTPUTS = 10_000
+
+/** Maximum text and thinking of an imported answer, in UTF-16 code units: the longest answer of a model with each character escaped (`&lt;`). The rest is dropped. SPEC RE36. */
+export const MAX_IMPORTED_TEXT_CHARS = 4 * MAX_ANSWER_CHARS
+
+/** Maximum number of answers of an imported turn that are in memory together, and of their records. Beyond that the turn is stored, and what follows begins new answers. SPEC RE41. */
+export const MAX_OPEN_ANSWERS = 64
+export const MAX_OPEN_RECORDS = 200_000
+
+/** Maximum number of results of an imported file that arrive after the end of their answer: each reads the answer again. The rest are dropped. SPEC RE36. */
+export const MAX_IMPORTED_LATE_RESULTS = 5_000
+
 /** Maximum number of calls of an imported file that wait for an asynchronous answer at a time. Beyond that the oldest are forgotten. SPEC RE12. */
 export const MAX_IMPORTED_PENDING_CALLS = 1_000
 

@@ -8,7 +8,7 @@
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
-import { MAX_IMPORTED_PENDING_CALLS } from "../limits.ts"
+import { MAX_IMPORTED_PENDING_CALLS, MAX_OPEN_ANSWERS, MAX_OPEN_RECORDS } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { type AssembledMessage, assembleAnswer, readPlacement } from "./assembly/assemble-answer.ts"
 import { createResultEvent } from "./call-events.ts"
@@ -76,6 +76,8 @@ class TurnAssembler implements Assembler {
   readonly #answeredCalls = new Map<string, string>()
   /** Answers of the current turn, by the ids that their records name. */
   readonly #openAnswers = new Map<string, OpenAnswer>()
+  /** Records of the open answers. */
+  #openRecords = 0
   #question: AssembledMessage | null = null
   #exchangeId = ""
   #recordNumber = 0
@@ -94,12 +96,20 @@ class TurnAssembler implements Assembler {
     // A record that names the question or its turn belongs to the answer to it.
     const isCurrent = id === null || id === this.#exchangeId || this.#openAnswers.has(id) || !this.#closedIds.has(id)
     if (!isCurrent) return [this.#toLateEvents(id, record)]
+    const finished = this.#isFull(id) ? this.#closeTurn() : []
     applyRecord(this.#findOrOpenAnswer(record), record)
-    return []
+    this.#openRecords += 1
+    return finished
   }
 
   end(): readonly AssembledMessage[] {
     return this.#closeTurn()
+  }
+
+  /** Whether the turn is so large that it is closed before the next record, which names this answer. */
+  #isFull(id: string | null): boolean {
+    const isNew = id !== null && !this.#openAnswers.has(id)
+    return this.#openRecords >= MAX_OPEN_RECORDS || (isNew && this.#openAnswers.size >= MAX_OPEN_ANSWERS)
   }
 
   #closeTurn(): AssembledMessage[] {
@@ -111,6 +121,7 @@ class TurnAssembler implements Assembler {
     }
     this.#pendingCalls.splice(0, this.#pendingCalls.length - MAX_IMPORTED_PENDING_CALLS)
     this.#openAnswers.clear()
+    this.#openRecords = 0
     this.#question = null
     return finished
   }

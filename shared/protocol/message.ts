@@ -248,16 +248,14 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   const { status, result, error, output_size: outputSize = null, media = [] } = event
   const at = findCallIndex(message, event.call_id)
   if (at >= 0) {
-    // A tag is resolved when its text is written, so a result that arrives after a later tag cues nothing.
-    const isLate = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
-    const card = isLate ? null : event.card
     // An ended answer cannot show further files.
     const isOver = isEnded(message.status) && media.length > 0
     return changeOpenCall(message, event.call_id, (call) => ({
       ...call,
       status,
       result: isOver && result !== null ? extractResultData({ name: call.name, result, media }) : result,
-      card,
+      // A tag is resolved when its text is written, so a result that arrives after a later tag cues nothing.
+      card: event.card === null || hasSpanAfter(message, at) ? null : event.card,
       error,
       outputSize,
       media: isOver ? [] : media,
@@ -266,6 +264,10 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   if (isEnded(message.status)) return message
   // A result without a call is shown on its own and cues nothing.
   return addCall(closeParts(message), { ...createCall(event.call_id, UNNAMED_TOOL, "{}"), status, result, error })
+}
+
+function hasSpanAfter({ parts }: Message, at: number): boolean {
+  return parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
 }
 
 function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): Message {
@@ -351,11 +353,20 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
 /** A message is `waiting` while a call waits for the user or another agent, and no other call is active. */
 function settleStatus(message: Message): Message {
   if (isEnded(message.status)) return message
-  const calls = listCalls(message)
-  const isBlocked = calls.some((call) => call.status === "waiting" && !isDeferred(call))
-  const isActive = calls.some((call) => call.status === "running" || call.status === "queued")
-  const status = isBlocked && !isActive ? "waiting" : "running"
+  const status = isBlocked(message) ? "waiting" : "running"
   return message.status === status ? message : { ...message, status }
+}
+
+/** Runs for every event of a call, so it creates no lists. */
+function isBlocked({ parts }: Message): boolean {
+  let hasWaiting = false
+  for (const part of parts) {
+    if (part.type !== "tool_call") continue
+    const { call } = part
+    if (call.status === "running" || call.status === "queued") return false
+    hasWaiting ||= call.status === "waiting" && !isDeferred(call)
+  }
+  return hasWaiting
 }
 
 /** Changes a call unless it is settled. */

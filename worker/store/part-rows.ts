@@ -82,10 +82,16 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
   }
 }
 
-function createCallRows({ queryAll }: Database) {
+function createCallRows({ queryAll, queryFirst }: Database) {
   return {
     readCallRows(pos: number): Row[] {
       return queryAll("SELECT * FROM tool_calls WHERE pos = ? ORDER BY part", pos)
+    },
+
+    /** Whether a call of the message has no final result. */
+    hasOpenCallAt(pos: number): boolean {
+      const query = "SELECT 1 FROM tool_calls WHERE pos = ? AND status IN ('queued', 'running', 'waiting') LIMIT 1"
+      return queryFirst(query, pos) !== null
     },
 
     putCall(pos: number, part: number, step: number, seq: number, call: ToolCall): void {

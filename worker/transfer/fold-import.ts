@@ -18,7 +18,7 @@ export interface FoldingHost extends TranscriptWriterHost {
 }
 
 /** Batches between yields, so that pages and progress can be read while a file is folded. */
-export const FOLD_YIELD_BATCHES = 8
+export const FOLD_YIELD_BATCHES = 2
 
 export interface FoldResult {
   /** Number of results and texts that came too late to have an effect. */
@@ -33,8 +33,10 @@ export interface FoldResult {
 export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Promise<FoldResult> {
   const fold = new Fold(host, staged)
   const yieldIfDue = createYielder(FOLD_YIELD_BATCHES)
+  const yieldNow = createYielder(1)
   for (let rows = fold.readNext(); rows.length > 0; rows = fold.readNext()) {
-    for (const row of rows) fold.addRow(row)
+    // A late event reads its message again, so each one is a step of its own (SPEC RE41).
+    for (const row of rows) if (fold.addRow(row)) await yieldNow()
     await yieldIfDue()
   }
   return fold.finish()
@@ -72,8 +74,8 @@ class Fold {
     return this.#staged.isPlaced ? staging.readNextInFileOrder(this.#last.n) : staging.readNextByTime(this.#last)
   }
 
-  /** Assembles a row, and commits the turn that it completes. */
-  addRow(row: StagedRow): void {
+  /** Assembles a row, and commits the turn that it completes. Returns whether that changed an earlier turn. */
+  addRow(row: StagedRow): boolean {
     const record = rowToRecord(row)
     const assembled = record === null ? [] : this.#assembler.addRecord(record, this.#toRecordNumber(row.n))
     // The record that completes a turn belongs to the next one, so the progress ends before it.
@@ -82,6 +84,7 @@ class Fold {
     if (isTurnComplete) this.#pendingRecords = 0
     if (record !== null && record.type !== "signature") this.#pendingRecords += 1
     this.#last = { at: row.at, n: row.n }
+    return assembled.some((item) => item.kind === "late" && item.events.length > 0)
   }
 
   /** Commits the last turn. */

@@ -5,7 +5,7 @@
  */
 
 import type { AssembledMessage, LateEvents } from "../../shared/ingest/assembler.ts"
-import { MAX_ID_CHARS, MAX_RECORD_POS } from "../../shared/limits.ts"
+import { MAX_ID_CHARS, MAX_IMPORTED_LATE_RESULTS, MAX_RECORD_POS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter } from "../../shared/segment/segmenter.ts"
@@ -36,6 +36,7 @@ export class TranscriptWriter {
   /** Newest position, and end of the active path. Nothing else writes during an import. */
   #newestPos: number
   #tipPos: number | null
+  #lateResults = 0
 
   constructor(host: TranscriptWriterHost, isSealed: boolean) {
     this.#host = host
@@ -53,9 +54,12 @@ export class TranscriptWriter {
 
   #applyLateEvents({ id, events }: LateEvents): number {
     const { store, nextSeq } = this.#host
+    if (events.length === 0 || this.#lateResults >= MAX_IMPORTED_LATE_RESULTS) return events.length
     const pos = store.findById(id)?.pos ?? null
-    const stored = pos === null ? null : store.findMessageAt(pos)
+    // Reading a message costs more than finding out that nothing in it waits for a result.
+    const stored = pos === null || !store.hasOpenCallAt(pos) ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
+    this.#lateResults += 1
     const recorder = new TurnRecorder(store, stored, nextSeq)
     let lostEvents = 0
     for (const event of events) {

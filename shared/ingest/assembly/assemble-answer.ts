@@ -83,7 +83,7 @@ function foldEvents(
   const isWithinBudget = createAnswerBudget()
   let message = empty
   let lost = 0
-  for (const event of addUnstreamedTexts(answer)) {
+  for (const event of joinOutputs(addUnstreamedTexts(answer))) {
     if (event.type === "granted") {
       message = withGrants(message, event.grants)
       continue
@@ -101,11 +101,25 @@ function foldEvents(
   return { message, lost }
 }
 
+type FoldedEvent = TurnEvent | Extract<AnswerEvent, { type: "granted" }>
+
+/** Joins adjacent pieces of a call's output, because folding one costs as much as folding all. */
+function joinOutputs(events: readonly FoldedEvent[]): FoldedEvent[] {
+  const joined: FoldedEvent[] = []
+  for (const event of events) {
+    const last = joined.at(-1)
+    const isNext = event.type === "tool_output_delta" && last?.type === event.type && last.call_id === event.call_id
+    if (isNext) joined[joined.length - 1] = { ...last, delta: last.delta + event.delta }
+    else joined.push(event)
+  }
+  return joined
+}
+
 /**
  * Adds the texts of the answer's end as far as they were not streamed: thinking first, the text where the end was reported,
  * and lost text after the last delta. A spoken answer without a text gets a label (SPEC IR4).
  */
-function addUnstreamedTexts(answer: OpenAnswer): (TurnEvent | Extract<AnswerEvent, { type: "granted" }>)[] {
+function addUnstreamedTexts(answer: OpenAnswer): FoldedEvent[] {
   const { streamed, endRecord } = answer
   const { text = "", thinkingText = "" } = endRecord ?? {}
   const isTextStreamed = streamed.hasText("text")

@@ -193,7 +193,7 @@ function applyResult(answer: OpenAnswer, record: Extract<StreamRecord, { type: "
     applyCall(answer, { type: "tool_call", callId: record.callId, toolName: record.toolName ?? "" })
   const event = toResultEvent(call_id, record, answer)
   // Turn records have no start. Only a call that was started for the user cues a card.
-  if (event.card !== null && !answer.isOwnFormat && !answer.startedCalls.has(call_id))
+  if (event.card !== null && record.card === undefined && !answer.isOwnFormat && !answer.startedCalls.has(call_id))
     applyCallStart(answer, { type: "tool_call_start", callId: record.callId })
   const at = answer.resultPlaces.get(call_id)
   const known = at === undefined ? undefined : answer.events[at]
