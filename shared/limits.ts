@@ -298,13 +298,6 @@ export const MAX_EXTERNAL_DATA_CHARS = 16 * 1024 * 1024
 /** Largest uploaded file, or part of one, in bytes, compressed and uncompressed. SPEC RE6. */
 export const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 
-/** Maximum number of records, and of lines, of an upload or a part of one: each costs about 20 µs. A file of 64 MB from a real conversation has fewer. SPEC RE38. */
-export const MAX_IMPORT_RECORDS = 500_000
-
-/** How many times its packed size an upload may unpack to. Records compress 10 to 40 times. A small file may unpack to MIN_UNPACKED_BYTES anyway. SPEC RE39. */
-export const MAX_UNPACK_RATIO = 100
-export const MIN_UNPACKED_BYTES = 4 * 1024 * 1024
-
 /** Maximum number of parts of an upload: 4 GB of text, well below what the platform stores for one object. SPEC RE20. */
 export const MAX_IMPORT_PARTS = 64
 
@@ -335,20 +328,6 @@ export const MAX_STAGED_BYTES = 2_000_000
 /** Maximum number of tool calls and of parts of an imported answer: folding searches them for each event. The rest are dropped. SPEC RE36. */
 export const MAX_IMPORTED_CALLS = 2_000
 export const MAX_IMPORTED_PARTS = 8_000
-
-/** Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output: folding searches the calls for each. The rest are dropped. SPEC RE36. */
-export const MAX_IMPORTED_CALL_EVENTS = 6 * MAX_IMPORTED_CALLS
-export const MAX_IMPORTED_OUTPUTS = 10_000
-
-/** Maximum text and thinking of an imported answer, in UTF-16 code units: the longest answer of a model with each character escaped (`&lt;`). The rest is dropped. SPEC RE36. */
-export const MAX_IMPORTED_TEXT_CHARS = 4 * MAX_ANSWER_CHARS
-
-/** Maximum number of answers of an imported turn that are in memory together, and of their records. Beyond that the turn is stored, and what follows begins new answers. SPEC RE41. */
-export const MAX_OPEN_ANSWERS = 64
-export const MAX_OPEN_RECORDS = 200_000
-
-/** Maximum number of results of an imported file that arrive after the end of their answer: each reads the answer again. The rest are dropped. SPEC RE36. */
-export const MAX_IMPORTED_LATE_RESULTS = 5_000
 
 /** Maximum number of calls of an imported file that wait for an asynchronous answer at a time. Beyond that the oldest are forgotten. SPEC RE12. */
 export const MAX_IMPORTED_PENDING_CALLS = 1_000

@@ -8,7 +8,7 @@
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
-import { MAX_IMPORTED_PENDING_CALLS, MAX_OPEN_ANSWERS, MAX_OPEN_RECORDS } from "../limits.ts"
+import { MAX_IMPORTED_PENDING_CALLS } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { type AssembledMessage, assembleAnswer, readPlacement } from "./assembly/assemble-answer.ts"
 import { createResultEvent } from "./call-events.ts"
@@ -25,6 +25,10 @@ import { toPublicId } from "./public-id.ts"
 import { createQuestion, listNamedQuestions, readCallback, readRecordTime } from "./assembly/question-record.ts"
 
 export type { AssembledMessage }
+
+/** Maximum number of answers of an imported turn that are in memory together, and of their records. Beyond that the turn is stored, and what follows begins new answers. SPEC RE41. */
+export const MAX_OPEN_ANSWERS = 64
+export const MAX_OPEN_RECORDS = 200_000
 
 /** Events for a message that was already closed. */
 export interface LateEvents {

@@ -1,16 +1,18 @@
 /** assembler-bounds.test.ts: imported answers and turns of any size are bounded in memory and in the cost of folding. */
 
 import { describe, expect, test } from "vitest"
-import { type AssembledMessage, createAssembler } from "../../shared/ingest/assembler.ts"
 import {
-  MAX_IMPORTED_CALL_EVENTS,
-  MAX_IMPORTED_CALLS,
-  MAX_IMPORTED_OUTPUTS,
-  MAX_IMPORTED_PARTS,
-  MAX_IMPORTED_TEXT_CHARS,
+  type AssembledMessage,
+  createAssembler,
   MAX_OPEN_ANSWERS,
   MAX_OPEN_RECORDS,
-} from "../../shared/limits.ts"
+} from "../../shared/ingest/assembler.ts"
+import {
+  MAX_IMPORTED_CALL_EVENTS,
+  MAX_IMPORTED_OUTPUTS,
+  MAX_IMPORTED_TEXT_CHARS,
+} from "../../shared/ingest/assembly/answer-budget.ts"
+import { MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../../shared/limits.ts"
 import { deriveContent, listCalls } from "../../shared/protocol/message.ts"
 import type { StreamRecord } from "../../shared/protocol/record.ts"
 

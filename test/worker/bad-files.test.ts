@@ -2,14 +2,13 @@
 
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import { MAX_BAD_LINES, MAX_IMPORT_BYTES } from "../../shared/limits.ts"
 import {
-  MAX_BAD_LINES,
-  MAX_IMPORT_BYTES,
   MAX_IMPORT_RECORDS,
   MAX_UNPACK_RATIO,
   MIN_UNPACKED_BYTES,
-} from "../../shared/limits.ts"
-import { readUploadLines } from "../../worker/transfer/upload-lines.ts"
+  readUploadLines,
+} from "../../worker/transfer/upload-lines.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
 import { freshSession as fresh, rowsIn, textIn, toolsIn } from "./session-helpers.ts"

@@ -5,13 +5,16 @@
  */
 
 import type { AssembledMessage, LateEvents } from "../../shared/ingest/assembler.ts"
-import { MAX_ID_CHARS, MAX_IMPORTED_LATE_RESULTS, MAX_RECORD_POS } from "../../shared/limits.ts"
+import { MAX_ID_CHARS, MAX_RECORD_POS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter } from "../../shared/segment/segmenter.ts"
 import { type StoredMessage, versionGroupKey } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
+
+/** Maximum number of results of an imported file that arrive after the end of their answer: each reads the answer again. The rest are dropped. SPEC RE36. */
+const MAX_IMPORTED_LATE_RESULTS = 5_000
 
 export interface TranscriptWriterHost {
   readonly store: SessionStore

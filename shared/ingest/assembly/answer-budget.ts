@@ -6,15 +6,15 @@
  */
 
 import type { TurnEvent } from "../../protocol/event.ts"
-import {
-  MAX_EXTERNAL_DATA_CHARS,
-  MAX_IMPORTED_CALL_EVENTS,
-  MAX_IMPORTED_CALLS,
-  MAX_IMPORTED_OUTPUTS,
-  MAX_IMPORTED_PARTS,
-  MAX_IMPORTED_TEXT_CHARS,
-} from "../../limits.ts"
+import { MAX_ANSWER_CHARS, MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../../limits.ts"
 import type { Message } from "../../protocol/message.ts"
+
+/** Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output: folding searches the calls for each. The rest are dropped. SPEC RE36. */
+export const MAX_IMPORTED_CALL_EVENTS = 6 * MAX_IMPORTED_CALLS
+export const MAX_IMPORTED_OUTPUTS = 10_000
+
+/** Maximum text and thinking of an imported answer, in UTF-16 code units: the longest answer of a model with each character escaped (`&lt;`). The rest is dropped. SPEC RE36. */
+export const MAX_IMPORTED_TEXT_CHARS = 4 * MAX_ANSWER_CHARS
 
 type DeltaEvent = Extract<TurnEvent, { type: "text_delta" | "thinking_delta" }>
 
