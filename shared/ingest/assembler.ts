@@ -18,6 +18,7 @@ import {
   createOpenAnswer,
   fillOpenCall,
   type OpenAnswer,
+  readTimeMs,
   type TurnStartRecord,
 } from "./assembly/open-answer.ts"
 import { type DeferredCall, listPendingCalls, type PendingCall, toPendingCall } from "./assembly/pending-calls.ts"
@@ -35,6 +36,8 @@ export interface LateEvents {
   readonly kind: "late"
   readonly id: string
   readonly events: readonly TurnEvent[]
+  /** The time of their record, in milliseconds since 1970; undefined if it is unknown. */
+  readonly at: number | undefined
   /** Number of visible records that were dropped: only a result may arrive after the end. */
   readonly lost: number
 }
@@ -190,7 +193,7 @@ class TurnAssembler implements Assembler {
     )
     return this.#pendingCalls.splice(index, index < 0 ? 0 : 1).map(({ id, call_id }) => {
       this.#rememberAnsweredCall(ids, call_id)
-      return { kind: "late", id, events: [createResultEvent(call_id, "ok", record.text, null, null)], lost: 0 }
+      return { kind: "late", id, events: [createResultEvent(call_id, "ok", record.text, null, null)], at: readTimeMs(record), lost: 0 }
     })
   }
 
@@ -245,7 +248,7 @@ class TurnAssembler implements Assembler {
     const answer = createOpenAnswer({ ...head, isVerified: this.#isVerified })
     applyRecord(answer, record)
     const events = answer.events.filter((event) => event.type === "tool_result")
-    return { kind: "late", id, events, lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0 }
+    return { kind: "late", id, events, at: readTimeMs(record), lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0 }
   }
 
   #createId(): string {

@@ -10,6 +10,7 @@ import { extractResultData } from "./card-cue.ts"
 import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TurnEvent } from "./event.ts"
 import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
+import { type PartTimes, stampTimes } from "./part-times.ts"
 
 export type Role = "user" | "assistant" | "agent"
 
@@ -50,6 +51,7 @@ export type Part =
       readonly text: string
       readonly open: boolean
       readonly ms: number | null
+      readonly times?: PartTimes
     }
   | {
       readonly type: "text"
@@ -59,8 +61,9 @@ export type Part =
       /** The part was cut off by the end of its turn. A card that was open remains a card. */
       readonly cut?: true
       readonly grants?: Grants
+      readonly times?: PartTimes
     }
-  | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall }
+  | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall; readonly times?: PartTimes }
 
 /** What the directives of a part may refer to. Stored with the part, so that its segments depend on nothing else. */
 export interface Grants {
@@ -105,6 +108,8 @@ export interface Message {
   readonly versions: number
   /** When the message was accepted, in ISO 8601. */
   readonly timestamp: string
+  /** When the answer ended, in milliseconds since 1970. Absent if unknown. */
+  readonly endedAt?: number
 }
 
 /** Creates a message without parts. */
@@ -167,9 +172,15 @@ export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type
 
 /**
  * Applies an event to a message. Returns the same object if the event changes nothing, which is the case for any event
- * that no longer fits, such as late text or a second result of a call. Cost: the number of parts plus the delta.
+ * that no longer fits, such as late text or a second result of a call. `at` is the time of the event in milliseconds since
+ * 1970; without it, the changed parts get no times. Cost: the number of parts plus the delta.
  */
-export function fold(message: Message, event: TurnEvent): Message {
+export function fold(message: Message, event: TurnEvent, at?: number): Message {
+  const folded = foldEvent(message, event)
+  return at === undefined ? folded : stampTimes(message, folded, event, at)
+}
+
+function foldEvent(message: Message, event: TurnEvent): Message {
   if (isEnded(message.status) && event.type !== "tool_result") return message
   switch (event.type) {
     case "step_start":

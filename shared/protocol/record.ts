@@ -109,6 +109,8 @@ const recordSchema = v.variant("type", [
     /** Milliseconds after which a spoken answer was stopped. */
     audioTruncatedAtMs: v.optional(v.number()),
     status: v.optional(statusSchema),
+    /** When the answer began. `timestamp` is its end. */
+    started: v.optional(v.string()),
     reason: v.optional(v.nullable(v.string())),
     metrics: v.optional(v.nullable(metricsSchema)),
     summary: v.optional(v.object({ text: v.string(), upto: v.number() })),

@@ -55,7 +55,7 @@ export class TranscriptWriter {
     return item.lost
   }
 
-  #applyLateEvents({ id, events }: LateEvents): number {
+  #applyLateEvents({ id, events, at }: LateEvents): number {
     const { store, nextSeq } = this.#host
     if (events.length === 0 || this.#lateResults >= MAX_IMPORTED_LATE_RESULTS) return events.length
     const pos = store.findById(id)?.pos ?? null
@@ -63,7 +63,7 @@ export class TranscriptWriter {
     const stored = pos === null || !store.hasOpenCallAt(pos) ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
     this.#lateResults += 1
-    const recorder = new TurnRecorder(store, stored, nextSeq)
+    const recorder = new TurnRecorder(store, stored, nextSeq, at === undefined ? {} : { now: () => at })
     let lostEvents = 0
     for (const event of events) {
       const before = recorder.currentMessage()

@@ -37,6 +37,8 @@ export interface TurnRecorderOptions {
   /** The deadline of the message when its status changes. Without it the deadline stays. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: AlongsideWrite
+  /** The time of an event, in milliseconds since 1970. */
+  readonly now?: () => number
   /** Resolves the directives of new text. Without it, nothing that needs a grant is granted. */
   readonly resolver?: Resolver
 }
@@ -65,6 +67,7 @@ export class TurnRecorder {
   readonly #deadlineFor: ((status: MessageStatus) => number | null) | undefined
   readonly #resolver: Resolver | undefined
   readonly #intake: Intake
+  readonly #now: () => number
   readonly #segmenter = createMessageSegmenter()
   readonly #writePart: PartWriter
   #stored: StoredMessage
@@ -79,7 +82,7 @@ export class TurnRecorder {
     store: SessionStore,
     stored: StoredMessage,
     nextSeq: () => number,
-    { discardPending = false, deadlineFor, alongside = NO_ALONGSIDE_WRITE, resolver }: TurnRecorderOptions = {},
+    { discardPending = false, deadlineFor, alongside = NO_ALONGSIDE_WRITE, now = Date.now, resolver }: TurnRecorderOptions = {},
   ) {
     this.pos = stored.pos
     this.drift = this.#segmenter.drift
@@ -88,6 +91,7 @@ export class TurnRecorder {
     this.#alongside = alongside
     this.#deadlineFor = deadlineFor
     this.#resolver = resolver
+    this.#now = now
     this.#stored = stored
     this.#message = stored.message
     this.#intake = discardPending ? createIntake() : restoreIntake(store, stored)
@@ -121,7 +125,7 @@ export class TurnRecorder {
     if ("delta" in event) this.#pendingChars += event.delta.length
     this.#hasPendingText ||= event.type === "text_delta" || event.type === "thinking_delta"
     for (const clean of this.#intake.cleanEvent(event)) {
-      this.#message = fold(this.#message, clean)
+      this.#message = fold(this.#message, clean, this.#now())
       if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
       const at = this.#message.parts.length - 1
       this.#addedTexts.set(at, this.#addedTextOf(at) + clean.delta)
@@ -200,7 +204,7 @@ export function createPartWriter(
   const writeChunk = createChunkWriter(store, pos, isNew)
   return (seq, at, part, before, addedText) => {
     if (part.type !== "tool_call") {
-      const { type: kind, step, open } = part
+      const { type: kind, step, open, times } = part
       const ms = part.type === "thinking" ? part.ms : null
       const held = open ? serializeClean() : null
       return writeChunk(seq, {
@@ -209,6 +213,7 @@ export function createPartWriter(
         step,
         open,
         ...(part.type === "text" ? textPartExtras(part) : {}),
+        ...(times === undefined ? {} : { times }),
         ms,
         held,
         addedText,
@@ -224,7 +229,7 @@ export function createPartWriter(
       writeChunk(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, addedText: output })
     }
     // After a reset the part may have no chunk that carries the seq, so the call's row does.
-    if (previous === null || isRestarted || isRowChanged(previous, call)) store.putCall(pos, at, step, seq, call)
+    if (previous === null || isRestarted || isRowChanged(previous, call)) store.putCall(pos, at, step, seq, call, part.times)
   }
 }
 

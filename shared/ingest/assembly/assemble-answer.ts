@@ -11,7 +11,7 @@ import { createMessage, fold, isDeferred, isSettled, listCalls, type Message } f
 import { boundText } from "../call-events.ts"
 import { createAnswerBudget } from "./answer-budget.ts"
 import { createIntake } from "../intake.ts"
-import type { AnswerEvent, EndRecord, OpenAnswer } from "./open-answer.ts"
+import { type AnswerEvent, type EndRecord, type OpenAnswer, readTimeMs } from "./open-answer.ts"
 import { toPublicId } from "../public-id.ts"
 import { withGrants } from "./record-trust.ts"
 
@@ -56,7 +56,9 @@ export function assembleAnswer(answer: OpenAnswer): AssembledMessage {
   const { message: folded, lost } = foldEvents(createEmptyAnswer(answer), answer, intake.cleanEvent)
   const { status, reason } = resolveEnd(folded, endRecord, answer.isCancelled)
   const endEvents = intake.cleanEvent({ type: "end", status, reason, metrics: endRecord?.metrics ?? null })
-  return { kind: "message", message: endEvents.reduce(fold, folded), lost, ...readPlacement(endRecord ?? {}) }
+  const endedAt = endRecord === null ? answer.times.at(-1) : readTimeMs(endRecord)
+  const message = endEvents.reduce((before, event) => fold(before, event, endedAt), folded)
+  return { kind: "message", message, lost, ...readPlacement(endRecord ?? {}) }
 }
 
 function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer): Message {
@@ -65,7 +67,7 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
     id,
     role: "assistant",
     exchange_id: exchangeId,
-    timestamp,
+    timestamp: readStart(endRecord) ?? timestamp,
     version,
     summary: summary === undefined ? null : { ...summary, text: boundText(summary.text, MAX_SUMMARY_CHARS) },
     origin,
@@ -73,6 +75,12 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
     agent: to === undefined ? null : createAgentTag("sent", to, agentExchangeId, id),
     reply_to: toPublicId(replyTo),
   })
+}
+
+/** Our own exports state when the answer began. In other files it is the time of its first record. */
+function readStart(endRecord: EndRecord | null): string | null {
+  const at = readTimeMs({ timestamp: endRecord?.started })
+  return at === undefined ? null : new Date(at).toISOString()
 }
 
 function foldEvents(
@@ -83,7 +91,7 @@ function foldEvents(
   const isWithinBudget = createAnswerBudget()
   let message = empty
   let lost = 0
-  for (const event of joinOutputs(addUnstreamedTexts(answer))) {
+  for (const { at, ...event } of joinOutputs(addUnstreamedTexts(answer))) {
     if (event.type === "granted") {
       message = withGrants(message, event.grants)
       continue
@@ -93,7 +101,7 @@ function foldEvents(
       continue
     }
     for (const clean of cleanEvent(event)) {
-      const next = fold(message, clean)
+      const next = fold(message, clean, at)
       if (clean.type === "tool_result" && next === message) lost += 1
       message = next
     }
@@ -101,7 +109,8 @@ function foldEvents(
   return { message, lost }
 }
 
-type FoldedEvent = TurnEvent | Extract<AnswerEvent, { type: "granted" }>
+/** An event and the time of its record. */
+type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: number | undefined }
 
 /** Joins adjacent pieces of a call's output, because folding one costs as much as folding all. */
 function joinOutputs(events: readonly FoldedEvent[]): FoldedEvent[] {
@@ -120,20 +129,23 @@ function joinOutputs(events: readonly FoldedEvent[]): FoldedEvent[] {
  * and lost text after the last delta. A spoken answer without a text gets a label (SPEC IR4).
  */
 function addUnstreamedTexts(answer: OpenAnswer): FoldedEvent[] {
-  const { streamed, endRecord } = answer
+  const { streamed, endRecord, times } = answer
   const { text = "", thinkingText = "" } = endRecord ?? {}
   const isTextStreamed = streamed.hasText("text")
   const unstreamed = isTextStreamed ? "" : text === "" ? describeRecording(endRecord) : text
   const rest = isTextStreamed && text !== "" ? (streamed.findRestOfResponse("text", text) ?? "") : ""
   return [
-    ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText)),
-    ...answer.events.flatMap((event) => (event.type === "unstreamed" ? createTextEvents("text", unstreamed) : event)),
-    ...createTextEvents("text", rest),
+    ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText, times[0])),
+    ...answer.events.flatMap((event, i): FoldedEvent | FoldedEvent[] => {
+      const at = times[i]
+      return event.type === "unstreamed" ? createTextEvents("text", unstreamed, at) : { ...event, at }
+    }),
+    ...createTextEvents("text", rest, times.at(-1)),
   ]
 }
 
-function createTextEvents(kind: "text" | "thinking", delta: string): TurnEvent[] {
-  return delta === "" ? [] : [{ type: `${kind}_delta`, delta }]
+function createTextEvents(kind: "text" | "thinking", delta: string, at: number | undefined): FoldedEvent[] {
+  return delta === "" ? [] : [{ type: `${kind}_delta`, delta, at }]
 }
 
 function describeRecording(endRecord: EndRecord | null): string {

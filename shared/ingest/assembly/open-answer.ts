@@ -41,6 +41,8 @@ export interface OpenAnswer {
   readonly exchangeId: string
   readonly timestamp: string
   readonly events: AnswerEvent[]
+  /** The time of the record of each event, in milliseconds since 1970. */
+  readonly times: (number | undefined)[]
   /** The places in `events` of the first event and of the result of each call. */
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
@@ -65,6 +67,7 @@ export function createOpenAnswer(
   return {
     ...head,
     events: [],
+    times: [],
     callPlaces: new Map(),
     resultPlaces: new Map(),
     startedCalls: new Set(),
@@ -80,6 +83,19 @@ export function createOpenAnswer(
 
 /** Adds one record to the answer that it belongs to. */
 export function applyRecord(answer: OpenAnswer, record: AnswerRecord): void {
+  addRecordEvents(answer, record)
+  const { events, times } = answer
+  const at = readTimeMs(record)
+  while (times.length < events.length) times.push(at)
+}
+
+/** The time of a record in milliseconds since 1970; undefined if it is unknown. A record without a time has time 0. */
+export function readTimeMs({ timestamp }: Pick<StreamRecord, "timestamp">): number | undefined {
+  const at = Date.parse(timestamp ?? "")
+  return at > 0 ? at : undefined
+}
+
+function addRecordEvents(answer: OpenAnswer, record: AnswerRecord): void {
   for (; answer.step < (record.step ?? 0); answer.step++) addEvent(answer, { type: "step_start" })
   answer.isAtEnd = record.type === "text_done" || answer.endRecord !== null || answer.isCancelled
   switch (record.type) {

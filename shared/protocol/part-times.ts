@@ -1,0 +1,58 @@
+/**
+ * part-times.ts: when the parts of a message began and ended, as an export states it.
+ *
+ * (message before, message after, event, time) → TIMES → message
+ * Times are stored with the parts and never sent to a client. A part of an older version has none. Pure.
+ */
+
+import type { TurnEvent } from "./event.ts"
+import { isSettled, type Message, type Part } from "./message.ts"
+
+/** Times of a part in milliseconds since 1970. */
+export interface PartTimes {
+  /** Its first event: the first delta, or the request of the call. */
+  readonly begin: number
+  /** The end of the text, or the result of the call. */
+  readonly end?: number
+  /** When the user was asked to approve the call, and when the user decided. */
+  readonly asked?: number
+  readonly decided?: number
+  /** When the call was dispatched. */
+  readonly started?: number
+}
+
+/**
+ * Adds the time of an event to the parts that it changed.
+ *
+ * Cost  a continued text costs nothing; otherwise the number of parts.
+ */
+export function stampTimes(before: Message, after: Message, event: TurnEvent, at: number): Message {
+  if (after === before || isContinued(before, after, event)) return after
+  const parts = after.parts.map((part, i) => {
+    return part === before.parts[i] ? part : stampPart(before.parts[i], part, event, at)
+  })
+  return event.type === "end" ? { ...after, parts, endedAt: at } : { ...after, parts }
+}
+
+function isContinued(before: Message, after: Message, { type }: TurnEvent): boolean {
+  return (type === "text_delta" || type === "thinking_delta") && before.parts.length === after.parts.length
+}
+
+function stampPart(before: Part | undefined, after: Part, event: TurnEvent, at: number): Part {
+  const times = before === undefined ? { begin: at } : before.times
+  // A part of an older version stays without times.
+  if (times === undefined) return after
+  if (after.type !== "tool_call") {
+    const hasEnded = !after.open && (before === undefined || (before.type !== "tool_call" && before.open))
+    return { ...after, times: hasEnded ? { ...times, end: at } : times }
+  }
+  const wasSettled = before?.type === "tool_call" && isSettled(before.call.status)
+  const end = event.type === "tool_result" || (isSettled(after.call.status) && !wasSettled) ? { end: at } : {}
+  return { ...after, times: { ...times, ...readCallTime(event, at), ...end } }
+}
+
+function readCallTime(event: TurnEvent, at: number): Partial<PartTimes> {
+  if (event.type === "tool_call_start") return { started: at }
+  if (event.type !== "tool_approval") return {}
+  return event.approval === "asked" ? { asked: at } : { decided: at }
+}
