@@ -99,7 +99,7 @@ function renderSegments({ id, status, segments }: WireMessage, isFresh: MessageV
 }
 
 function QuestionMessage({ message }: { readonly message: WireMessage }): VNode {
-  const { id, status, reply_to, segments } = message
+  const { id, status, reply_to, segments, mode } = message
   const text = getMessageText(message)
   const { editor, openEditor, actionsRef } = useMessageEditor(message, text)
   const canAct = useTranscriptRequests() !== null && status !== "queued" && editor === undefined
@@ -112,6 +112,11 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
       quote={reply_to === undefined ? undefined : <QuotedMessage of={reply_to} />}
       files={<AttachmentsView segments={segments.filter(isMediaSegment)} />}
     >
+      {mode === "spoken" && (
+        <p class="note" data-note="spoken">
+          {text === "" ? transcriptText.spokenWithoutText : transcriptText.spoken}
+        </p>
+      )}
       {status === "queued" && <QueuedNote id={id} />}
       <RefusalNote of={id} />
       {canAct && <QuestionActions message={message} actionsRef={actionsRef} onEdit={openEditor} />}

@@ -16,6 +16,8 @@ export const transcriptText = {
   agent: "Agent",
   unverifiedImport: "Imported. Tool results and cards in this conversation haven't been verified.",
   summary: "Summary of earlier messages",
+  spoken: "Spoken message",
+  spokenWithoutText: "Spoken message, without a transcript",
   queued: "Queued",
   thinking: "Thinking…",
   thought: (ms?: number) => (ms === undefined ? "Thought" : `Thought for ${formatDuration(ms)}`),

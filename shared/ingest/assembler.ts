@@ -193,7 +193,13 @@ class TurnAssembler implements Assembler {
     )
     return this.#pendingCalls.splice(index, index < 0 ? 0 : 1).map(({ id, call_id }) => {
       this.#rememberAnsweredCall(ids, call_id)
-      return { kind: "late", id, events: [createResultEvent(call_id, "ok", record.text, null, null)], at: readTimeMs(record), lost: 0 }
+      return {
+        kind: "late",
+        id,
+        events: [createResultEvent(call_id, "ok", record.text, null, null)],
+        at: readTimeMs(record),
+        lost: 0,
+      }
     })
   }
 
@@ -248,7 +254,13 @@ class TurnAssembler implements Assembler {
     const answer = createOpenAnswer({ ...head, isVerified: this.#isVerified })
     applyRecord(answer, record)
     const events = answer.events.filter((event) => event.type === "tool_result")
-    return { kind: "late", id, events, at: readTimeMs(record), lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0 }
+    return {
+      kind: "late",
+      id,
+      events,
+      at: readTimeMs(record),
+      lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0,
+    }
   }
 
   #createId(): string {

@@ -127,7 +127,7 @@ function resolveStep(message: Message, { type, step }: StreamRecord): number {
 
 /** A whole text counts as far as it was not streamed (SPEC IR3). */
 function createRestEvents(streamed: StreamedText, kind: TextKind, whole = ""): TurnEvent[] {
-  return createTextEvents(kind, streamed.findRest(kind, whole) ?? "")
+  return createTextEvents(kind, streamed.findRest(kind, whole))
 }
 
 function createTextEvents(kind: TextKind, delta: string): TurnEvent[] {
@@ -195,7 +195,8 @@ function interpretEnd(
     do: "end",
     events: [...(emitted?.do === "say" ? emitted.events : []), ...interruptOpenCalls(message)],
     status,
-    reason: resolveReason(status, reason),
+    // An interruption without a reason is not a failure of the producer.
+    reason: record.status === undefined && reason == null ? null : resolveReason(status, reason),
   }
 }
 

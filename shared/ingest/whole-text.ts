@@ -8,6 +8,7 @@
 
 import type { TurnEvent } from "../protocol/event.ts"
 import type { Message } from "../protocol/message.ts"
+import { clean } from "../sanitize/clean.ts"
 
 export type TextKind = "text" | "thinking"
 
@@ -16,10 +17,13 @@ export class StreamedText {
   readonly #parts: Record<TextKind, string[]> = { text: [], thinking: [] }
   #openKind: TextKind | null = null
   #gapsFilled = 0
+  /** The text was sanitised before it was stored. */
+  #isSanitized = false
 
-  /** The text of a stored answer. It is sanitised, so it may differ from the raw text in its markup. */
+  /** The text of a stored answer, in which whole texts are sanitised before they are compared. */
   static fromMessage({ parts }: Pick<Message, "parts">): StreamedText {
     const streamed = new StreamedText()
+    streamed.#isSanitized = true
     for (const part of parts) {
       if (part.type === "tool_call") continue
       streamed.#parts[part.type].push(part.text)
@@ -66,27 +70,33 @@ export class StreamedText {
     return this.#parts[kind].length > 0
   }
 
-  /** What the whole text of the response has in addition at its end. Null if it is another text. */
-  findRestOfResponse(kind: TextKind, whole: string): string | null {
-    if (whole.trim() === "") return ""
-    return findRest(this.#parts[kind], whole)
+  /** Whether a part is open. A text that does not fit is then that part with other contents, and otherwise a new text. */
+  isOpen(kind: TextKind): boolean {
+    return this.#openKind === kind
   }
 
   /**
-   * What a text has in addition at its end. It is the text of the response, of the open part, or of the last part, in this
-   * order; otherwise it is new. Null if a part is open that the text does not begin with.
+   * What a text adds at the end of the answer: the text of the response, of the open or last part, or a new one.
    *
    * Cost: linear in `whole`, plus the number of parts.
    */
-  findRest(kind: TextKind, whole: string): string | null {
-    if (whole.trim() === "") return ""
-    const parts = this.#parts[kind]
-    if (parts.length === 0) return whole
-    const rest = findRest(parts, whole)
+  findRest(kind: TextKind, whole: string): string {
+    const rest = this.findRestOfResponse(kind, whole)
     if (rest !== null) return rest
-    const restOfPart = findRest(parts.slice(-1), whole)
-    if (this.#openKind === kind) return restOfPart
+    const restOfPart = this.findRestOfPart(kind, whole)
+    if (this.isOpen(kind)) return restOfPart ?? ""
     return restOfPart === "" ? "" : whole
+  }
+
+  /** What the whole text of the response has in addition at its end. Null if it is another text. */
+  findRestOfResponse(kind: TextKind, whole: string): string | null {
+    return whole.trim() === "" ? "" : findRest(this.#parts[kind], this.#isSanitized ? clean(whole) : whole)
+  }
+
+  /** The same for the last part. */
+  findRestOfPart(kind: TextKind, whole: string): string | null {
+    const last = this.#parts[kind].at(-1) ?? ""
+    return last.trim() === "" ? null : findRest([last], this.#isSanitized ? clean(whole) : whole)
   }
 }
 
@@ -124,7 +134,8 @@ function isWhiteSpace(char: string): boolean {
 
 /**
  * Places the text between deltas that was lost, by finding each delta in the whole text in order. Returns the deltas with
- * the missing text before each, and the text after the last one; null if they are not pieces of this text.
+ * the missing text before each, and the text after the last one; null if they are not pieces of this text, or are less than
+ * half of it: a few letters are found in any text.
  *
  * Cost: linear in `whole`.
  */
@@ -133,7 +144,6 @@ export function fillGaps(
   whole: string,
 ): { readonly deltas: readonly string[]; readonly rest: string } | null {
   const streamedUnits = deltas.reduce((sum, delta) => sum + delta.length, 0)
-  // A few letters are found in any text.
   if (2 * streamedUnits < whole.length || streamedUnits > whole.length) return null
   let at = 0
   const filled: string[] = []

@@ -96,6 +96,7 @@ export interface Message {
   /** Files that the user attached, in their order. */
   readonly attachments: readonly Asset[]
   readonly topic: string | null
+  /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string
   readonly metrics: Metrics | null
   readonly summary: Summary | null

@@ -20,6 +20,7 @@ export function messageToMarkdown(message: Message): string {
   const blocks = [
     `## ${describeAuthor(message)} · ${message.timestamp}`,
     ...(message.origin !== null ? ["_Imported from a file. Its contents are not verified._"] : []),
+    ...(message.mode === "spoken" ? [message.words === "" ? "_Spoken, without a transcript._" : "_Spoken._"] : []),
     ...(message.summary === null ? [] : [formatDetails("Summary of what stands before", message.summary.text)]),
     ...segmentsOf(message).flatMap((segment) => segmentToBlocks(message, segment)),
     ...describeEnd(message),

@@ -157,6 +157,56 @@ describe("live and imported", () => {
   })
 })
 
+/** Parts of a response with a tool between them, each cut anywhere, and the number of deltas that are lost at its end. */
+const responseArb = fc
+  .array(fc.stringMatching(/^[a-z<>*` .]{0,12}[a-z]$/), { minLength: 1, maxLength: 4 })
+  .chain((texts) => fc.tuple(fc.constant(texts), fc.tuple(...texts.map(cutsOf)), fc.nat(3)))
+
+describe("a text that arrives whole", () => {
+  const shownTextOf = (message: Message): string =>
+    message.parts.map((part) => (part.type === "text" ? part.text : "|")).join("")
+
+  test("[IR3] counts once, live and imported, however the response was cut and whatever it lost at its end", () => {
+    const property = fc.property(responseArb, fc.boolean(), ([texts, cuts, lost], isWholeMessage) => {
+      const streamed = texts.flatMap((_, n): StreamRecord[] => [
+        ...(n === 0 ? [] : [{ type: "tool_result" as const, callId: `c${n}`, ok: true, result: "x" }]),
+        ...(cuts[n] ?? []).map((delta) => ({ type: "text_delta" as const, delta })),
+      ])
+      const kept = streamed.filter((record, at) => {
+        return (
+          record.type !== "text_delta" || streamed.slice(at).filter(({ type }) => type === "text_delta").length > lost
+        )
+      })
+      const text = texts.join("")
+      const end: StreamRecord = { type: "assistant_message", text: isWholeMessage ? text : "" }
+      const records: StreamRecord[] = [...kept, ...(isWholeMessage ? [] : [{ type: "text_done" as const, text }]), end]
+      const [live, imported] = [liveOf(records), answerOf(records)]
+      expect(messageToWire(live).segments).toEqual(messageToWire(imported).segments)
+      const letters = (message: Message): string => shownTextOf(message).replace(/[^a-z]/g, "")
+      if (!/[<>*`]/.test(text)) expect(letters(live)).toBe(text.replace(/[^a-z]/g, ""))
+    })
+    assertProperty(property, 5_000)
+  })
+
+  test("[IR3] delta A, tool, text_done A shows A once; a text that continues it is completed", () => {
+    const call: StreamRecord = { type: "tool_result", callId: "c1", ok: true, result: "x" }
+    const show = (...texts: StreamRecord[]): string[] => {
+      const records: StreamRecord[] = [...texts, { type: "assistant_message", text: "" }]
+      const shown = [liveOf(records), answerOf(records)].map(shownTextOf)
+      expect(shown[0]).toBe(shown[1])
+      return shown.slice(0, 1)
+    }
+    const delta = (words: string): StreamRecord => ({ type: "text_delta", delta: words })
+    const done = (text: string): StreamRecord => ({ type: "text_done", text })
+    expect(show(delta("A"), call, done("A"))).toEqual(["A|"])
+    expect(show(delta("A"), call, delta("B"), done("AB"))).toEqual(["A|B"])
+    expect(show(delta("A"), call, delta("B"), done("B"))).toEqual(["A|B"])
+    expect(show(delta("A "), call, done("A and B"))).toEqual(["A |and B"])
+    expect(show(done("A"), call, done("A and B"))).toEqual(["A| and B"])
+    expect(show(done("A"), call, done("B"))).toEqual(["A|B"])
+  })
+})
+
 describe("what a mapper handles", () => {
   const shownOf = (make: () => Mapper, events: readonly object[]): string => {
     const mapper = make()

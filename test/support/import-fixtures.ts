@@ -6,8 +6,6 @@
  * line, `---`, and the messages.
  */
 
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
 import { chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
@@ -16,8 +14,6 @@ import { fold, type Message } from "../../shared/protocol/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
-
-const FOLDER = join(import.meta.dirname, "../shared/import")
 
 export interface ImportFixture {
   readonly name: string
@@ -29,13 +25,7 @@ export interface ImportFixture {
   readonly expected: string
 }
 
-export function readImportFixtures(): ImportFixture[] {
-  return readdirSync(FOLDER)
-    .filter((file) => file.endsWith(".txt"))
-    .map((file) => parseFixture(file.replace(".txt", ""), readFileSync(join(FOLDER, file), "utf8")))
-}
-
-function parseFixture(name: string, text: string): ImportFixture {
+export function parseImportFixture(name: string, text: string): ImportFixture {
   const [input = "", expected = ""] = text.split(/^---\n/m)
   const all = input.trimEnd().split("\n")
   const keys = all.flatMap((line) => {
@@ -52,7 +42,7 @@ export function importLines(lines: readonly string[]): Message[] {
   const timed = records.map((record, n) => ({ record, n, at: Date.parse(record.timestamp ?? "") }))
   timed.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at - b.at))
   const assembler = createAssembler(new Set(), [], false)
-  return applyLate([...timed.flatMap(({ record, n }) => assembler.addRecord(record, n)), ...assembler.end()])
+  return applyLate([...timed.flatMap(({ record, n }) => assembler.addRecord(record, n + 1)), ...assembler.end()])
 }
 
 function lineToRecords(value: unknown, n: number): StreamRecord[] {

@@ -129,7 +129,9 @@ function questionToModelMessage(message: Message, lookUpQuote: QuoteLookup): Mod
 }
 
 /** The user's text unchanged, or another agent's text behind a header. A user's text that imitates a header gets its own. */
-function questionText({ words, agent }: Message): string {
+function questionText({ words, agent, mode }: Message): string {
+  // Some providers refuse an empty message.
+  if (mode === "spoken" && words === "") return "(a spoken message without a transcript)"
   if (agent === null) return hasAgentHeader(words) ? `${formatUserHeader()}\n\n${words}` : words
   const head = agent.call_id === undefined ? formatAgentQuestionHeader(agent.name) : formatAgentAnswerHeader(agent.name)
   return `${head}\n\n${cleanToModel(words)}`

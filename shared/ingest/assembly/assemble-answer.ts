@@ -91,7 +91,7 @@ function foldEvents(
   const isWithinBudget = createAnswerBudget()
   let message = empty
   let lost = 0
-  for (const { at, ...event } of joinOutputs(addUnstreamedTexts(answer))) {
+  for (const { at, ...event } of joinOutputs(completeEvents(answer))) {
     if (event.type === "granted") {
       message = withGrants(message, event.grants)
       continue
@@ -128,7 +128,7 @@ function joinOutputs(events: readonly FoldedEvent[]): FoldedEvent[] {
  * Adds the texts of the answer's end as far as they were not streamed: thinking first, the text where the end was reported,
  * and lost text after the last delta. A spoken answer without a text gets a label (SPEC IR4).
  */
-function addUnstreamedTexts(answer: OpenAnswer): FoldedEvent[] {
+function completeEvents(answer: OpenAnswer): FoldedEvent[] {
   const { streamed, endRecord, times } = answer
   const { text = "", thinkingText = "" } = endRecord ?? {}
   const isTextStreamed = streamed.hasText("text")
@@ -136,9 +136,14 @@ function addUnstreamedTexts(answer: OpenAnswer): FoldedEvent[] {
   const rest = isTextStreamed && text !== "" ? (streamed.findRestOfResponse("text", text) ?? "") : ""
   return [
     ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText, times[0])),
-    ...answer.events.flatMap((event, i): FoldedEvent | FoldedEvent[] => {
+    ...answer.events.flatMap((event, i): FoldedEvent[] => {
       const at = times[i]
-      return event.type === "unstreamed" ? createTextEvents("text", unstreamed, at) : { ...event, at }
+      if (event.type === "unstreamed") return createTextEvents("text", unstreamed, at)
+      if (event.type !== "tool_call" || !answer.unstartedCards.has(event.call_id)) return [{ ...event, at }]
+      return [
+        { ...event, at },
+        { type: "tool_call_start", call_id: event.call_id, channel: "user", ordinal: null, at },
+      ]
     }),
     ...createTextEvents("text", rest, times.at(-1)),
   ]

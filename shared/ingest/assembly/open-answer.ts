@@ -18,7 +18,7 @@ import {
 } from "../call-events.ts"
 import { isQueuedResult, listQuestionIds } from "./pending-calls.ts"
 import { toPublicCallId } from "../public-id.ts"
-import { fillGaps, StreamedText } from "../whole-text.ts"
+import { fillGaps, StreamedText, type TextKind } from "../whole-text.ts"
 
 /** Records that begin a turn. */
 export type TurnStartRecord = Extract<StreamRecord, { type: "user_message" | "agent_message" | "agent_callback" }>
@@ -47,6 +47,8 @@ export interface OpenAnswer {
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
   readonly startedCalls: Set<string>
+  /** Calls of turn records, which have no start, whose results cue a card. Only a call that was started for the user does. */
+  readonly unstartedCards: Set<string>
   /** The calls whose final result arrives with a callback, by the ids of their questions. */
   readonly callsByQuestion: Map<string, string>
   readonly streamed: StreamedText
@@ -71,6 +73,7 @@ export function createOpenAnswer(
     callPlaces: new Map(),
     resultPlaces: new Map(),
     startedCalls: new Set(),
+    unstartedCards: new Set(),
     callsByQuestion: new Map(),
     streamed: new StreamedText(),
     step: 0,
@@ -148,26 +151,31 @@ function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type:
 }
 
 /** Adds what a whole text has in addition to the streamed one (SPEC IR3). */
-function completeText(answer: OpenAnswer, kind: "text" | "thinking", whole: string | undefined): void {
+function completeText(answer: OpenAnswer, kind: TextKind, whole: string | undefined): void {
   if (whole === undefined || whole === "") return
-  const rest = answer.streamed.findRest(kind, whole) ?? fillStreamedText(answer, kind, whole)
+  const { streamed } = answer
+  const isPart = streamed.findRestOfPart(kind, whole) === ""
+  const rest =
+    streamed.findRestOfResponse(kind, whole) ??
+    (isPart ? "" : fillStreamedText(answer, kind, whole)) ??
+    streamed.findRest(kind, whole)
   if (rest !== "") addEvent(answer, { type: `${kind}_delta`, delta: rest })
 }
 
-/** Puts text that was lost between the deltas in its place. Returns the text after the last delta. */
-function fillStreamedText({ events, streamed }: OpenAnswer, kind: "text" | "thinking", whole: string): string {
-  if (!streamed.canFillGaps(kind)) return ""
-  const places = [...events.keys()].filter((at) => events[at]?.type === `${kind}_delta`)
-  const deltas = places.flatMap((at) => {
-    const event = events[at]
-    return event !== undefined && "delta" in event ? event.delta : []
-  })
+/** Puts text that was lost between the deltas in its place. Returns the text after the last delta; null if it does not fit. */
+function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): string | null {
+  if (!streamed.canFillGaps(kind)) return null
+  const places: number[] = []
+  const deltas: string[] = []
+  for (const [at, event] of events.entries()) {
+    if (event.type !== `${kind}_delta` || !("delta" in event)) continue
+    places.push(at)
+    deltas.push(event.delta)
+  }
   const filled = fillGaps(deltas, whole)
-  filled?.deltas.forEach((delta, i) => {
-    const at = places[i]
-    if (at !== undefined) events[at] = { type: `${kind}_delta`, delta }
-  })
-  return filled?.rest ?? ""
+  if (filled === null) return null
+  for (const [i, at] of places.entries()) events[at] = { type: `${kind}_delta`, delta: filled.deltas[i] ?? "" }
+  return filled.rest
 }
 
 /** Another record of the same end adds what the first one does not have. */
@@ -208,9 +216,6 @@ function applyResult(answer: OpenAnswer, record: Extract<StreamRecord, { type: "
   if (!answer.callPlaces.has(call_id))
     applyCall(answer, { type: "tool_call", callId: record.callId, toolName: record.toolName ?? "" })
   const event = toResultEvent(call_id, record, answer)
-  // Turn records have no start. Only a call that was started for the user cues a card.
-  if (event.card !== null && record.card === undefined && !answer.isOwnFormat && !answer.startedCalls.has(call_id))
-    applyCallStart(answer, { type: "tool_call_start", callId: record.callId })
   const at = answer.resultPlaces.get(call_id)
   const known = at === undefined ? undefined : answer.events[at]
   if (at !== undefined && known?.type === "tool_result" && isEmptyResult(known)) {
@@ -241,12 +246,13 @@ function isEmptyResult({ status, result, error }: Extract<TurnEvent, { type: "to
 function toResultEvent(
   call_id: string,
   record: Extract<StreamRecord, { type: "tool_result" }>,
-  { isOwnFormat, isVerified, events, callPlaces }: OpenAnswer,
+  { isOwnFormat, isVerified, events, callPlaces, unstartedCards, startedCalls }: OpenAnswer,
 ): Extract<TurnEvent, { type: "tool_result" }> {
   const { ok, result, error, outputSize } = record
   const call = events[callPlaces.get(call_id) ?? -1]
   const name = record.toolName ?? (call?.type === "tool_call" ? call.name : "")
   const foreign = isOwnFormat || record.card !== undefined ? null : findForeignCard(name, result)
+  if (foreign !== null && !startedCalls.has(call_id)) unstartedCards.add(call_id)
   const isWaiting = record.waiting === true || isQueuedResult(result)
   const status = isWaiting ? "waiting" : getResultStatus(ok, error)
   const media = isVerified ? (record.media ?? []) : []

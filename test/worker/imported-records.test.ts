@@ -1,0 +1,124 @@
+/** imported-records.test.ts: transcripts of another system through the import of a real session. */
+
+import { describe, expect, test } from "vitest"
+import { toCanonicalJson } from "../../shared/json.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { importLines, parseImportFixture } from "../support/import-fixtures.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
+import { connect, pageOf } from "../support/socket.ts"
+import { exportOf } from "./export-sample.ts"
+import { numberRecords, openRequest, postRecords } from "./external-producer.ts"
+import { importFile, streamOf, toJsonl } from "./import-file.ts"
+import { answerTo, expectSame, freshSession as fresh, textIn, toolsIn } from "./session-helpers.ts"
+
+const files = import.meta.glob<string>("../shared/import/*.txt", { query: "?raw", import: "default", eager: true })
+const fixtures = Object.entries(files).map(([path, text]) => {
+  return parseImportFixture(path.replace(/^.*\/|\.txt$/g, ""), text)
+})
+
+const freshSession = (): Promise<string> => fresh("records")
+
+/** What the page shows of a message. */
+function shownOf({ role, mode, status, reason, segments, agent }: WireMessage): string {
+  return toCanonicalJson({ role, mode, status, reason, segments, agent: agent ?? null })
+}
+
+describe("imported fixtures", () => {
+  test.each(fixtures.map((fixture) => [fixture.name, fixture] as const))("[IR1] [RE1] %s", async (_name, { lines }) => {
+    const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
+    const file = `${lines.join("\n")}\n`
+    expect(await importFile(here, file)).toMatchObject({ ok: true, value: { skipped: 0, bad: [], isSealed: false } })
+    const { messages } = await pageOf(here)
+    expect(messages.map(shownOf)).toEqual(importLines(lines).map((message) => shownOf(messageToWire(message))))
+    // Everything but the user's own messages is marked.
+    expect(messages.every(({ role, origin }) => role === "user" || origin === "import")).toBe(true)
+    const exported = await exportOf(here)
+    expect(await importFile(there, exported)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true } })
+    const again = await pageOf(there)
+    expect(again.messages.map(shownOf)).toEqual(messages.map(shownOf))
+    expect((await exportOf(there)).replaceAll(there, here)).toBe(exported)
+    // One upload in the middle of which gzip is used has the same effect.
+    const zipped = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
+    await importFile(third, zipped)
+    expect((await pageOf(third)).messages.map(shownOf)).toEqual(messages.map(shownOf))
+  })
+
+  test("[IR4] a spoken question without a text can be followed by a message of the user", async () => {
+    const id = await freshSession()
+    const spoken = { type: "user_message", modality: "audio", audioItemId: "a1" }
+    await importFile(id, toJsonl(spoken, { type: "assistant_message", responseId: "r1", modality: "audio" }))
+    const { messages } = await pageOf(id)
+    expect(messages).toMatchObject([
+      { mode: "spoken", content: "" },
+      { content: "[audio]", status: "completed" },
+    ])
+    const client = await connect(id)
+    client.say({ type: "send", id: "n1", content: "/say on" })
+    expect((await client.untilEnd("n1")).status).toBe("completed")
+  })
+
+  test("[IR10] an event of an unknown type is reported", async () => {
+    const id = await freshSession()
+    const event = { id: "e1", timestamp: 1, sessionId: "s", type: "hologram", payload: {} }
+    const said = { ...event, id: "e2", type: "user_message", payload: { text: "Hello" } }
+    expect(await importFile(id, toJsonl(event, said))).toMatchObject({
+      ok: true,
+      value: { records: 1, skipped: 1, bad: [{ line: 1, code: "field_invalid" }] },
+    })
+  })
+})
+
+describe("live external answers", () => {
+  test("[IR2] a call that begins without arguments gets them, on every page, whichever record comes first", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const request = await openRequest(id, "?responseId=r1")
+    await request.send({ type: "tool_call_start", callId: "a", toolName: "Bash", arguments: "{}" })
+    await request.send({ type: "tool_call_start", callId: "b", toolName: "Read", arguments: { path: "b.txt" } })
+    await client.untilTrue(() => toolsIn(answerTo(client, "r1")).length === 2)
+    await request.send({ type: "tool_call", callId: "a", toolName: "Bash", argsJson: '{"command":"ls"}' })
+    await request.send({ type: "tool_call", callId: "b", toolName: "Read", argsJson: "" })
+    await client.untilTrue(() => toolsIn(answerTo(client, "r1"))[0]?.args === '{"command":"ls"}')
+    await request.send({ type: "tool_result", callId: "a", ok: true, result: "a.txt" })
+    await request.send({ type: "assistant_message" })
+    await request.end()
+    await client.untilEnd("r1")
+    expect(toolsIn(answerTo(client, "r1")).map(({ args }) => args)).toEqual(['{"command":"ls"}', '{"path":"b.txt"}'])
+    await expectSame(id, client)
+  })
+
+  test("[IR3] delta A, tool, text_done A shows A once, also after a reconnection", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const records = numberRecords(
+      "r1",
+      { type: "text_delta", delta: "Let me look." },
+      { type: "tool_call", callId: "a", toolName: "Bash", argsJson: "{}" },
+      { type: "tool_result", callId: "a", ok: true, result: "x" },
+      { type: "text_done", text: "Let me look." },
+      { type: "text_delta", delta: "It is x" },
+      { type: "text_done", text: "Let me look. It is x, I think." },
+      { type: "assistant_message", text: "Let me look. It is x, I think.", thinkingText: "Hm.", interrupted: true },
+    )
+    await postRecords(id, records.slice(0, 3))
+    await postRecords(id, records)
+    const answer = await client.untilEnd("r1")
+    expect(answer).toMatchObject({ status: "interrupted", reason: null })
+    expect(textIn(answerTo(client, "r1"))).toBe("Let me look.||It is x, I think.|")
+    await expectSame(id, client)
+  })
+
+  test("[IR9] [EX4] a trailer cues no card in a live external answer", async () => {
+    const id = await freshSession()
+    const client = await connect(id)
+    const trailer = '{"location":"Paris"}\n\n<span id=\'weather_1\'>…</span>'
+    await postRecords(id, [
+      { type: "tool_call", callId: "a", toolName: "weather", argsJson: "{}", responseId: "r1" },
+      { type: "tool_result", callId: "a", toolName: "weather", ok: true, result: trailer, responseId: "r1" },
+      { type: "text_delta", delta: "<span id='weather_1'>Cool.</span>", responseId: "r1" },
+      { type: "assistant_message", responseId: "r1" },
+    ])
+    await client.untilEnd("r1")
+    expect(answerTo(client, "r1")?.segments.some(({ type }) => type === "rich")).toBe(false)
+  })
+})
