@@ -173,15 +173,9 @@ export function createTooLargeResult(call_id: string): Extract<TurnEvent, { type
 
 /**
  * Applies an event to a message. Returns the same object if the event changes nothing, which is the case for any event
- * that no longer fits, such as late text or a second result of a call. `at` is the time of the event in milliseconds since
- * 1970; without it, the changed parts get no times. Cost: the number of parts plus the delta.
+ * that no longer fits, such as late text or a second result of a call. Cost: the number of parts plus the delta.
  */
-export function fold(message: Message, event: TurnEvent, at?: number): Message {
-  const folded = foldEvent(message, event)
-  return at === undefined ? folded : stampTimes(message, folded, event, at)
-}
-
-function foldEvent(message: Message, event: TurnEvent): Message {
+export function fold(message: Message, event: TurnEvent): Message {
   if (isEnded(message.status) && event.type !== "tool_result") return message
   switch (event.type) {
     case "step_start":
@@ -208,6 +202,12 @@ function foldEvent(message: Message, event: TurnEvent): Message {
     case "end":
       return foldEnd(message, event)
   }
+}
+
+/** Like `fold`, with the time of the event in milliseconds since 1970. If it is undefined, the changed parts get no times. */
+export function foldAt(message: Message, event: TurnEvent, at: number | undefined): Message {
+  const folded = fold(message, event)
+  return at === undefined ? folded : stampTimes(message, folded, event, at)
 }
 
 /** An empty delta also opens a part: the sanitiser may be holding its first text. */

@@ -11,7 +11,7 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Op } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import {
-  fold,
+  foldAt,
   isEnded,
   listCalls,
   type Message,
@@ -125,7 +125,7 @@ export class TurnRecorder {
     if ("delta" in event) this.#pendingChars += event.delta.length
     this.#hasPendingText ||= event.type === "text_delta" || event.type === "thinking_delta"
     for (const clean of this.#intake.cleanEvent(event)) {
-      this.#message = fold(this.#message, clean, this.#now())
+      this.#message = foldAt(this.#message, clean, this.#now())
       if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
       const at = this.#message.parts.length - 1
       this.#addedTexts.set(at, this.#addedTextOf(at) + clean.delta)

@@ -7,7 +7,7 @@
 
 import type { AgentTag, TurnEvent } from "../../protocol/event.ts"
 import { MAX_SUMMARY_CHARS } from "../../limits.ts"
-import { createMessage, fold, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
+import { createMessage, foldAt, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
 import { boundText } from "../call-events.ts"
 import { createAnswerBudget } from "./answer-budget.ts"
 import { createIntake } from "../intake.ts"
@@ -57,7 +57,7 @@ export function assembleAnswer(answer: OpenAnswer): AssembledMessage {
   const { status, reason } = resolveEnd(folded, endRecord, answer.isCancelled)
   const endEvents = intake.cleanEvent({ type: "end", status, reason, metrics: endRecord?.metrics ?? null })
   const endedAt = endRecord === null ? answer.times.at(-1) : readTimeMs(endRecord)
-  const message = endEvents.reduce((before, event) => fold(before, event, endedAt), folded)
+  const message = endEvents.reduce((before, event) => foldAt(before, event, endedAt), folded)
   return { kind: "message", message, lost, ...readPlacement(endRecord ?? {}) }
 }
 
@@ -101,7 +101,7 @@ function foldEvents(
       continue
     }
     for (const clean of cleanEvent(event)) {
-      const next = fold(message, clean, at)
+      const next = foldAt(message, clean, at)
       if (clean.type === "tool_result" && next === message) lost += 1
       message = next
     }
