@@ -18,7 +18,7 @@ import {
   createOpenAnswer,
   fillOpenCall,
   type OpenAnswer,
-  readTimeMs,
+  readEventTime,
   type TurnStartRecord,
 } from "./assembly/open-answer.ts"
 import { type DeferredCall, listPendingCalls, type PendingCall, toPendingCall } from "./assembly/pending-calls.ts"
@@ -36,8 +36,8 @@ export interface LateEvents {
   readonly kind: "late"
   readonly id: string
   readonly events: readonly TurnEvent[]
-  /** The time of their record, in milliseconds since 1970; undefined if it is unknown. */
-  readonly at: number | undefined
+  /** The time of their record, in ISO 8601; undefined if it is unknown. */
+  readonly at: string | undefined
   /** Number of visible records that were dropped: only a result may arrive after the end. */
   readonly lost: number
 }
@@ -197,7 +197,7 @@ class TurnAssembler implements Assembler {
         kind: "late",
         id,
         events: [createResultEvent(call_id, "ok", record.text, null, null)],
-        at: readTimeMs(record),
+        at: readEventTime(record),
         lost: 0,
       }
     })
@@ -258,7 +258,7 @@ class TurnAssembler implements Assembler {
       kind: "late",
       id,
       events,
-      at: readTimeMs(record),
+      at: readEventTime(record),
       lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0,
     }
   }

@@ -36,7 +36,7 @@ export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, s
     const text = { text: message.words, ...modality }
     return [{ type: "user_message", ...base, ...placement, ...text, ...reply, ...attachmentsToFields(message) }]
   }
-  const end = { ...base, timestamp: formatTime(message.endedAt, timestamp) }
+  const end = { ...base, timestamp: message.endedAt ?? timestamp }
   return [
     ...partsToRecords(message, base),
     ...(message.status === "cancelled" ? [{ type: "output_cancelled" as const, ...end }] : []),
@@ -84,14 +84,9 @@ function orderAsset({ id, kind, mime_type, label, size, voice, width, height }: 
   }
 }
 
-/** `at` in milliseconds since 1970 as ISO 8601. What has no time of its own has that of its message. */
-function formatTime(at: number | undefined, messageTime: string): string {
-  return at === undefined ? messageTime : new Date(at).toISOString()
-}
-
 /** The records that end a call, which follow those of the calls that were requested meanwhile. */
 interface PendingEnd {
-  readonly at: number
+  readonly at: string
   readonly step: number
   readonly hasCard: boolean
   readonly records: readonly StreamRecord[]
@@ -102,11 +97,10 @@ interface PendingEnd {
  * before it. Calls without times overlap with the adjacent ones of their step.
  */
 function partsToRecords(message: Message, head: Omit<RecordBase, "step">): StreamRecord[] {
-  const messageMs = Date.parse(message.timestamp)
   const records: StreamRecord[] = []
   let pending: PendingEnd[] = []
   for (const part of message.parts) {
-    const begin = part.times?.begin ?? messageMs
+    const begin = part.times?.begin ?? message.timestamp
     const isFirst = (end: PendingEnd): boolean =>
       end.at < begin ||
       (end.at === begin && (part.type !== "tool_call" || part.step !== end.step)) ||
@@ -122,9 +116,13 @@ function partsToRecords(message: Message, head: Omit<RecordBase, "step">): Strea
     const at = part.times?.end ?? part.times?.started ?? begin
     pending.push({ at, step: part.step, hasCard: part.call.card !== null, records: callEndToRecords(part, base) })
     // A stable sort: ends of the same time keep the order of their calls.
-    pending.sort((one, other) => one.at - other.at)
+    pending.sort((one, other) => compareTimes(one.at, other.at))
   }
   return [...records, ...pending.flatMap((end) => end.records)]
+}
+
+function compareTimes(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
 }
 
 /** A result that cued a card arrived before the text that may show it (SPEC EV3). */
@@ -164,8 +162,8 @@ type TextPart = Exclude<Part, { type: "tool_call" }>
 
 function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
   const { text, times } = part
-  const begin = { ...base, timestamp: formatTime(times?.begin, base.timestamp) }
-  const end = { ...base, timestamp: formatTime(times?.end, base.timestamp) }
+  const begin = { ...base, timestamp: times?.begin ?? base.timestamp }
+  const end = { ...base, timestamp: times?.end ?? base.timestamp }
   const deltas = cutIntoDeltas(text)
   // The text of a part that is imported comes from its deltas.
   const whole = deltas.length > 1 ? {} : { text }
@@ -207,7 +205,7 @@ type CallPart = Extract<Part, { type: "tool_call" }>
 /** The request, the approval and the start of a call. */
 function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
   const { call_id: callId, name: toolName, args, channel, ordinal, ephemeral, approval } = call
-  const at = (time: number | undefined) => ({ ...base, timestamp: formatTime(time ?? times?.begin, base.timestamp) })
+  const at = (time: string | undefined) => ({ ...base, timestamp: time ?? times?.begin ?? base.timestamp })
   const records: StreamRecord[] = [{ type: "tool_call", ...at(times?.begin), callId, toolName, arguments: args }]
   if (approval !== null) records.push({ type: "tool_approval", ...at(times?.asked), callId, approval: "asked" })
   if (approval !== null && approval !== "asked")
@@ -222,7 +220,7 @@ function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecor
 /** The output and the result of a call. */
 function callEndToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
   const { call_id: callId, output, status } = call
-  const end = { ...base, timestamp: formatTime(times?.end ?? times?.started ?? times?.begin, base.timestamp) }
+  const end = { ...base, timestamp: times?.end ?? times?.started ?? times?.begin ?? base.timestamp }
   const hasResult = isSettled(status) || isDeferred(call)
   return [
     ...(output === "" ? [] : [{ type: "tool_output_delta" as const, ...end, callId, delta: output }]),

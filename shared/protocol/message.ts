@@ -109,8 +109,8 @@ export interface Message {
   readonly versions: number
   /** When the message was accepted, in ISO 8601. */
   readonly timestamp: string
-  /** When the answer ended, in milliseconds since 1970. Absent if unknown. */
-  readonly endedAt?: number
+  /** When the answer ended, in ISO 8601. Absent if unknown. */
+  readonly endedAt?: string
 }
 
 /** Creates a message without parts. */
@@ -204,8 +204,8 @@ export function fold(message: Message, event: TurnEvent): Message {
   }
 }
 
-/** Like `fold`, with the time of the event in milliseconds since 1970. If it is undefined, the changed parts get no times. */
-export function foldAt(message: Message, event: TurnEvent, at: number | undefined): Message {
+/** Like `fold`, with the time of the event in ISO 8601. If it is undefined, the changed parts get no times. */
+export function foldAt(message: Message, event: TurnEvent, at: string | undefined): Message {
   const folded = fold(message, event)
   return at === undefined ? folded : stampTimes(message, folded, event, at)
 }
@@ -290,7 +290,8 @@ function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): 
   return { ...closed, parts, status: event.status, reason: event.reason, metrics: event.metrics }
 }
 
-function interruptPart(part: Part): Part {
+/** Interrupts the call of a part if it is not settled. */
+export function interruptPart(part: Part): Part {
   if (part.type !== "tool_call" || isSettled(part.call.status)) return part
   const error = { code: "tool_interrupted", message: "The tool was interrupted." }
   return { ...part, call: { ...part.call, status: "interrupted", error } }

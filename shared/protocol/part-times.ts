@@ -8,17 +8,17 @@
 import type { TurnEvent } from "./event.ts"
 import { isSettled, type Message, type Part } from "./message.ts"
 
-/** Times of a part in milliseconds since 1970. */
+/** Times of a part in ISO 8601, in UTC with milliseconds, so that their order is that of the texts. */
 export interface PartTimes {
   /** Its first event: the first delta, or the request of the call. */
-  readonly begin: number
+  readonly begin: string
   /** The end of the text, or the result of the call. */
-  readonly end?: number
+  readonly end?: string
   /** When the user was asked to approve the call, and when the user decided. */
-  readonly asked?: number
-  readonly decided?: number
+  readonly asked?: string
+  readonly decided?: string
   /** When the call was dispatched. */
-  readonly started?: number
+  readonly started?: string
 }
 
 /**
@@ -26,7 +26,7 @@ export interface PartTimes {
  *
  * Cost  a continued text costs nothing; otherwise the number of parts.
  */
-export function stampTimes(before: Message, after: Message, event: TurnEvent, at: number): Message {
+export function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after
   const parts = after.parts.map((part, i) => {
     return part === before.parts[i] ? part : stampPart(before.parts[i], part, event, at)
@@ -38,7 +38,7 @@ function isContinued(before: Message, after: Message, { type }: TurnEvent): bool
   return (type === "text_delta" || type === "thinking_delta") && before.parts.length === after.parts.length
 }
 
-function stampPart(before: Part | undefined, after: Part, event: TurnEvent, at: number): Part {
+function stampPart(before: Part | undefined, after: Part, event: TurnEvent, at: string): Part {
   const times = before === undefined ? { begin: at } : before.times
   // A part of an older version stays without times.
   if (times === undefined) return after
@@ -51,7 +51,7 @@ function stampPart(before: Part | undefined, after: Part, event: TurnEvent, at: 
   return { ...after, times: { ...times, ...readCallTime(event, at), ...end } }
 }
 
-function readCallTime(event: TurnEvent, at: number): Partial<PartTimes> {
+function readCallTime(event: TurnEvent, at: string): Partial<PartTimes> {
   if (event.type === "tool_call_start") return { started: at }
   if (event.type !== "tool_approval") return {}
   return event.approval === "asked" ? { asked: at } : { decided: at }

@@ -12,7 +12,13 @@ import {
   MAX_IMPORTED_OUTPUTS,
   MAX_IMPORTED_TEXT_CHARS,
 } from "../../shared/ingest/assembly/answer-budget.ts"
-import { MAX_IMPORTED_CALLS, MAX_IMPORTED_PARTS } from "../../shared/limits.ts"
+import {
+  MAX_ARGS_CHARS,
+  MAX_ERROR_CHARS,
+  MAX_IMPORTED_CALLS,
+  MAX_IMPORTED_PARTS,
+  MAX_TOOL_NAME_CHARS,
+} from "../../shared/limits.ts"
 import { deriveContent, listCalls } from "../../shared/protocol/message.ts"
 import type { StreamRecord } from "../../shared/protocol/record.ts"
 
@@ -66,6 +72,19 @@ describe("a large turn", () => {
 })
 
 describe("a large answer", () => {
+  test("[RE36] is cut without splitting a surrogate pair: names, arguments, errors", () => {
+    const cut = (max: number): string => `${"x".repeat(max - 1)}😀`
+    const error = { code: "failed", message: cut(MAX_ERROR_CHARS) }
+    const [answer] = assemble([
+      { type: "tool_call", ...BASE, callId: "c", toolName: cut(MAX_TOOL_NAME_CHARS), arguments: cut(MAX_ARGS_CHARS) },
+      { type: "tool_result", ...BASE, callId: "c", ok: false, error },
+    ]).answers
+    const [call] = answer === undefined ? [] : listCalls(answer.message)
+    expect([call?.name, call?.args, call?.error?.message]).toEqual(
+      [MAX_TOOL_NAME_CHARS, MAX_ARGS_CHARS, MAX_ERROR_CHARS].map((max) => "x".repeat(max - 1)),
+    )
+  })
+
   test("[RE36] has no more parts than its limit, however they are separated", () => {
     const ends = ["text_done", "thinking_start"] as const
     for (const type of ends) {

@@ -155,7 +155,7 @@ describe("too large", () => {
 
   test("[RE36] a line over its limit affects only itself", async () => {
     const id = await freshSession()
-    const file = `${lines(WORDS)}{"type":"user_message","text":"${"x".repeat(5 * MB)}"}\n${lines({ ...WORDS, text: "too" })}`
+    const file = `${lines(WORDS)}{"type":"user_message","text":"${"x".repeat(10 * MB)}"}\n${lines({ ...WORDS, text: "too" })}`
     expect(await take(id, file)).toMatchObject({
       value: { records: 2, skipped: 1, bad: [{ line: 2, code: "body_too_large" }] },
     })

@@ -96,6 +96,15 @@ function createCallRows({ queryAll, queryFirst }: Database) {
       return queryFirst(query, pos) !== null
     },
 
+    /** The next message after a position with a call that waits for its final result; null if there is none. */
+    findWaitingCallAfter(pos: number): number | null {
+      const row = queryFirst(
+        "SELECT pos FROM tool_calls WHERE pos > ? AND status = 'waiting' ORDER BY pos LIMIT 1",
+        pos,
+      )
+      return row === null ? null : Number(row["pos"])
+    },
+
     putCall(pos: number, part: number, step: number, seq: number, call: ToolCall, times?: PartTimes): void {
       queryAll(
         `INSERT OR REPLACE INTO tool_calls

@@ -92,7 +92,7 @@ interface TranscriptMeta {
   readonly metrics: Metrics | null
   /** Omitted if empty. */
   readonly attachments?: readonly Asset[]
-  readonly endedAt?: number
+  readonly endedAt?: string
 }
 
 /** Values of the `open` column of `leaf`. A part is cut if its turn ended in the middle of it. */

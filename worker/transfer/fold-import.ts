@@ -7,6 +7,7 @@
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
 import { parseJson } from "../../shared/json.ts"
+import { interruptPart, type Part } from "../../shared/protocol/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { StagedFile } from "./import-state.ts"
 import { type FoldingProgress, ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
@@ -39,7 +40,34 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
     for (const row of rows) if (fold.addRow(row)) await yieldNow()
     await yieldIfDue()
   }
-  return fold.finish()
+  const result = fold.finish()
+  await settleWaitingCalls(host)
+  return result
+}
+
+/**
+ * Interrupts the calls whose final result is not in the file: nobody is going to send it (SPEC RE44). Can be repeated.
+ */
+async function settleWaitingCalls({ store, nextSeq }: FoldingHost): Promise<void> {
+  const yieldNow = createYielder(1)
+  for (let pos = store.findWaitingCallAfter(0); pos !== null; pos = store.findWaitingCallAfter(pos)) {
+    const message = store.findMessageAt(pos)?.message
+    store.atomically(() => interruptWaitingCalls(store, nextSeq, pos, message?.parts ?? []))
+    await yieldNow()
+  }
+}
+
+function interruptWaitingCalls(
+  store: FoldingHost["store"],
+  nextSeq: () => number,
+  pos: number,
+  parts: readonly Part[],
+): void {
+  for (const [at, part] of parts.entries()) {
+    const interrupted = interruptPart(part)
+    if (interrupted === part || interrupted.type !== "tool_call") continue
+    store.putCall(pos, at, part.step, nextSeq(), interrupted.call, interrupted.times)
+  }
 }
 
 class Fold {
@@ -121,5 +149,10 @@ function createRecordNumbering(staging: StagedRows): (n: number) => number {
 /** Parses a staged row. It was valid when it was staged. */
 function rowToRecord({ line, at }: StagedRow): StreamRecord | null {
   const record = parseRecord(parseJson(line))
-  return record.ok ? { ...record.value, timestamp: new Date(at).toISOString() } : null
+  if (!record.ok) return null
+  const timestamp = new Date(at).toISOString()
+  const { value } = record
+  if (value.type !== "assistant_message" || value.started === undefined) return { ...value, timestamp }
+  const startMs = Date.parse(value.started)
+  return { ...value, timestamp, started: Number.isNaN(startMs) ? undefined : new Date(startMs).toISOString() }
 }

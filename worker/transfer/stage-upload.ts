@@ -10,7 +10,7 @@ import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
 import { type ChatEvent, chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
-import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
+import { MAX_BAD_LINES, MAX_IMPORT_LINE_BYTES, MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { checkRecordCount, readUploadLines, UnreadableUploadError, type UploadTimes } from "./upload-lines.ts"
@@ -242,7 +242,8 @@ function checkRecordSize(record: StreamRecord, json: object): Result<ParsedRecor
     return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
   }
   const line = recordToSealedLine(json)
-  if (countUtf8Bytes(line) > MAX_STAGED_BYTES) return fail({ reason: "body_too_large", max: MAX_STAGED_BYTES })
+  if (countUtf8Bytes(line) > MAX_IMPORT_LINE_BYTES)
+    return fail({ reason: "body_too_large", max: MAX_IMPORT_LINE_BYTES })
   return succeed({ record, line })
 }
 

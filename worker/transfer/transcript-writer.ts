@@ -63,7 +63,7 @@ export class TranscriptWriter {
     const stored = pos === null || !store.hasOpenCallAt(pos) ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
     this.#lateResults += 1
-    const recorder = new TurnRecorder(store, stored, nextSeq, at === undefined ? {} : { now: () => at })
+    const recorder = new TurnRecorder(store, stored, nextSeq, at === undefined ? {} : { now: () => Date.parse(at) })
     let lostEvents = 0
     for (const event of events) {
       const before = recorder.currentMessage()

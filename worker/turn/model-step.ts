@@ -4,6 +4,7 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import type { Model, ModelEvent } from "../model/model-adapter.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
 import { createCallId } from "../platform/call-id.ts"
@@ -80,8 +81,8 @@ function addToolCall(host: TurnHost, run: TurnRun, event: Extract<ModelEvent, { 
   feedEvent(host, run, {
     type: "tool_call",
     call_id: createCallId(run.recorder.pos, parts.length),
-    name: event.name.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed(),
+    name: cutText(event.name.toWellFormed(), MAX_TOOL_NAME_CHARS),
     // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should.
-    args: event.args.slice(0, MAX_ARGS_CHARS).toWellFormed(),
+    args: cutText(event.args.toWellFormed(), MAX_ARGS_CHARS),
   })
 }

@@ -82,7 +82,13 @@ export class TurnRecorder {
     store: SessionStore,
     stored: StoredMessage,
     nextSeq: () => number,
-    { discardPending = false, deadlineFor, alongside = NO_ALONGSIDE_WRITE, now = Date.now, resolver }: TurnRecorderOptions = {},
+    {
+      discardPending = false,
+      deadlineFor,
+      alongside = NO_ALONGSIDE_WRITE,
+      now = Date.now,
+      resolver,
+    }: TurnRecorderOptions = {},
   ) {
     this.pos = stored.pos
     this.drift = this.#segmenter.drift
@@ -125,7 +131,7 @@ export class TurnRecorder {
     if ("delta" in event) this.#pendingChars += event.delta.length
     this.#hasPendingText ||= event.type === "text_delta" || event.type === "thinking_delta"
     for (const clean of this.#intake.cleanEvent(event)) {
-      this.#message = foldAt(this.#message, clean, this.#now())
+      this.#message = foldAt(this.#message, clean, new Date(this.#now()).toISOString())
       if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
       const at = this.#message.parts.length - 1
       this.#addedTexts.set(at, this.#addedTextOf(at) + clean.delta)
@@ -229,7 +235,8 @@ export function createPartWriter(
       writeChunk(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, addedText: output })
     }
     // After a reset the part may have no chunk that carries the seq, so the call's row does.
-    if (previous === null || isRestarted || isRowChanged(previous, call)) store.putCall(pos, at, step, seq, call, part.times)
+    if (previous === null || isRestarted || isRowChanged(previous, call))
+      store.putCall(pos, at, step, seq, call, part.times)
   }
 }
 

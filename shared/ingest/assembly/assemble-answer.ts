@@ -11,7 +11,7 @@ import { createMessage, foldAt, isDeferred, isSettled, listCalls, type Message }
 import { boundText } from "../call-events.ts"
 import { createAnswerBudget } from "./answer-budget.ts"
 import { createIntake } from "../intake.ts"
-import { type AnswerEvent, type EndRecord, type OpenAnswer, readTimeMs } from "./open-answer.ts"
+import { type AnswerEvent, type EndRecord, type OpenAnswer, readEventTime } from "./open-answer.ts"
 import { toPublicId } from "../public-id.ts"
 import { withGrants } from "./record-trust.ts"
 
@@ -56,7 +56,7 @@ export function assembleAnswer(answer: OpenAnswer): AssembledMessage {
   const { message: folded, lost } = foldEvents(createEmptyAnswer(answer), answer, intake.cleanEvent)
   const { status, reason } = resolveEnd(folded, endRecord, answer.isCancelled)
   const endEvents = intake.cleanEvent({ type: "end", status, reason, metrics: endRecord?.metrics ?? null })
-  const endedAt = endRecord === null ? answer.times.at(-1) : readTimeMs(endRecord)
+  const endedAt = endRecord === null ? answer.times.at(-1) : readEventTime(endRecord)
   const message = endEvents.reduce((before, event) => foldAt(before, event, endedAt), folded)
   return { kind: "message", message, lost, ...readPlacement(endRecord ?? {}) }
 }
@@ -67,7 +67,8 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
     id,
     role: "assistant",
     exchange_id: exchangeId,
-    timestamp: readStart(endRecord) ?? timestamp,
+    // Our own exports state when the answer began. In other files it is the time of its first record.
+    timestamp: endRecord?.started ?? timestamp,
     version,
     summary: summary === undefined ? null : { ...summary, text: boundText(summary.text, MAX_SUMMARY_CHARS) },
     origin,
@@ -75,12 +76,6 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
     agent: to === undefined ? null : createAgentTag("sent", to, agentExchangeId, id),
     reply_to: toPublicId(replyTo),
   })
-}
-
-/** Our own exports state when the answer began. In other files it is the time of its first record. */
-function readStart(endRecord: EndRecord | null): string | null {
-  const at = readTimeMs({ timestamp: endRecord?.started })
-  return at === undefined ? null : new Date(at).toISOString()
 }
 
 function foldEvents(
@@ -110,7 +105,7 @@ function foldEvents(
 }
 
 /** An event and the time of its record. */
-type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: number | undefined }
+type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: string | undefined }
 
 /** Joins adjacent pieces of a call's output, because folding one costs as much as folding all. */
 function joinOutputs(events: readonly FoldedEvent[]): FoldedEvent[] {
@@ -149,7 +144,7 @@ function completeEvents(answer: OpenAnswer): FoldedEvent[] {
   ]
 }
 
-function createTextEvents(kind: "text" | "thinking", delta: string, at: number | undefined): FoldedEvent[] {
+function createTextEvents(kind: "text" | "thinking", delta: string, at: string | undefined): FoldedEvent[] {
   return delta === "" ? [] : [{ type: `${kind}_delta`, delta, at }]
 }
 

@@ -18,6 +18,7 @@ import {
 } from "../call-events.ts"
 import { isQueuedResult, listQuestionIds } from "./pending-calls.ts"
 import { toPublicCallId } from "../public-id.ts"
+import { readRecordTime, UNKNOWN_TIME } from "./question-record.ts"
 import { fillGaps, StreamedText, type TextKind } from "../whole-text.ts"
 
 /** Records that begin a turn. */
@@ -41,8 +42,8 @@ export interface OpenAnswer {
   readonly exchangeId: string
   readonly timestamp: string
   readonly events: AnswerEvent[]
-  /** The time of the record of each event, in milliseconds since 1970. */
-  readonly times: (number | undefined)[]
+  /** The time of the record of each event, in ISO 8601. */
+  readonly times: (string | undefined)[]
   /** The places in `events` of the first event and of the result of each call. */
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
@@ -88,14 +89,14 @@ export function createOpenAnswer(
 export function applyRecord(answer: OpenAnswer, record: AnswerRecord): void {
   addRecordEvents(answer, record)
   const { events, times } = answer
-  const at = readTimeMs(record)
+  const at = readEventTime(record)
   while (times.length < events.length) times.push(at)
 }
 
-/** The time of a record in milliseconds since 1970; undefined if it is unknown. A record without a time has time 0. */
-export function readTimeMs({ timestamp }: Pick<StreamRecord, "timestamp">): number | undefined {
-  const at = Date.parse(timestamp ?? "")
-  return at > 0 ? at : undefined
+/** The time of a record in ISO 8601; undefined if it is unknown. */
+export function readEventTime(record: StreamRecord): string | undefined {
+  const time = readRecordTime(record)
+  return time === UNKNOWN_TIME ? undefined : time
 }
 
 function addRecordEvents(answer: OpenAnswer, record: AnswerRecord): void {

@@ -69,7 +69,10 @@ export function listNamedQuestions(record: Extract<TurnStartRecord, { type: "age
   return [record.agentExchangeId, record.responseId].filter((id) => id !== undefined)
 }
 
+/** The time of records before the first one with a time. */
+export const UNKNOWN_TIME = "1970-01-01T00:00:00.000Z"
+
 /** The importer has already converted timestamps to ISO 8601. */
 export function readRecordTime({ timestamp }: StreamRecord): string {
-  return timestamp ?? "1970-01-01T00:00:00.000Z"
+  return timestamp ?? UNKNOWN_TIME
 }
