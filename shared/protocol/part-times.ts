@@ -28,14 +28,18 @@ export interface PartTimes {
  */
 export function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after
-  const parts = after.parts.map((part, i) => {
-    return part === before.parts[i] ? part : stampPart(before.parts[i], part, event, at)
-  })
+  let { parts } = after
+  for (let i = parts.length - 1; i >= 0; i -= 1) {
+    const part = parts[i]
+    if (part === undefined || part === before.parts[i]) continue
+    const stamped = stampPart(before.parts[i], part, event, at)
+    if (stamped !== part) parts = parts.with(i, stamped)
+  }
   return event.type === "end" ? { ...after, parts, endedAt: at } : { ...after, parts }
 }
 
 function isContinued(before: Message, after: Message, { type }: TurnEvent): boolean {
-  return (type === "text_delta" || type === "thinking_delta") && before.parts.length === after.parts.length
+  return type.endsWith("_delta") && before.parts.length === after.parts.length
 }
 
 function stampPart(before: Part | undefined, after: Part, event: TurnEvent, at: string): Part {
