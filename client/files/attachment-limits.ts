@@ -10,7 +10,7 @@ import {
   MAX_PDF_BYTES,
   MAX_TEXT_BYTES,
   MAX_VIDEO_BYTES,
-} from "../../shared/limits.ts"
+} from "../../shared/asset-limits.ts"
 
 const MAX_BYTES_BY_TYPE: readonly (readonly [type: RegExp, bytes: number])[] = [
   [/^image\//, MAX_IMAGE_BYTES],

@@ -9,7 +9,8 @@
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { SignResponse } from "../../shared/protocol/http-body.ts"
-import { MAX_SIGNED_URLS, MAX_URL_CHARS } from "../../shared/limits.ts"
+import { MAX_SIGNED_URLS } from "../../shared/asset-limits.ts"
+import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { isPermanentRefusal, RequestError } from "../net/api.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 

@@ -8,7 +8,8 @@
 
 import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
-import { MAX_ID_CHARS, MAX_SIDE } from "../limits.ts"
+import { MAX_SIDE } from "../asset-limits.ts"
+import { MAX_ID_CHARS } from "../limits.ts"
 
 /** A public id: of a message, call, session, asset or exchange. */
 export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))

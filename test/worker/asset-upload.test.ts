@@ -2,7 +2,7 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { ASSET_PENDING_MS, MAX_IMAGE_BYTES, MAX_SESSION_ASSETS, MAX_VIDEO_BYTES } from "../../shared/limits.ts"
+import { ASSET_PENDING_MS, MAX_IMAGE_BYTES, MAX_SESSION_ASSETS, MAX_VIDEO_BYTES } from "../../shared/asset-limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
 import { brokenBucket, file, listStoredAssets, NOTHING, png, upload, withBrokenBucket } from "./files.ts"

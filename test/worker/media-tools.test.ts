@@ -2,7 +2,7 @@
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_CANVAS_BYTES } from "../../shared/limits.ts"
+import { MAX_CANVAS_BYTES } from "../../shared/asset-limits.ts"
 import { resolveCardTag, extractResultData } from "../../shared/protocol/card-cue.ts"
 import { parseDirectives } from "../../shared/segment/parse-directives.ts"
 import type { Asset } from "../../shared/protocol/event.ts"

@@ -2,7 +2,7 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/limits.ts"
+import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/asset-limits.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { verifyLink, signLink } from "../../worker/auth/link-signing.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"

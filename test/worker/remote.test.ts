@@ -3,7 +3,7 @@
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test, vi } from "vitest"
-import { MAX_IMAGE_BYTES, MAX_REMOTE_REDIRECTS } from "../../shared/limits.ts"
+import { MAX_IMAGE_BYTES, MAX_REMOTE_REDIRECTS } from "../../shared/asset-limits.ts"
 import { fetchRemote } from "../../worker/routes/remote-fetch.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { signLink } from "../../worker/auth/link-signing.ts"

@@ -3,7 +3,7 @@
 import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
-import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
+import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/asset-limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { connect, sessionOf } from "../support/socket.ts"
 import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"

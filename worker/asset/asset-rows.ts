@@ -7,7 +7,7 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/limits.ts"
+import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/asset-limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
 import { parseJsonColumn } from "../store/columns.ts"
 

@@ -11,7 +11,7 @@ import {
   MAX_PDF_BYTES,
   MAX_TEXT_BYTES,
   MAX_VIDEO_BYTES,
-} from "../../shared/limits.ts"
+} from "../../shared/asset-limits.ts"
 
 export interface FileType {
   readonly kind: Exclude<Asset["kind"], "canvas">

@@ -4,7 +4,7 @@
  * The page reserves space with it, so a missing or wrong size does no harm. The Exif orientation is applied. Pure.
  */
 
-import { MAX_SIDE } from "../../shared/limits.ts"
+import { MAX_SIDE } from "../../shared/asset-limits.ts"
 
 /** In pixels. */
 export interface ImageSize {

@@ -1,7 +1,7 @@
 /** save-asset.ts: stores the bytes that a tool made as an asset of its session, with the same steps as an upload. */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_CANVAS_BYTES } from "../../shared/limits.ts"
+import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_CANVAS_BYTES } from "../../shared/asset-limits.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { titleToLabel } from "./asset-label.ts"
 import { storeAsset, type UploadTarget } from "./asset-upload.ts"

@@ -5,13 +5,13 @@
  * production deployment refuses it (SPEC AU3).
  */
 
+import { ASSET_PENDING_MS, REMOTE_FIRST_BYTE_MS, REMOTE_MS, MAX_UPLOAD_MS } from "../../shared/asset-limits.ts"
 import {
   AGENT_CALLBACK_MS,
   AGENT_ANSWER_MS,
   AGENT_RETRY_MS,
   TURN_ALARM_MS,
   APPROVAL_MS,
-  ASSET_PENDING_MS,
   IMPORT_RESPONSE_MS,
   IMPORT_IDLE_MS,
   IMPORT_TOTAL_MS,
@@ -24,11 +24,8 @@ import {
   PRODUCER_REFRESH_MS,
   PRODUCER_SILENCE_MS,
   PRODUCER_TURN_MS,
-  REMOTE_FIRST_BYTE_MS,
-  REMOTE_MS,
   TOOL_MS,
   TURN_MS,
-  MAX_UPLOAD_MS,
 } from "../../shared/limits.ts"
 
 export interface TimeLimitsEnv {

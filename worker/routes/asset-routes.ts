@@ -7,7 +7,7 @@
 
 import { type Context, Hono } from "hono"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_VIDEO_BYTES } from "../../shared/limits.ts"
+import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_VIDEO_BYTES } from "../../shared/asset-limits.ts"
 import type { UploadResponse } from "../../shared/protocol/http-body.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { storeAsset, type UploadTarget } from "../asset/asset-upload.ts"

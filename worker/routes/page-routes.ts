@@ -6,7 +6,7 @@
  */
 
 import { type Context, Hono } from "hono"
-import { SETTINGS_FRESH_MS } from "../../shared/limits.ts"
+import { SETTINGS_FRESH_MS } from "../../shared/asset-limits.ts"
 import { type Env, getCanvasOrigin, getPageTenant } from "../env.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 import { logError } from "../platform/log.ts"

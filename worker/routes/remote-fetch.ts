@@ -6,7 +6,7 @@
  */
 
 import { fail, type RemoteFlaw, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_REMOTE_REDIRECTS, FILE_TYPE_BYTES } from "../../shared/limits.ts"
+import { MAX_REMOTE_REDIRECTS, FILE_TYPE_BYTES } from "../../shared/asset-limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { type FileType, detectFileType } from "../asset/detect-file-type.ts"
 import { BodyReader } from "../platform/read-bounded.ts"

@@ -8,7 +8,7 @@
 import { type Context, Hono } from "hono"
 import { base64url } from "jose"
 import { succeed } from "../../shared/fault.ts"
-import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/limits.ts"
+import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/asset-limits.ts"
 import type { Env } from "../env.ts"
 import { type LinkClaims, verifyLink } from "../auth/link-signing.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"

@@ -6,7 +6,8 @@
 
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_EMBED_ORIGINS, MAX_HOST_CHARS, MAX_MEDIA_HOSTS } from "../../shared/limits.ts"
+import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/asset-limits.ts"
+import { MAX_HOST_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl, type PublicUrl } from "../../shared/text/public-url.ts"
 import { splitCommaList } from "../platform/comma-list.ts"
 import type { TenantSettings } from "./agent-config.ts"

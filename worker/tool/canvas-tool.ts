@@ -5,7 +5,8 @@
  */
 
 import * as v from "valibot"
-import { MAX_CANVAS_BYTES, MAX_EMBED_HEIGHT, MIN_EMBED_HEIGHT } from "../../shared/limits.ts"
+import { MAX_CANVAS_BYTES } from "../../shared/asset-limits.ts"
+import { MAX_EMBED_HEIGHT, MIN_EMBED_HEIGHT } from "../../shared/limits.ts"
 import { createEmbedTrailer, createRefusal, type Tool, toolResult, createSaveFailure } from "./tool.ts"
 
 const argsSchema = v.object({
