@@ -1,6 +1,6 @@
 /**
  * same-dom.test.ts: every golden transcript produces the same elements live, from storage, after an export and import, and
- * after an import of a file of another system, in a real Chromium on the built page.
+ * after an import of a file of another system, in a real Chromium on the built page. Imported files do the same.
  *
  * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
@@ -20,6 +20,8 @@ import { createMessageSegmenter, messageToWire, diffMessageState } from "../../s
 import type { Golden } from "../support/golden.ts"
 import { readGoldens } from "../support/golden-files.ts"
 import { foldGolden, addEndEvent, createAnswer, createQuestion } from "../support/golden-messages.ts"
+import { readImportFixtures } from "../support/import-fixture-files.ts"
+import { importLines } from "../support/import-fixtures.ts"
 import { legacyRecordsOf } from "../support/other-systems.ts"
 import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -219,4 +221,72 @@ describe("golden transcripts in the page", () => {
     const legacy = await importInto(linesOf(plain.flatMap(({ question, answer }) => legacyRecordsOf(question, answer))))
     expect(unmarked(await shownIn(legacy, plain))).toBe(unmarked(own))
   })
+})
+
+/** The frames of imported messages as if they were written now: an answer grows part by part. */
+function growingFrames(messages: readonly Message[]): object[] {
+  let seq = 0
+  const frames: object[] = []
+  const send = (frame: object): void => {
+    frames.push({ ...frame, seq: seq + 1, prev: seq })
+    seq += 1
+  }
+  for (const message of messages) {
+    if (message.role !== "assistant") {
+      send({ type: "message", ...messageToWire(message) })
+      continue
+    }
+    const steps = message.parts.map((_, at): Message => {
+      return { ...message, status: "running", reason: null, parts: message.parts.slice(0, at + 1) }
+    })
+    const segmenter = createMessageSegmenter()
+    let before: Message = { ...message, status: "running", reason: null, parts: [] }
+    send({ type: "message", ...messageToWire(before) })
+    for (const next of [...steps, message]) {
+      const ops: Op[] = [...segmenter.advance(next), ...diffMessageState(before, next)]
+      before = next
+      if (ops.length > 0) send({ type: "ops", message: message.id, ops })
+    }
+  }
+  return frames
+}
+
+describe("imported files in the page", () => {
+  const fixtures = readImportFixtures().map((fixture) => [fixture.name, fixture.lines] as const)
+
+  async function shownOn(context: BrowserContext, session: string, count: number): Promise<string> {
+    const { page, errors } = await openIn(context, setup.cuecard, `#/s/${session}`)
+    await page.waitForFunction(
+      (expected) => document.querySelectorAll("[data-transcript] article").length === expected,
+      count,
+    )
+    await untilStill(page)
+    const shown = await transcriptOf(page)
+    expect(errors).toEqual([])
+    return shown
+  }
+
+  test.each(fixtures)(
+    "[IR11] %s: written live, reloaded, in a second tab, and exported and imported",
+    async (_name, lines) => {
+      const file = `${lines.join("\n")}\n`
+      const session = await importInto(file)
+      const { messages } = (await (await call(`${session}/conversation/recent`)).json()) as HistoryPage
+      const context = await setup.browser.newContext(VIEW)
+      const reloaded = await shownOn(context, session, messages.length)
+      expect(await shownOn(context, session, messages.length)).toBe(reloaded)
+      const again = await importInto(await exportOf(session))
+      expect(await shownOn(context, again, messages.length)).toBe(reloaded)
+      await context.close()
+      const live = await setup.browser.newContext(VIEW)
+      const { id } = await setup.cuecard.createSession()
+      const { epoch } = (await (await call(`${id}/conversation/recent`)).json()) as HistoryPage
+      const imported = importLines(lines).map((message): Message => {
+        return { ...message, origin: message.role === "user" ? null : "import" }
+      })
+      await playLive(live, epoch, growingFrames(imported))
+      expect(unmarked(await shownOn(live, id, messages.length))).toBe(unmarked(reloaded))
+      await live.close()
+    },
+  )
 })

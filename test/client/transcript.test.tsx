@@ -55,6 +55,14 @@ describe("a message", () => {
     expect(root.querySelectorAll("b, strong, a")).toHaveLength(0)
   })
 
+  test.each([
+    ["without a text", [], "Spoken message, without a transcript"],
+    ["with a transcript", [{ type: "text" as const, content: "Stop." }], "Stop.Spoken message"],
+  ])("[IR4] a spoken question %s is labelled", (_name, segments, shownText) => {
+    const { root } = transcript([{ ...createMessage("user", segments), mode: "spoken", content: "" }])
+    expect(root.querySelector("article[data-role=user]")?.textContent).toBe(shownText)
+  })
+
   test.each<[MessageStatus, string | null, string]>([
     ["cancelled", null, "You stopped this response. Regenerate"],
     ["interrupted", "process_restart", "The response was interrupted by a restart. Continue"],

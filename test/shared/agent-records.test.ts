@@ -121,6 +121,67 @@ describe("records of other producers", () => {
   })
 })
 
+describe("the sender", () => {
+  const question = { type: "user_message", text: "Look." }
+  test.each([
+    ["its agent", { fromAgentId: "planner", fromSessionId: "s9" }, "planner"],
+    ["its session", { fromSessionId: "s9" }, "s9"],
+  ])("[IR6] a question that names a sender is a message from %s", (_name, fields, name) => {
+    for (const type of ["user_message", "agent_message"]) {
+      const { messages } = readBack([{ ...question, ...fields, type }])
+      expect(messages).toMatchObject([{ role: "agent", words: "Look.", agent: { direction: "received", name } }])
+    }
+  })
+})
+
+describe("a callback that arrives in the middle of an answer", () => {
+  const asked = [
+    { type: "user_message", text: "Ask." },
+    { type: "tool_call", callId: "t1", toolName: "agents_message", argsJson: "{}" },
+    { type: "tool_result", callId: "t1", ok: true, result: { mode: "async", status: "started", responseId: "x1" } },
+    { type: "text_delta", responseId: "r1", delta: "I " },
+  ]
+  const rest = { type: "text_delta", responseId: "r1", delta: "asked." }
+
+  test("[IR7] is the result of its call, and the answer continues", () => {
+    const { messages, late } = readBack([...asked, { type: "agent_callback", responseId: "x1", text: "Found." }, rest])
+    expect(late).toEqual([])
+    expect(messages).toMatchObject([{ role: "user" }, { role: "assistant" }])
+    expect(messages[1] && segmentsOf(messages[1])).toMatchObject([
+      { type: "tool", status: "ok", result: "Found." },
+      { type: "text", content: "I asked." },
+    ])
+  })
+
+  test("[IR7] is shown as a result of its own if no call asked for it", () => {
+    const { messages } = readBack([...asked, { type: "agent_callback", responseId: "x9", text: "Found." }, rest])
+    expect(messages[1] && segmentsOf(messages[1])).toMatchObject([
+      { type: "tool", status: "waiting" },
+      { type: "text", content: "I" },
+      { type: "tool", status: "ok", result: "Found." },
+      { type: "text", content: "asked." },
+    ])
+  })
+
+  test("[IR7] can be repeated as the question of the next turn, which is joined to the same call", () => {
+    const { messages } = readBack([
+      ...asked,
+      { type: "agent_callback", responseId: "x1", text: "Found." },
+      rest,
+      { type: "text_done", responseId: "r1", text: "I asked." },
+      { type: "agent_message", responseId: "x1", text: "[Async response, responseId=x1]: Found." },
+      { type: "text_done", responseId: "r2", text: "So it is." },
+    ])
+    expect(messages.map(({ role, words }) => `${role} ${words}`.trim())).toEqual([
+      "user Ask.",
+      "assistant",
+      "agent Found.",
+      "assistant",
+    ])
+    expect(messages[2]?.agent).toEqual({ direction: "received", name: "agent", exchange: "x1", call_id: "t1" })
+  })
+})
+
 test("[RE9] a record without responseId belongs to the first answer of its turn that has one", () => {
   const { messages } = readBack([
     { type: "user_message", text: "Look." },

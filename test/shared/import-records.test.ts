@@ -4,7 +4,10 @@ import { readFileSync, writeFileSync } from "node:fs"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { listCalls } from "../../shared/protocol/message.ts"
+import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
 import { segmentsOf } from "../../shared/segment/segmenter.ts"
+import { readGoldens } from "../support/golden-files.ts"
+import { createQuestion, foldGolden } from "../support/golden-messages.ts"
 import { IMPORT_FIXTURES, readImportFixtures } from "../support/import-fixture-files.ts"
 import { importLines, printMessages } from "../support/import-fixtures.ts"
 import { assertProperty, IS_FULL, RUNS } from "../support/seeded.ts"
@@ -23,6 +26,82 @@ describe("stored transcripts", () => {
         readFileSync(file, "utf8").replace(/^---\n[\s\S]*$/m, () => `---\n${printed}`),
       )
     } else expect(printed).toBe(expected)
+  })
+})
+
+const DOCUMENT = readFileSync(new URL("../../docs/import.md", import.meta.url), "utf8")
+
+/** The fields of a section of docs/import.md, as `record.field`. */
+function readDocumentedFields(section: string): string[] {
+  const text = DOCUMENT.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? ""
+  const rows = text.split("\n").filter((line) => line.startsWith("| `"))
+  return rows.flatMap((row) => {
+    const [records = "", fields = "", use = "", reason = ""] = row
+      .split("|")
+      .slice(1)
+      .map((cell) => cell.trim())
+    expect(["used", "omitted"], row).toContain(use)
+    if (use === "omitted") expect(reason, row).not.toBe("")
+    return listCodes(records).flatMap((record) => listCodes(fields).map((field) => `${record}.${field}`))
+  })
+}
+
+function listCodes(cell: string): string[] {
+  return Array.from(cell.matchAll(/`([^`]+)`/g), (match) => match[1] ?? "")
+}
+
+/** The fields of all records, and of their payloads. */
+function listFields(record: { readonly type: string; readonly payload?: object }): string[] {
+  const { type, payload } = record
+  return payload === undefined
+    ? Object.keys(record).map((field) => `${type}.${field}`)
+    : [...Object.keys(record).map((field) => `*.${field}`), ...Object.keys(payload).map((field) => `${type}.${field}`)]
+}
+
+describe("docs/import.md", () => {
+  test.each([
+    ["kcosr/assistant: conversation log", "store-"],
+    ["kcosr/assistant: event store", "events"],
+  ])("[IR1] lists exactly the fields of the types of %s, and no file has another one", (section, prefix) => {
+    const documented = readDocumentedFields(section)
+    expect(new Set(documented).size).toBe(documented.length)
+    const files = fixtures.filter(({ name }) => name.startsWith(prefix))
+    expect(files.length).toBeGreaterThan(0)
+    const common = new Set(documented.flatMap((field) => (field.startsWith("*.") ? field.slice(2) : [])))
+    const ofTypes = new Set(
+      files.flatMap(({ keys, source }) => {
+        expect(source).toContain("kcosr/assistant@")
+        return [...keys].flatMap(([type, names]) =>
+          names.map((name) => (common.has(name) && prefix !== "events" ? `*.${name}` : `${type}.${name}`)),
+        )
+      }),
+    )
+    expect([...ofTypes].sort()).toEqual([...documented].sort())
+    const types = new Map(files.flatMap(({ keys }) => [...keys]))
+    for (const { name, lines } of files) {
+      for (const line of lines) {
+        const unknown = listFields(JSON.parse(line)).filter((field) => {
+          const [type = "", key = ""] = field.split(".")
+          return !(types.get(type) ?? []).includes(key)
+        })
+        expect(unknown, `${name}: ${line}`).toEqual([])
+      }
+    }
+    // Each type occurs in a file.
+    const used = new Set(files.flatMap(({ lines }) => lines.map((line) => String(JSON.parse(line).type))))
+    expect([...types.keys()].filter((type) => type !== "*" && !used.has(type))).toEqual([])
+  })
+
+  test("[IR1] lists the fields of our own export", () => {
+    const documented = new Set(readDocumentedFields("Cuecard export"))
+    const records = readGoldens().flatMap((golden) =>
+      [createQuestion("q1", golden.title), foldGolden(golden, "a1", "q1")].flatMap((message) =>
+        messageToRecords({ pos: 2, parent: 1, tip: 3, message }, "s1"),
+      ),
+    )
+    const fields = records.flatMap((record) => Object.keys(record).map((key) => [record.type, key] as const))
+    const missing = fields.filter(([type, key]) => !documented.has(`*.${key}`) && !documented.has(`${type}.${key}`))
+    expect(missing).toEqual([])
   })
 })
 

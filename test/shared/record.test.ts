@@ -132,3 +132,59 @@ describe("any stream", () => {
     )
   })
 })
+
+describe("arguments", () => {
+  const argsOf = (...records: readonly object[]): (string | undefined)[] => {
+    const turn = [{ type: "user_message", text: "Go." }, ...records, { type: "tool_result", callId: "c", ok: true }]
+    return importRecords(turn).flatMap(({ parts }) =>
+      parts.map((part) => (part.type === "tool_call" ? part.call.args : undefined)),
+    )
+  }
+  const call = { type: "tool_call", callId: "c", toolName: "Bash" }
+  const start = { ...call, type: "tool_call_start" }
+  const full = '{"command":"ls"}'
+
+  test("[IR2] are read from both fields, as text or as a value, and an empty value never replaces a fuller one", () => {
+    for (const written of [full, JSON.parse(full)]) {
+      for (const field of ["arguments", "argsJson"]) {
+        const written1 = { ...call, [field]: written }
+        expect(argsOf(written1)).toEqual([full])
+        for (const empty of ["", "{}", " {} ", "null", "[]", {}, null]) {
+          for (const other of ["arguments", "argsJson"]) {
+            const written2 = { ...start, [other]: empty }
+            expect(argsOf(written1, written2)).toEqual([full])
+            expect(argsOf(written2, written1)).toEqual([full])
+            expect(argsOf({ ...call, ...written1, ...(other === field ? {} : { [other]: empty }) })).toEqual([full])
+          }
+        }
+      }
+    }
+    expect(argsOf(call)).toEqual(["{}"])
+    expect(argsOf({ ...start, arguments: '{"comm' }, { ...call, argsJson: full })).toEqual([full])
+    expect(argsOf({ ...call, arguments: '{"a":1}' }, { ...start, arguments: '{"a":2}' })).toEqual(['{"a":1}'])
+  })
+
+  test("[IR2] a call after its result, and an empty first result, are completed", () => {
+    const records = [
+      { type: "user_message", text: "Go." },
+      { type: "tool_result", callId: "c", ok: true, result: null },
+      { ...call, argsJson: full },
+      { type: "tool_result", callId: "c", ok: true, result: "a.txt" },
+      { type: "tool_result", callId: "c", ok: true, result: "other" },
+    ]
+    const [, answer] = importRecords(records)
+    expect(answer?.parts).toMatchObject([{ call: { name: "Bash", args: full, status: "ok", result: "a.txt" } }])
+  })
+})
+
+test("[IR5] the end of an answer: interrupted, with its thinking", () => {
+  const end = { type: "assistant_message", responseId: "r1", text: "So", thinkingText: "Hm.", interrupted: true }
+  const [, answer] = importRecords([{ type: "user_message", text: "Go." }, end])
+  expect(answer).toMatchObject({ status: "interrupted", reason: null })
+  expect(answer && segmentsOf(answer)).toEqual([
+    { type: "thinking", content: "Hm." },
+    { type: "text", content: "So" },
+  ])
+  const [, cancelled] = importRecords([{ type: "user_message", text: "Go." }, end, { type: "output_cancelled" }])
+  expect(cancelled?.status).toBe("cancelled")
+})

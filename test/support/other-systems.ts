@@ -1,16 +1,30 @@
-/** other-systems.ts: a message of ours in the record format of other systems. */
+/**
+ * other-systems.ts: a message of ours as the conversation log of kcosr/assistant would have it.
+ *
+ * The shapes follow packages/agent-server/src/conversationStore.ts (ConversationLogRecord) at 211984a: each call as a turn
+ * record with `argsJson` and as a stream event with `arguments`, and the text of the whole answer at its end, twice.
+ */
 
 import { deriveContent, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import type { StreamRecord } from "../../shared/protocol/record.ts"
 import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
 
+const sessionId = "session-1"
+
 /**
- * A turn in the older record format: no position, version, step or channel; tool events without a response id; results with
- * their trailers; text in small deltas. Fields that the format lacks (the reason of a failure, approvals) stay as they are.
+ * A turn in that format: no position, version, step or channel; tool events without a response id; results with their
+ * trailers; text in small deltas. What the format lacks stays as it is: the reason of a failure, approvals, and the ends of
+ * parts that follow each other directly.
  */
 export function legacyRecordsOf(question: Message, answer: Message): StreamRecord[] {
   const { timestamp } = question
-  const userMessage: StreamRecord = { type: "user_message", timestamp, text: question.words }
+  const userMessage: StreamRecord = {
+    type: "user_message",
+    timestamp,
+    sessionId,
+    modality: "text",
+    text: question.words,
+  }
   return [
     userMessage,
     ...messageToRecords({ pos: 0, parent: null, tip: null, message: answer }, "").flatMap((record) =>
@@ -27,9 +41,13 @@ function legacy(record: StreamRecord, answer: Message): StreamRecord[] {
       const { type, responseId } = record
       return pieces(record.delta).map((delta) => ({ type, timestamp, responseId, delta }))
     }
+    case "tool_call": {
+      const { type, callId, toolName, arguments: argsJson } = record
+      return [{ type, timestamp, sessionId, callId, toolName, argsJson }]
+    }
     case "tool_call_start": {
       const { type, callId, toolName, arguments: args } = record
-      return [{ type, timestamp, callId, toolName, arguments: args }]
+      return [{ type, timestamp, sessionId, callId, toolName, arguments: args }]
     }
     case "tool_result": {
       const { card: _, step: __, turnId: ___, responseId: ____, media, ...bare } = record
@@ -42,11 +60,17 @@ function legacy(record: StreamRecord, answer: Message): StreamRecord[] {
     case "assistant_message": {
       const { type, responseId, status, reason } = record
       const ended = status === "failed" || status === "interrupted" ? { status, reason } : {}
-      return [{ type, timestamp, responseId, text: deriveContent(answer), ...ended }]
+      const text = deriveContent(answer)
+      const message: StreamRecord = { type, timestamp, sessionId, responseId, modality: "text", text, ...ended }
+      const whole: StreamRecord = { type: "text_done", timestamp, sessionId, responseId, text }
+      return status === "completed" && text !== "" ? [whole, message] : [message]
+    }
+    case "text_done": {
+      const { type, responseId, cut } = record
+      return [{ type, timestamp, responseId, ...(cut === undefined ? {} : { cut }) }]
     }
     case "thinking_start":
     case "thinking_done":
-    case "text_done":
     case "output_cancelled": {
       const { step: _, turnId: __, sessionId: ___, ...rest } = record
       return [rest]

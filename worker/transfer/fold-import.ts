@@ -12,14 +12,11 @@ import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { StagedFile } from "./import-state.ts"
 import { type FoldingProgress, ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
 import { TranscriptWriter, type TranscriptWriterHost } from "./transcript-writer.ts"
-import { createYielder } from "./yielder.ts"
+import { createYielder, FOLD_YIELD_BATCHES } from "./yielder.ts"
 
 export interface FoldingHost extends TranscriptWriterHost {
   readonly staging: StagedRows
 }
-
-/** Batches between yields, so that pages and progress can be read while a file is folded. */
-export const FOLD_YIELD_BATCHES = 2
 
 export interface FoldResult {
   /** Number of results and texts that came too late to have an effect. */

@@ -8,7 +8,7 @@
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
-import { type ChatEvent, chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
+import type { ChatEvent } from "../../shared/ingest/chat-event.ts"
 import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
 import { MAX_BAD_LINES, MAX_IMPORT_LINE_BYTES, MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -42,7 +42,7 @@ export async function stagePart(
 ): Promise<Result<PartTally>> {
   const { part, of } = upload
   const partTally = createPartTally(of > 1 ? part : null)
-  const recordReader = createRecordReader(part)
+  const recordReader = await createRecordReader(part)
   const rows = createRowBatcher(staging, atomically, part)
   const digest = createRecordDigest()
   try {
@@ -137,7 +137,7 @@ export const YIELD_EVERY_RECORDS = 256
  * Errors: those of `readUploadLines`. An upload with too many records is refused like one with too many lines.
  */
 async function* readRecordBatches(
-  reader: ReturnType<typeof createRecordReader>,
+  reader: RecordReader,
   body: ReadableStream<Uint8Array>,
   times: UploadTimes,
 ): AsyncGenerator<readonly NumberedRecord[]> {
@@ -171,8 +171,12 @@ function listUsableLines(batch: readonly NumberedRecord[]): string[] {
 /** Maximum size of a file that is a single JSON list, in UTF-16 code units. Such a file is buffered. */
 const MAX_LIST_CHARS = 16 * 1024 * 1024
 
+type RecordReader = Awaited<ReturnType<typeof createRecordReader>>
+
 /** Reads records from a file with one record per line, or from a single JSON list of messages that spans several lines. */
-function createRecordReader(part: number) {
+async function createRecordReader(part: number) {
+  // Loaded on demand, because few sessions import a file.
+  const chatEvents = await import("../../shared/ingest/chat-event.ts")
   let list: string[] | null = null
   let chars = 0
   let isFirst = true
@@ -180,7 +184,7 @@ function createRecordReader(part: number) {
     *readLine(line: Line): Generator<NumberedRecord> {
       if (isFirst && isListStart(line)) list = []
       isFirst = false
-      if (list === null) yield* lineToRecords(line, part)
+      if (list === null) yield* lineToRecords(line, part, chatEvents)
       else if (line.text.ok) {
         chars += line.text.value.length
         if (chars <= MAX_LIST_CHARS) list.push(line.text.value)
@@ -189,7 +193,7 @@ function createRecordReader(part: number) {
     *end(): Generator<NumberedRecord> {
       if (list === null) return
       if (chars > MAX_LIST_CHARS) yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
-      else yield* valueToRecords(1, parseJson(list.join("\n")), part)
+      else yield* valueToRecords(1, parseJson(list.join("\n")), part, chatEvents)
     },
   }
 }
@@ -198,14 +202,21 @@ function isListStart({ text }: Line): boolean {
   return text.ok && text.value.trimStart().startsWith("[") && parseJson(text.value) === undefined
 }
 
-function* lineToRecords({ n, text }: Line, part: number): Generator<NumberedRecord> {
-  if (text.ok) yield* valueToRecords(n, parseJson(text.value), part)
+function* lineToRecords({ n, text }: Line, part: number, chatEvents: ChatEventReader): Generator<NumberedRecord> {
+  if (text.ok) yield* valueToRecords(n, parseJson(text.value), part, chatEvents)
   else yield { n, result: text }
 }
 
-function* valueToRecords(n: number, value: unknown, part: number): Generator<NumberedRecord> {
+type ChatEventReader = typeof import("../../shared/ingest/chat-event.ts")
+
+function* valueToRecords(
+  n: number,
+  value: unknown,
+  part: number,
+  chatEvents: ChatEventReader,
+): Generator<NumberedRecord> {
   if (Array.isArray(value) && value.some(isHistoryMessage)) {
-    for (const [at, message] of value.entries()) yield* valueToRecords(at + 1, message, part)
+    for (const [at, message] of value.entries()) yield* valueToRecords(at + 1, message, part, chatEvents)
   } else if (isHistoryMessage(value)) {
     // The id of a message without one is derived from its part and line.
     const name = part === 1 ? n : `${part}-${n}`
@@ -213,15 +224,19 @@ function* valueToRecords(n: number, value: unknown, part: number): Generator<Num
     // An invisible role, such as `system`.
     if (records.length === 0) yield { n, result: fail({ reason: "field_invalid", field: "role" }) }
     for (const record of records) yield { n, result: checkRecordSize(record, record) }
-  } else if (isChatEvent(value)) {
-    yield* eventToRecords(n, value)
+  } else if (chatEvents.isChatEvent(value)) {
+    yield* eventToRecords(n, value, chatEvents)
   } else {
     const record = parseRecord(value)
     yield { n, result: record.ok ? checkRecordSize(record.value, value as object) : record }
   }
 }
 
-function* eventToRecords(n: number, event: ChatEvent): Generator<NumberedRecord> {
+function* eventToRecords(
+  n: number,
+  event: ChatEvent,
+  { chatEventToRecords }: ChatEventReader,
+): Generator<NumberedRecord> {
   const records = chatEventToRecords(event, formatTime(event.timestamp))
   if (records === null) yield { n, result: fail({ reason: "field_invalid", field: "type" }) }
   for (const json of records ?? []) {
@@ -263,10 +278,11 @@ export async function computePartSource(
   part: number,
   times: UploadTimes,
 ): Promise<Result<string>> {
+  const reader = await createRecordReader(part)
   const digest = createRecordDigest()
   let records = 0
   try {
-    for await (const batch of readRecordBatches(createRecordReader(part), body, times)) {
+    for await (const batch of readRecordBatches(reader, body, times)) {
       const lines = listUsableLines(batch)
       records += lines.length
       digest.add(lines)

@@ -5,10 +5,9 @@ import { cutText } from "../../shared/text/cut-text.ts"
 import { parseJson } from "../../shared/json.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"
-import { FOLD_YIELD_BATCHES } from "./fold-import.ts"
 import type { StagedFile } from "./import-state.ts"
 import type { StagedRow, StagedRows } from "./staged-rows.ts"
-import { createYielder } from "./yielder.ts"
+import { createYielder, FOLD_YIELD_BATCHES } from "./yielder.ts"
 
 /**
  * Reads the tip and title from the signature record of a file, and checks that the tenant's seal covers the whole file
