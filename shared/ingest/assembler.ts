@@ -18,12 +18,12 @@ import {
   createOpenAnswer,
   fillOpenCall,
   type OpenAnswer,
-  readEventTime,
   type TurnStartRecord,
 } from "./assembly/open-answer.ts"
 import { type DeferredCall, listPendingCalls, type PendingCall, toPendingCall } from "./assembly/pending-calls.ts"
 import { toPublicId } from "./public-id.ts"
-import { createQuestion, listNamedQuestions, readCallback, readRecordTime } from "./assembly/question-record.ts"
+import { createQuestion, listNamedQuestions, readCallback } from "./assembly/question-record.ts"
+import { readEventTime, readRecordTime } from "./assembly/record-time.ts"
 
 export type { AssembledMessage }
 

@@ -10,7 +10,7 @@ import { extractResultData } from "./card-cue.ts"
 import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TurnEvent } from "./event.ts"
 import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
-import { type PartTimes, stampTimes } from "./part-times.ts"
+import type { PartTimes } from "./part-times.ts"
 
 export type Role = "user" | "assistant" | "agent"
 
@@ -202,12 +202,6 @@ export function fold(message: Message, event: TurnEvent): Message {
     case "end":
       return foldEnd(message, event)
   }
-}
-
-/** Like `fold`, with the time of the event in ISO 8601. If it is undefined, the changed parts get no times. */
-export function foldAt(message: Message, event: TurnEvent, at: string | undefined): Message {
-  const folded = fold(message, event)
-  return at === undefined ? folded : stampTimes(message, folded, event, at)
 }
 
 /** An empty delta also opens a part: the sanitiser may be holding its first text. */

@@ -6,7 +6,7 @@
  */
 
 import type { TurnEvent } from "./event.ts"
-import { isSettled, type Message, type Part } from "./message.ts"
+import { fold, isSettled, type Message, type Part } from "./message.ts"
 
 /** Times of a part in ISO 8601, in UTC with milliseconds, so that their order is that of the texts. */
 export interface PartTimes {
@@ -21,12 +21,18 @@ export interface PartTimes {
   readonly started?: string
 }
 
+/** Like `fold`, with the time of the event in ISO 8601. If it is undefined, the changed parts get no times. */
+export function foldAt(message: Message, event: TurnEvent, at: string | undefined): Message {
+  const folded = fold(message, event)
+  return at === undefined ? folded : stampTimes(message, folded, event, at)
+}
+
 /**
  * Adds the time of an event to the parts that it changed.
  *
  * Cost  a continued text costs nothing; otherwise the number of parts.
  */
-export function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
+function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after
   let { parts } = after
   for (let i = parts.length - 1; i >= 0; i -= 1) {

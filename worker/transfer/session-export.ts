@@ -7,7 +7,7 @@
 import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { StreamRecord } from "../../shared/protocol/record.ts"
-import { assetToRecord, messageToRecords } from "../../shared/protocol/message-to-records.ts"
+import { assetToRecord, messageToRecords } from "../../shared/segment/message-to-records.ts"
 import { listAssets, listCanvasIds } from "../../shared/segment/referenced-assets.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
 import { createSeal, recordToSealedLine } from "./export-seal.ts"

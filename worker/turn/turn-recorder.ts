@@ -11,7 +11,6 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Op } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import {
-  foldAt,
   isEnded,
   listCalls,
   type Message,
@@ -19,6 +18,7 @@ import {
   type Part,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
+import { foldAt } from "../../shared/protocol/part-times.ts"
 import type { CleanState } from "../../shared/sanitize/clean.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter, type Drift, diffMessageState } from "../../shared/segment/segmenter.ts"

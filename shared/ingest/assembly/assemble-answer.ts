@@ -7,11 +7,13 @@
 
 import type { AgentTag, TurnEvent } from "../../protocol/event.ts"
 import { MAX_SUMMARY_CHARS } from "../../limits.ts"
-import { createMessage, foldAt, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
+import { createMessage, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
+import { foldAt } from "../../protocol/part-times.ts"
 import { boundText } from "../call-events.ts"
 import { createAnswerBudget } from "./answer-budget.ts"
 import { createIntake } from "../intake.ts"
-import { type AnswerEvent, type EndRecord, type OpenAnswer, readEventTime } from "./open-answer.ts"
+import type { AnswerEvent, EndRecord, OpenAnswer } from "./open-answer.ts"
+import { readEventTime } from "./record-time.ts"
 import { toPublicId } from "../public-id.ts"
 import { withGrants } from "./record-trust.ts"
 

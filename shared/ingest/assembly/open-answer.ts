@@ -18,7 +18,7 @@ import {
 } from "../call-events.ts"
 import { isQueuedResult, listQuestionIds } from "./pending-calls.ts"
 import { toPublicCallId } from "../public-id.ts"
-import { readRecordTime, UNKNOWN_TIME } from "./question-record.ts"
+import { readEventTime } from "./record-time.ts"
 import { fillGaps, StreamedText, type TextKind } from "../whole-text.ts"
 
 /** Records that begin a turn. */
@@ -91,12 +91,6 @@ export function applyRecord(answer: OpenAnswer, record: AnswerRecord): void {
   const { events, times } = answer
   const at = readEventTime(record)
   while (times.length < events.length) times.push(at)
-}
-
-/** The time of a record in ISO 8601; undefined if it is unknown. */
-export function readEventTime(record: StreamRecord): string | undefined {
-  const time = readRecordTime(record)
-  return time === UNKNOWN_TIME ? undefined : time
 }
 
 function addRecordEvents(answer: OpenAnswer, record: AnswerRecord): void {

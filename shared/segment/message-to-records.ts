@@ -4,11 +4,19 @@
  * Message → RECORDS → JSONL
  */
 
-import { extractResultData } from "./card-cue.ts"
-import type { Asset, Metrics } from "./event.ts"
+import { extractResultData } from "../protocol/card-cue.ts"
+import type { Asset, Metrics } from "../protocol/event.ts"
 import { findCutIndex } from "../text/cut-text.ts"
-import { deriveContent, type Grants, isDeferred, isSettled, type Message, type Part, type ToolCall } from "./message.ts"
-import type { StreamRecord } from "./record.ts"
+import {
+  deriveContent,
+  type Grants,
+  isDeferred,
+  isSettled,
+  type Message,
+  type Part,
+  type ToolCall,
+} from "../protocol/message.ts"
+import type { StreamRecord } from "../protocol/record.ts"
 
 /** A message and its position in the tree. */
 export interface PlacedMessage {
