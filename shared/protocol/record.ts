@@ -7,7 +7,7 @@
  */
 
 import * as v from "valibot"
-import { approvalSchema, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
+import { type Asset, approvalSchema, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
 import { isJsonObject } from "../json.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
@@ -26,6 +26,16 @@ const commonFields = {
   /** Number of the record within its response, from 1. A producer can resend records after a lost connection; none is applied twice. */
   n: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 }
+
+const ASSET_FIELDS = new Set(Object.keys(assetSchema.entries))
+
+/** Keeps the order of the fields, so that the asset of an imported message is exported as the same bytes. */
+const recordAssetSchema = v.pipe(
+  v.custom<Asset>((value) => v.is(assetSchema, value)),
+  v.transform((asset) => {
+    return Object.fromEntries(Object.entries(asset).filter(([name]) => ASSET_FIELDS.has(name))) as unknown as Asset
+  }),
+)
 
 const positionSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_RECORD_POS))
 
@@ -75,7 +85,7 @@ const callArgumentFields = { arguments: argumentsSchema, argsJson: argumentsSche
 const grantsSchema = v.object({
   origins: v.array(v.string()),
   replies: v.array(idSchema),
-  assets: v.array(assetSchema),
+  assets: v.array(recordAssetSchema),
 })
 
 const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])
@@ -91,10 +101,10 @@ const recordSchema = v.variant("type", [
     messageId: v.optional(v.string()),
     text: v.optional(v.string()),
     replyTo: v.optional(v.string()),
-    attachments: v.optional(v.array(assetSchema)),
+    attachments: v.optional(v.array(recordAssetSchema)),
   }),
   /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
-  v.object({ type: v.literal("asset"), ...commonFields, asset: assetSchema }),
+  v.object({ type: v.literal("asset"), ...commonFields, asset: recordAssetSchema }),
   /** State of an answer. `text` is the whole text of the answer, of which only what was not streamed is used. */
   v.object({
     type: v.literal("assistant_message"),
@@ -170,7 +180,7 @@ const recordSchema = v.variant("type", [
     /** The result is provisional; the final one had not arrived. */
     waiting: v.optional(v.boolean()),
     /** Assets that the call stored for the answer. */
-    media: v.optional(v.array(assetSchema)),
+    media: v.optional(v.array(recordAssetSchema)),
   }),
   v.object({ type: v.literal("output_cancelled"), ...commonFields }),
   /** A question from another agent. */

@@ -45,20 +45,25 @@ export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, s
     return [{ type: "user_message", ...base, ...placement, ...text, ...reply, ...attachmentsToFields(message) }]
   }
   const end = { ...base, timestamp: message.endedAt ?? timestamp }
-  return [
+  const records: StreamRecord[] = [
     ...partsToRecords(message, base),
     ...(message.status === "cancelled" ? [{ type: "output_cancelled" as const, ...end }] : []),
-    { type: "assistant_message", ...end, ...placement, ...answerToFields(message), ...reply },
+  ]
+  // An answer without this field began with its first record.
+  const isStartKnown = (records[0] ?? end).timestamp === timestamp
+  const start = isStartKnown ? {} : { started: timestamp }
+  return [
+    ...records,
+    { type: "assistant_message", ...end, ...placement, ...answerToFields(message), ...start, ...reply },
   ]
 }
 
 function answerToFields(message: Message) {
-  const { status, reason, metrics, summary, timestamp, origin, agent, mode } = message
+  const { status, reason, metrics, summary, origin, agent, mode } = message
   const text = deriveContent(message)
   return {
     // The text of an answer that is imported comes from its deltas.
     text: text.length > MAX_RECORD_TEXT_CHARS ? "" : text,
-    started: timestamp,
     status: status === "queued" ? ("running" as const) : status,
     reason,
     metrics: metrics === null ? null : orderMetrics(metrics),
@@ -79,40 +84,23 @@ function orderMetrics({ ms, steps, input_tokens, output_tokens }: Metrics): Metr
   }
 }
 
-function orderAsset({ id, kind, mime_type, label, size, voice, width, height }: Asset): Asset {
-  return {
-    id,
-    kind,
-    mime_type,
-    label,
-    size,
-    ...(voice === undefined ? {} : { voice }),
-    ...(width === undefined ? {} : { width }),
-    ...(height === undefined ? {} : { height }),
-  }
-}
-
 /** The records that end a call, which follow those of the calls that were requested meanwhile. */
 interface PendingEnd {
   readonly at: string
-  readonly step: number
   readonly hasCard: boolean
   readonly records: readonly StreamRecord[]
 }
 
 /**
  * The records of all parts. Calls that ran at the same time overlap: the end of each follows the beginning of all that began
- * before it. Calls without times overlap with the adjacent ones of their step.
+ * before it. Calls without times follow each other.
  */
 function partsToRecords(message: Message, head: Omit<RecordBase, "step">): StreamRecord[] {
   const records: StreamRecord[] = []
   let pending: PendingEnd[] = []
   for (const part of message.parts) {
     const begin = part.times?.begin ?? message.timestamp
-    const isFirst = (end: PendingEnd): boolean =>
-      end.at < begin ||
-      (end.at === begin && (part.type !== "tool_call" || part.step !== end.step)) ||
-      mustPrecede(end, part)
+    const isFirst = (end: PendingEnd): boolean => end.at <= begin || mustPrecede(end, part)
     records.push(...pending.filter(isFirst).flatMap((end) => end.records))
     pending = pending.filter((end) => !isFirst(end))
     const base = { ...head, step: part.step }
@@ -122,7 +110,7 @@ function partsToRecords(message: Message, head: Omit<RecordBase, "step">): Strea
     }
     records.push(...callToRecords(part, base))
     const at = part.times?.end ?? part.times?.started ?? begin
-    pending.push({ at, step: part.step, hasCard: part.call.card !== null, records: callEndToRecords(part, base) })
+    pending.push({ at, hasCard: part.call.card !== null, records: callEndToRecords(part, base) })
     // A stable sort: ends of the same time keep the order of their calls.
     pending.sort((one, other) => compareTimes(one.at, other.at))
   }
@@ -139,13 +127,13 @@ function mustPrecede({ hasCard }: PendingEnd, part: Part): boolean {
 }
 
 function attachmentsToFields({ attachments }: Message): { readonly attachments?: Asset[] } {
-  return attachments.length === 0 ? {} : { attachments: attachments.map(orderAsset) }
+  return attachments.length === 0 ? {} : { attachments: [...attachments] }
 }
 
 /** The record of an asset. `message` is the first message that uses it. */
 export function assetToRecord(asset: Asset, message: Message, sessionId: string): StreamRecord {
   const { timestamp, exchange_id: turnId, id: responseId } = message
-  return { type: "asset", timestamp, sessionId, turnId, responseId, asset: orderAsset(asset) }
+  return { type: "asset", timestamp, sessionId, turnId, responseId, asset }
 }
 
 function agentMessageToRecord({ words: text, agent, origin }: Message, base: Omit<RecordBase, "step">): StreamRecord {
@@ -205,7 +193,7 @@ function cutIntoDeltas(text: string): string[] {
 }
 
 function copyGrants({ origins, replies, assets }: Grants) {
-  return { origins: [...origins], replies: [...replies], assets: assets.map(orderAsset) }
+  return { origins: [...origins], replies: [...replies], assets: [...assets] }
 }
 
 type CallPart = Extract<Part, { type: "tool_call" }>
@@ -252,6 +240,6 @@ function resultToRecord(
     ...(card === null ? {} : { card }),
     ...(outputSize === null ? {} : { outputSize: { lines: outputSize.lines, bytes: outputSize.bytes } }),
     ...(status === "waiting" ? { waiting: true } : {}),
-    ...(media.length === 0 ? {} : { media: media.map(orderAsset) }),
+    ...(media.length === 0 ? {} : { media: [...media] }),
   } satisfies StreamRecord
 }
