@@ -10,9 +10,8 @@ import type { Log } from "../platform/log.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { type AssetCopier, copyStagedAssets } from "./copy-assets.ts"
-import { type FoldingHost, foldStagedFile } from "./fold-import.ts"
+import type { FoldingHost } from "./fold-import.ts"
 import type { FoldingTries, StagedFile, StagingState } from "./import-state.ts"
-import { stagePart } from "./stage-upload.ts"
 import type { StagedRows } from "./staged-rows.ts"
 import { computeFileSource, verifySeal } from "./verify-seal.ts"
 import type { UploadTimes } from "./upload-lines.ts"
@@ -66,6 +65,8 @@ export async function stageUploadedPart(
     await deleteRows(staging, part)
     const onRecords = (records: number): void => void recordsByPart.set(part, records)
     const upload = { part, of, body, times: readUploadTimes(times), onRecords }
+    // Loaded on demand, because few sessions import a file.
+    const { stagePart } = await import("./stage-upload.ts")
     const staged = await stagePart(staging, store.atomically, upload)
     if (!staged.ok) await deleteRows(staging, part)
     store.atomically(() => {
@@ -123,6 +124,8 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
     state = await copyStagedAssets(host, state)
     staging.setState(state)
   }
+  // Loaded on demand, because few sessions import a file.
+  const { foldStagedFile } = await import("./fold-import.ts")
   const { drift } = await foldStagedFile(host, state)
   const done: StagedFile = { ...state, step: "done" }
   store.atomically(() => {

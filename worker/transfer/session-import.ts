@@ -26,7 +26,6 @@ import {
   stageUploadedPart,
 } from "./import-steps.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
-import { computePartSource } from "./stage-upload.ts"
 import { TurnPause } from "./turn-pause.ts"
 
 export class Importer {
@@ -99,6 +98,7 @@ export class Importer {
     { part, of }: ImportPart,
     body: ReadableStream<Uint8Array>,
   ): Promise<Result<ImportAnswer>> {
+    const { computePartSource } = await import("./stage-upload.ts")
     const source = await computePartSource(body, part, readUploadTimes(this.#host.times))
     if (!source.ok) return source
     const knownSource = known.sources.length === 1 ? known.sources[0] : known.source
