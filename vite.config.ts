@@ -25,8 +25,32 @@ function withoutPaths(): Plugin {
   }
 }
 
+/**
+ * Keeps only the lexer of `marked`. The module creates an instance of the whole library when it is loaded, so its renderer
+ * and parser, which the page doesn't use, would stay in the bundle.
+ */
+function withoutMarkedRenderer(): Plugin {
+  const instance = /var (\w+)=new \w+;function \w+\(\w+,\w+\)\{return \1\.parse\([\s\S]*export\{(.*)\};/
+  return {
+    name: "cuecard:without-marked-renderer",
+    apply: "build",
+    transform(code, id) {
+      if (!/\/marked\/lib\/marked\.esm\.js$/.test(id)) return null
+      const exported = instance
+        .exec(code)?.[2]
+        ?.split(",")
+        .filter((name) => / as (?:Lexer|Tokenizer)$/.test(name))
+      if (exported?.length !== 2) throw new Error("marked.esm.js has changed: adapt withoutMarkedRenderer.")
+      return { code: code.replace(instance, `export{${exported.join(",")}};`), map: null }
+    },
+  }
+}
+
 /** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
 const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
+
+/** One chunk for what several chunks share: many small ones compress worse and are more requests. */
+const codeSplitting = { groups: [{ name: "base", minShareCount: 3 }] }
 
 export default defineConfig(({ mode, command, isPreview }) =>
   mode === "testing" || mode === "shared"
@@ -52,11 +76,12 @@ export default defineConfig(({ mode, command, isPreview }) =>
             },
           }),
           withoutPaths(),
+          withoutMarkedRenderer(),
         ],
         build: { target: "es2023" },
         server: { host: "127.0.0.1", port: 8787 },
         environments: {
-          client: { build: { modulePreload: { polyfill: false } } },
+          client: { build: { modulePreload: { polyfill: false }, rolldownOptions: { output: { codeSplitting } } } },
           cuecard: { build: { minify: true } },
         },
       },

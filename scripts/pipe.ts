@@ -221,7 +221,7 @@ class Pipe {
     const reasonNote = reason == null ? "" : ` (${reason})`
     printStatus(`${this.#sentCount} records sent; the answer is ${status ?? "open"}${reasonNote}`)
     if (this.#unreadableCount > 0) printStatus(`lines that could not be read: ${this.#unreadableCount}`)
-    if (this.#mapper.unknown.size > 0) printStatus(`skipped: ${formatCounts(this.#mapper.unknown)}`)
+    if (this.#mapper.unknown.size > 0) printStatus(`unknown types: ${formatCounts(this.#mapper.unknown)}`)
     if (this.#sender.refused.size > 0) printStatus(`refused: ${formatCounts(this.#sender.refused)}`)
   }
 }

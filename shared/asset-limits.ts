@@ -30,6 +30,10 @@ export const MAX_SIDE = 65_535
 /** Longest upload of an asset, in milliseconds: the largest video at 1 Mbit/s. SPEC AS7. */
 export const MAX_UPLOAD_MS = 15 * 60_000
 
+/** How much of a refused upload is still read, in bytes, and for how long, in milliseconds: most senders read no response before that. SPEC AS3. */
+export const MAX_REFUSED_BYTES = 32 * 1024 * 1024
+export const REFUSED_UPLOAD_MS = 5_000
+
 /** Age at which an unfinished upload is discarded, in milliseconds: twice the longest upload. SPEC AS7. */
 export const ASSET_PENDING_MS = 2 * MAX_UPLOAD_MS
 

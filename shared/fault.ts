@@ -21,6 +21,7 @@ export type Fault =
   | { readonly reason: "frame_invalid"; readonly field: string }
   | { readonly reason: "frame_too_large"; readonly max: number }
   | { readonly reason: "hello_first" }
+  | { readonly reason: "hello_timeout" }
   | { readonly reason: "protocol_unsupported"; readonly supported: number }
   | { readonly reason: "message_empty" }
   | { readonly reason: "message_too_large"; readonly max: number }
@@ -44,12 +45,15 @@ export type Fault =
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
   | { readonly reason: "scope_denied" }
+  | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
   | { readonly reason: "route_unknown" }
   | { readonly reason: "upgrade_expected" }
   | { readonly reason: "body_malformed" }
   | { readonly reason: "body_too_large"; readonly max: number }
+  | { readonly reason: "body_type_refused" }
+  | { readonly reason: "body_stalled" }
   | { readonly reason: "field_invalid"; readonly field: string }
   | { readonly reason: "record_refused"; readonly type: string }
   | { readonly reason: "record_gap"; readonly nextNumber: number }
@@ -59,6 +63,7 @@ export type Fault =
   | { readonly reason: "import_inflated" }
   | { readonly reason: "import_slow" }
   | { readonly reason: "import_empty" }
+  | { readonly reason: "import_many"; readonly count: number }
   | { readonly reason: "import_damaged" }
   | { readonly reason: "import_stalled" }
   | { readonly reason: "import_running" }
@@ -83,7 +88,7 @@ export type Fault =
 export type FaultReason = Fault["reason"]
 
 /** Why a URL is not considered public. */
-export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host"
+export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"
 
 /** Why a remote file is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
@@ -113,6 +118,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   frame_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
   frame_too_large: { status: 413, text: ({ max }) => `Frames can be up to ${formatSize(max)}.` },
   hello_first: { status: 400, text: 'Send a "hello" frame first.' },
+  hello_timeout: { status: 408, text: 'No "hello" frame arrived in time. Reconnect and send one.', close: 4408 },
   protocol_unsupported: {
     status: 400,
     text: ({ supported }) => `This server uses protocol ${supported}. Reload the page to update.`,
@@ -146,12 +152,18 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  revocations_full: {
+    status: 409,
+    text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,
+  },
   origin_denied: { status: 403, text: "Requests from this origin aren't allowed." },
   session_unknown: { status: 404, text: "We couldn't find that conversation.", close: 4404 },
   route_unknown: { status: 404, text: "There's nothing at this address." },
   upgrade_expected: { status: 426, text: "This address only accepts WebSocket connections." },
-  body_malformed: { status: 400, text: "Not valid JSON. Send a JSON object." },
+  body_malformed: { status: 400, text: "This isn't a valid JSON object." },
   body_too_large: { status: 413, text: ({ max }) => `This is too large. The limit is ${formatSize(max)}.` },
+  body_type_refused: { status: 415, text: 'Send JSON, with the header "Content-Type: application/json".' },
+  body_stalled: { status: 408, text: "The request took too long to arrive. Send it again." },
   field_invalid: { status: 400, text: ({ field }) => `The field "${field}" is missing or invalid.` },
   record_refused: { status: 400, text: ({ type }) => `An external producer can't send "${type}".` },
   record_gap: { status: 409, text: ({ nextNumber }) => `Some records are missing. Resume with number ${nextNumber}.` },
@@ -168,6 +180,11 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   import_inflated: { status: 413, text: "This file unpacks to far more than its size. Send it unpacked." },
   import_slow: { status: 408, text: "The upload took too long. Send the file in smaller parts." },
   import_empty: { status: 422, text: "We couldn't find any messages in this file." },
+  import_many: {
+    status: 422,
+    text: ({ count }) =>
+      `This file holds ${count} conversations. Import it on the page, or send one conversation per session.`,
+  },
   import_damaged: { status: 400, text: "This file is damaged and can't be unpacked. Try another copy." },
   import_stalled: { status: 408, text: "The upload stalled. Send it again." },
   import_running: { status: 409, text: "Another import is in progress. Wait until it's done." },

@@ -32,7 +32,7 @@ export { parseServerFrame, type ServerFrame, type WireMessage } from "./protocol
 export { messageToRecords } from "./segment/message-to-records.ts"
 export { parseRecord, type StreamRecord } from "./protocol/record.ts"
 export { type Assembler, createAssembler } from "./ingest/assembler.ts"
-export { historyToRecords, isHistoryMessage } from "./ingest/chat-history.ts"
+export { createHistoryReader, type HistoryReader } from "./ingest/history/history-reader.ts"
 export { createClaudeMapper } from "./ingest/claude-stream.ts"
 export { createCodexMapper } from "./ingest/codex-stream.ts"
 export { createPiMapper } from "./ingest/pi-stream.ts"

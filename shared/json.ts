@@ -1,12 +1,29 @@
 /**
- * json.ts: JSON values: their type, a parser that does not throw, and a canonical form.
+ * json.ts: JSON values: their type, a parser that does not throw and is bounded in depth and count, and a canonical form.
+ *
+ * Recursive code (JSON.stringify, a component tree) overflows the stack on deep data, and parsing needs up to 80 bytes of
+ * memory per byte of text. The bounds are therefore checked in the text, before it is parsed.
  */
+
+/**
+ * Deepest level of arrays and objects in JSON that is parsed, stored or shown: twice what real data has, and what the
+ * parsers of several platforms allow by default. SPEC BD1, BD2.
+ */
+export const MAX_JSON_DEPTH = 64
+
+/** Maximum number of values in JSON that is parsed: each needs up to 60 bytes of memory. SPEC BD1. */
+export const MAX_JSON_VALUES = 500_000
 
 /** Any value that `JSON.parse` can return. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** Parses JSON text. Returns undefined if the text is not JSON. */
-export function parseJson(text: string): Json | undefined {
+/**
+ * Parses JSON text. Returns undefined if the text is not JSON, has more than `maxDepth` levels or MAX_JSON_VALUES values.
+ *
+ * Cost: one pass over the text before it is parsed. It ends at the first level or value that is too much. SPEC BD1.
+ */
+export function parseJson(text: string, maxDepth = MAX_JSON_DEPTH): Json | undefined {
+  if (!createJsonMeter(maxDepth)(text)) return undefined
   try {
     return JSON.parse(text) as Json
   } catch {
@@ -24,5 +41,52 @@ export function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (!isJsonObject(inner)) return inner
     return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+
+/** What a character outside strings does to the depth: 1 opens an array or object, -1 closes one, 0 is a comma. */
+export type JsonToken = 1 | 0 | -1
+
+function unitToToken(unit: number): JsonToken | null {
+  if (unit === COMMA) return 0
+  // Brackets and braces differ in one bit.
+  const bracket = unit & ~0x20
+  return bracket === 0x5b ? 1 : bracket === 0x5d ? -1 : null
+}
+
+/**
+ * Finds the structure of JSON text that may arrive in pieces; other text has a structure too. The function that it returns
+ * reads a piece, and returns false as soon as `onToken` does. `at` is the token's index in its piece.
+ */
+export function createJsonScanner(onToken: (token: JsonToken, at: number) => boolean): (text: string) => boolean {
+  let isInString = false
+  let isEscaped = false
+  return (text) => {
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i)
+      if (isEscaped) isEscaped = false
+      else if (unit === BACKSLASH) isEscaped = isInString
+      else if (unit === QUOTE) isInString = !isInString
+      else if (!isInString) {
+        const token = unitToToken(unit)
+        if (token !== null && !onToken(token, i)) return false
+      }
+    }
+    return true
+  }
+}
+
+/** Whether JSON text is within the bounds. The text may arrive in pieces: each call adds one. */
+export function createJsonMeter(maxDepth = MAX_JSON_DEPTH): (text: string) => boolean {
+  let depth = 0
+  let values = 0
+  return createJsonScanner((token) => {
+    depth += token
+    if (token >= 0) values++
+    return depth <= maxDepth && values <= MAX_JSON_VALUES
   })
 }

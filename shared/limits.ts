@@ -22,7 +22,7 @@ export const MAX_LABEL_CHARS = 120
 // ── WebSocket ──
 
 /** Version of the wire protocol. The server also accepts the version before it (SPEC WS1). A changed frame or event needs a new version (SPEC WS11). */
-export const PROTOCOL_VERSION = 3
+export const PROTOCOL_VERSION = 4
 
 /** Largest frame that a client may send, in UTF-8 bytes: four of the longest messages, and far below the platform's 32 MiB. SPEC WS4. */
 export const MAX_CLIENT_FRAME_BYTES = 256 * 1024
@@ -334,3 +334,11 @@ export const MAX_RECORD_POS = 2 ** 40
 
 /** Highest step number of a record: one event is created for each step that a record leaves out. */
 export const MAX_RECORD_STEP = 10_000
+
+// ── Requests and sockets ──
+
+/** Longest time for a JSON body to arrive, in milliseconds: the largest one at 256 kbit/s, and some room. SPEC RT12. */
+export const BODY_MS = 20_000
+
+/** Longest wait for a socket's `hello`, in milliseconds: a client sends it at once. SPEC AU15. */
+export const HELLO_MS = 30_000

@@ -4,7 +4,7 @@
  * The store keeps the whole text. Clients receive its head, cut at a line end, and the size of the whole.
  */
 
-/** Size of a text. `bytes` counts UTF-8. */
+/** Size of a text. `bytes` counts UTF-8. 0 means unknown: a producer shortened the text and does not say how long it was. */
 export interface TextSize {
   readonly lines: number
   readonly bytes: number

@@ -114,7 +114,7 @@ function workerConfig(build: Build, vars: Readonly<Record<string, string>>) {
       directory: build.page,
       hasUserWorker: true,
       runWorkerFirst: [...build.workerPaths],
-      notFoundHandling: "single-page-application" as const,
+      notFoundHandling: "none" as const,
     },
   }
 }

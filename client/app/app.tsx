@@ -5,6 +5,8 @@ import type { VNode } from "preact"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Sidebar } from "../sidebar/sidebar.tsx"
 import { DropOverlay } from "../ui/drop-overlay.tsx"
+import { focusRequests } from "../ui/focus.ts"
+import { appText } from "../words/page-text.ts"
 import { ConversationView } from "./conversation-view.tsx"
 import { NewConversationView } from "./new-conversation-view.tsx"
 import { NoticeBar } from "./notice.tsx"
@@ -22,13 +24,19 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
   const controller = router.controller.value
   return (
     <div class="page">
+      <button type="button" class="skip" onClick={() => focusRequests.value++}>
+        {appText.skip}
+      </button>
       <Sidebar router={router} isOpen={isDrawerOpen} />
-      <TopBar router={router} isDrawerOpen={isDrawerOpen} />
-      {controller === null ? (
-        <NewConversationView router={router} />
-      ) : (
-        <ConversationView key={controller.id} controller={controller} router={router} isOnline={isOnline} />
-      )}
+      {/* An open drawer keeps the focus: everything behind it is inert. SPEC AX3. */}
+      <div class="rest" inert={isDrawerOpen.value}>
+        <TopBar router={router} isDrawerOpen={isDrawerOpen} />
+        {controller === null ? (
+          <NewConversationView router={router} isOnline={isOnline} />
+        ) : (
+          <ConversationView key={controller.id} controller={controller} router={router} isOnline={isOnline} />
+        )}
+      </div>
       <DropOverlay onFiles={(files) => router.attachFiles(files)} />
       <NoticeBar sessionList={router.sessionList} />
       <p class="unseen" role="status" aria-live="polite">

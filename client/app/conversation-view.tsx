@@ -13,6 +13,7 @@ import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
+import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
 interface ConversationViewProps {
@@ -24,8 +25,9 @@ interface ConversationViewProps {
 export function ConversationView({ controller, router, isOnline }: ConversationViewProps): VNode {
   const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
   const { store } = controller
-  const isTranscriptLost = transcriptModule.value === "lost"
-  useEffect(loadTranscript, [])
+  // Without a network the code can't be loaded either, which doesn't mean that there is a new version.
+  const isOutdated = transcriptModule.value === "lost" && isOnline.value
+  useEffect(loadTranscript, [isOnline.value])
   const sendMessage = (text: string, extras?: MessageExtras): void => {
     router.sendMessage(text, extras)
     scrollAnchor.scrollToEnd()
@@ -33,19 +35,29 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
   return (
     <>
       <main class="view" ref={viewRef}>
+        <PageHeading router={router} />
         <div class="column" ref={contentRef}>
           {store.hasOlder.value && (
-            <p class="note older">{controller.isLoadingOlder.value ? appText.loadingOlder : ""}</p>
+            <>
+              <p class="note older">{controller.isLoadingOlder.value ? appText.loadingOlder : ""}</p>
+              <p class="printed">{appText.printedPartly}</p>
+            </>
           )}
-          <ConversationContent controller={controller} scrollAnchor={scrollAnchor} onSelectPrompt={sendMessage} />
+          <ConversationContent
+            controller={controller}
+            scrollAnchor={scrollAnchor}
+            isOnline={isOnline.value}
+            onSelectPrompt={sendMessage}
+          />
         </div>
       </main>
       <footer class="foot">
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <LinkStatus
-          link={isTranscriptLost ? "outdated" : controller.link.value}
+          link={isOutdated ? "outdated" : controller.link.value}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}
+          wasLive={controller.wasLive.value}
         />
         <ConversationComposer
           controller={controller}
@@ -68,15 +80,21 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
   const scrollAnchor = useMemo(() => new ScrollAnchor(() => void controller.loadOlder()), [controller])
   const viewRef = useRef<HTMLElement>(null)
   const contentRef = useRef<HTMLDivElement>(null)
+  const code = transcriptModule.value
   useEffect(() => {
-    controller.findReadingMessage = () => scrollAnchor.findReadingMessage()
-  }, [controller, scrollAnchor])
-  useEffect(() => {
-    if (viewRef.current === null || contentRef.current === null) return undefined
-    return scrollAnchor.attachTo(viewRef.current, contentRef.current)
+    const [view, content] = [viewRef.current, contentRef.current]
+    if (view === null || content === null) return undefined
+    return scrollAnchor.attachTo(view, content)
   }, [scrollAnchor])
+  useEffect(() => {
+    const [view, content] = [viewRef.current, contentRef.current]
+    if (code === null || code === "lost" || view === null || content === null) return undefined
+    return code.attachReadingPlace(controller, scrollAnchor, view, content)
+  }, [scrollAnchor, code])
   useSignalEffect(() => {
-    if (controller.store.changeCount.value > 0 && !controller.isLoadingOlder.peek()) scrollAnchor.noteNewContent()
+    const { changeCount, messageIds } = controller.store
+    if (changeCount.value > 0 && !controller.isLoadingOlder.peek())
+      scrollAnchor.noteNewContent(messageIds.peek().at(-1))
   })
   return { scrollAnchor, viewRef, contentRef }
 }
@@ -84,10 +102,12 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
 interface ConversationContentProps {
   readonly controller: SessionController
   readonly scrollAnchor: ScrollAnchor
+  readonly isOnline: boolean
   readonly onSelectPrompt: (prompt: string) => void
 }
 
-function ConversationContent({ controller, scrollAnchor, onSelectPrompt }: ConversationContentProps): VNode {
+function ConversationContent(props: ConversationContentProps): VNode {
+  const { controller, scrollAnchor, isOnline, onSelectPrompt } = props
   const { store, outbox } = controller
   const code = transcriptModule.value
   const hasUnsent = outbox.entries.value.length > 0
@@ -97,7 +117,7 @@ function ConversationContent({ controller, scrollAnchor, onSelectPrompt }: Conve
     <>
       {isEmpty && <WelcomeScreen onSelect={onSelectPrompt} />}
       {code === null || code === "lost" || !isLoaded ? (
-        <p class="note loading">{appText.loading}</p>
+        <LoadingNote isOnline={isOnline} isFinal={controller.link.value === "gone" || (code === "lost" && isOnline)} />
       ) : (
         <code.Transcript
           store={store}
@@ -110,6 +130,17 @@ function ConversationContent({ controller, scrollAnchor, onSelectPrompt }: Conve
       )}
     </>
   )
+}
+
+interface LoadingNoteProps {
+  readonly isOnline: boolean
+  /** Nothing more will load. The connection status says why. */
+  readonly isFinal: boolean
+}
+
+function LoadingNote({ isOnline, isFinal }: LoadingNoteProps): VNode | null {
+  if (isFinal) return null
+  return <p class="note loading">{isOnline ? appText.loading : appText.loadsLater}</p>
 }
 
 interface ConversationComposerProps {

@@ -1,4 +1,4 @@
-/** link-status.tsx: the state of the connection, above the composer. Nothing while it is live. */
+/** link-status.tsx: the state of the connection, above the composer. Nothing while it is live. Source: SPEC PG29, PG79. */
 
 import type { VNode } from "preact"
 import type { LinkState } from "../net/socket-link.ts"
@@ -9,16 +9,12 @@ interface LinkStatusProps {
   readonly isOnline: boolean
   /** The conversation was loaded before, so if it is gone, it was deleted. */
   readonly wasLoaded: boolean
+  /** The connection was live before. */
+  readonly wasLive: boolean
 }
 
-export function LinkStatus({ link, isOnline, wasLoaded }: LinkStatusProps): VNode | null {
-  if (!isOnline && link !== "outdated" && link !== "gone") {
-    return (
-      <p class="link" role="status">
-        {connectionText.offline}
-      </p>
-    )
-  }
+export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusProps): VNode | null {
+  if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus />
   switch (link) {
     case "live":
       return null
@@ -26,7 +22,7 @@ export function LinkStatus({ link, isOnline, wasLoaded }: LinkStatusProps): VNod
     case "waiting":
       return (
         <p class={`link ${link}`} role="status">
-          {wasLoaded ? connectionText.reconnecting : connectionText.connecting}
+          {wasLive ? connectionText.reconnecting : connectionText.connecting}
         </p>
       )
     case "outdated":
@@ -45,4 +41,12 @@ export function LinkStatus({ link, isOnline, wasLoaded }: LinkStatusProps): VNod
         </p>
       )
   }
+}
+
+export function OfflineStatus(): VNode {
+  return (
+    <p class="link" role="status">
+      {connectionText.offline}
+    </p>
+  )
 }

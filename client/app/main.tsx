@@ -3,20 +3,23 @@
  * need them, and connects the browser's events.
  */
 
-import { signal } from "@preact/signals"
+import { effect, signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
+import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { HttpApi, RequestError } from "../net/api.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
-import { SessionRouter } from "../session/session-router.ts"
+import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
+import { sessionActions } from "../sidebar/deferred-actions.ts"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
-import { restoreTheme } from "../ui/theme.ts"
+import { appText } from "../words/page-text.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
+import { formatHeading } from "./top-bar.tsx"
 import { sendFile } from "./send-file-xhr.ts"
 import "../styles/base.css"
 import "../styles/page.css"
@@ -35,7 +38,7 @@ import "../styles/audio.css"
 import "../styles/canvas.css"
 import "../styles/files.css"
 import "../styles/lightbox.css"
-import "../styles/print.css"
+import "../styles/print-forced-colors.css"
 
 /** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
@@ -89,6 +92,8 @@ const router = new SessionRouter({
   isVisible: () => !document.hidden,
   readHash: () => location.hash,
   writeHash: (hash) => history.pushState(null, "", hash),
+  readOpenedFrom: () => (typeof history.state === "string" ? parseSessionHash(`#/s/${history.state}`) : null),
+  writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
 
 /** If the browser forbids storage, the page works without it. */
@@ -122,14 +127,16 @@ addEventListener("online", () => {
   isOnline.value = true
   router.checkConnections()
 })
-addEventListener("storage", () => router.handleStorageEvent())
+addEventListener("storage", (event) => router.handleStorageEvent(event))
+addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
   // Some devices report this while they are online. If the server responds, `onReachable` corrects it.
   router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) router.checkConnections()
+  if (document.hidden) router.flushDrafts()
+  else router.checkConnections()
 })
 addEventListener("keydown", (event) => {
   handleEscape(event, {
@@ -143,13 +150,21 @@ addEventListener("keydown", (event) => {
   focusRequests.value++
 })
 
-restoreTheme()
+effect(() => {
+  const title = formatHeading(router.heading.value)
+  document.title = title === "" ? appText.name : appText.documentTitle(title)
+})
 router.openFromHash()
+void router.restoreDrafts()
 router.resumeStored()
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 void loadSettings(1)
 const root = document.getElementById("app")
 // After the first paint.
-setTimeout(loadTranscript)
+setTimeout(() => {
+  loadTranscript()
+  void sessionActions.load()
+  void attachmentChips.load()
+})
 if (root !== null)
   render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)

@@ -1,18 +1,28 @@
 /** new-conversation-view.tsx: the view before the first message, and until the session for it exists. */
 
+import type { ReadonlySignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { AttachmentNames } from "../composer/attachment-chips.tsx"
+import { attachmentChips } from "../composer/deferred-chips.ts"
 import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { appText } from "../words/page-text.ts"
+import { OfflineStatus } from "./link-status.tsx"
+import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
-export function NewConversationView({ router }: { readonly router: SessionRouter }): VNode {
+interface NewConversationViewProps {
+  readonly router: SessionRouter
+  readonly isOnline: ReadonlySignal<boolean>
+}
+
+export function NewConversationView({ router, isOnline }: NewConversationViewProps): VNode {
   const entry = router.startingEntry.value
+  const chips = attachmentChips.module.value
   return (
     <>
       <main class="view">
+        <PageHeading router={router} />
         <div class="column">
           {entry === null ? (
             <WelcomeScreen onSelect={(prompt) => router.sendMessage(prompt)} />
@@ -20,7 +30,7 @@ export function NewConversationView({ router }: { readonly router: SessionRouter
             <div class="transcript" data-transcript="" role="log" aria-live="off" aria-label={appText.conversation}>
               <UnsentMessage
                 entry={entry}
-                files={<AttachmentNames assets={entry.attachments} />}
+                files={chips !== null && <chips.AttachmentNames assets={entry.attachments} />}
                 onRetry={() => router.retryStart()}
                 onDiscard={() => router.discardStart()}
               />
@@ -30,6 +40,7 @@ export function NewConversationView({ router }: { readonly router: SessionRouter
         </div>
       </main>
       <footer class="foot">
+        {!isOnline.value && <OfflineStatus />}
         <Composer
           canSend={entry === null || entry.error !== null}
           onSend={(content, extras) => router.sendMessage(content, extras)}

@@ -1,7 +1,12 @@
-/** top-bar.tsx: on a phone: the drawer button, the open conversation's title, and a link to a new one. */
+/**
+ * top-bar.tsx: the drawer button, the open conversation's title, and a link to a new one.
+ *
+ * On a desktop it appears only above an agent's conversation, which the list doesn't contain. SPEC PG78.
+ */
 
-import { type Signal, useComputed } from "@preact/signals"
+import type { Signal } from "@preact/signals"
 import type { VNode } from "preact"
+import type { SessionHeading } from "../session/session-heading.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { appText } from "../words/page-text.ts"
 
@@ -10,18 +15,23 @@ interface TopBarProps {
   readonly isDrawerOpen: Signal<boolean>
 }
 
+/** Empty for a new conversation and for one without a title. */
+export function formatHeading({ title, askingAgent }: SessionHeading): string {
+  return askingAgent === null ? (title ?? "") : appText.askedBy(askingAgent)
+}
+
+/** The page's heading, for screen readers. The bar is hidden on a desktop, so it can't contain the heading. SPEC AX4. */
+export function PageHeading({ router }: Pick<TopBarProps, "router">): VNode {
+  return <h1 class="unseen">{formatHeading(router.heading.value) || appText.name}</h1>
+}
+
 export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
-  const listedTitle = useComputed(() => {
-    const id = router.controller.value?.id
-    return router.sessionList.sessions.value.find((session) => session.id === id)?.title ?? null
-  })
-  const askingAgent = useComputed(() =>
-    listedTitle.value === null ? (router.controller.value?.store.findAskingAgent() ?? null) : null,
-  )
+  const heading = router.heading.value
   return (
-    <header class="topbar">
+    <header class="topbar" data-agent={heading.askingAgent === null ? undefined : ""}>
       <button
         type="button"
+        class="drawer-button"
         aria-label={appText.conversations}
         aria-expanded={isDrawerOpen.value}
         onClick={() => (isDrawerOpen.value = true)}
@@ -30,15 +40,17 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
           <path d="M3.5 6.5h13M3.5 13.5h9" />
         </svg>
       </button>
-      {/* The list doesn't contain agents' conversations, so this leads back to the one in which the agent was asked. */}
-      {askingAgent.value !== null && history.length > 1 && (
+      {/* The page came from there, so this entry of the browser's history follows that one. */}
+      {heading.openedFrom !== null && (
         <button type="button" aria-label={appText.back} onClick={() => history.back()}>
           <svg viewBox="0 0 20 20" aria-hidden="true">
             <path d="M12 4.5L6.5 10l5.5 5.5" />
           </svg>
         </button>
       )}
-      <h1>{askingAgent.value !== null ? appText.askedBy(askingAgent.value) : listedTitle.value || appText.name}</h1>
+      <p class="title" dir="auto" aria-hidden="true">
+        {formatHeading(heading) || appText.name}
+      </p>
       <a href="#/">
         <span class="unseen">{appText.newConversation}</span>
         <svg viewBox="0 0 20 20" aria-hidden="true">

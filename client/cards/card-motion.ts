@@ -6,11 +6,10 @@
  */
 
 import type { RefObject } from "preact"
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 
 const ENTER_MS = 200
 const ENTER_LIFT_PX = 8
-const COUNT_MS = 400
 
 function isMotionAllowed(): boolean {
   return !document.hidden && !matchMedia("(prefers-reduced-motion: reduce)").matches
@@ -25,20 +24,4 @@ export function useEntrance(isFresh: boolean): RefObject<HTMLElement | null> {
     ref.current?.animate?.([from, { opacity: 1, transform: "none" }], { duration: ENTER_MS, easing: "ease-out" })
   }, [])
   return ref
-}
-
-/** Counts from 0 to `target` when it first appears. */
-export function useCountUp(target: number, isFresh: boolean): number {
-  const [shown, setShown] = useState(() => (isFresh && isMotionAllowed() ? 0 : target))
-  useEffect(() => {
-    if (!isFresh || !isMotionAllowed()) return
-    const startedAt = performance.now()
-    let frame = requestAnimationFrame(function step(now) {
-      const progress = Math.min(1, Math.max(0, now - startedAt) / COUNT_MS)
-      setShown(target * (1 - (1 - progress) ** 3))
-      if (progress < 1) frame = requestAnimationFrame(step)
-    })
-    return () => cancelAnimationFrame(frame)
-  }, [])
-  return shown
 }

@@ -1,5 +1,5 @@
 /**
- * weather-card.tsx: the current weather and tomorrow's forecast for one place.
+ * weather-card.tsx: the current weather and the forecast for one place.
  *
  * Every figure comes from the payload. The synthesis below it is marked as the model's text. SPEC CA3.
  */
@@ -9,13 +9,15 @@ import {
   selectForecastIcon,
   parseWeatherPayload,
   selectWeatherIcon,
+  type WeatherDay,
   type WeatherPayload,
 } from "../../shared/card/weather-payload.ts"
 import { Markdown } from "../markdown/markdown.tsx"
 import { cardText } from "../words/transcript-text.ts"
-import { useCountUp, useEntrance } from "./card-motion.ts"
+import { useEntrance } from "./card-motion.ts"
 import type { CardContent } from "./card-registry.ts"
 import { SkyIcon } from "./sky-icon.tsx"
+import { chooseUnit, temperatureUnit } from "./temperature-unit.ts"
 
 export function renderWeatherCard({ payload, synthesis, isFresh }: CardContent): VNode | null {
   const weather = parseWeatherPayload(payload)
@@ -34,12 +36,12 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
   return (
     <section class="card weather" ref={ref} aria-label={cardText.weatherIn(weather.location)}>
       <header>
-        <h3>{weather.location}</h3>
+        <p class="place">{weather.location}</p>
         {weather.source === "sample" && <span class="sample">{cardText.sampleData}</span>}
         {time !== null && <time dateTime={weather.observation_time}>{time}</time>}
       </header>
-      <CurrentWeather weather={weather} isFresh={isFresh} />
-      <TomorrowForecast weather={weather} />
+      <CurrentWeather weather={weather} />
+      <Forecast weather={weather} />
       {synthesis !== "" && (
         <div class="synthesis">
           <Markdown text={synthesis} />
@@ -49,25 +51,44 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
   )
 }
 
-function CurrentWeather({ weather, isFresh }: Pick<WeatherCardProps, "weather" | "isFresh">): VNode {
-  const temperature = useCountUp(weather.temperature_c, isFresh)
-  const wind = `${Math.round(weather.wind_kmh)} km/h ${weather.wind_direction}`.trim()
+function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
+  // Spaces that do not break the line.
+  const wind = `${Math.round(weather.wind_kmh)}\u00a0km/h\u00a0${weather.wind_direction}`.trim()
+  const current = temperatureUnit.value === "F" ? weather.temperature_f : weather.temperature_c
   return (
     <div class="now">
       <SkyIcon icon={selectWeatherIcon(weather)} />
       <p class="degrees">
-        {formatDegrees(temperature)}
-        <small>C</small>
+        {formatDegrees(current)}
+        <UnitSwitch />
       </p>
       <div class="facts">
         <p class="condition">{weather.condition}</p>
         <p>
-          {cardText.feelsLike(formatDegrees(weather.feels_like_c))} ·{" "}
+          {cardText.feelsLike(formatCelsius(weather.feels_like_c))} ·{" "}
           <WeatherFact name={cardText.humidity} value={`${Math.round(weather.humidity_pct)}%`} /> ·{" "}
           <WeatherFact name={cardText.wind} value={wind} />
         </p>
       </div>
     </div>
+  )
+}
+
+/** Shows the unit. Pressing it changes the unit of all cards. */
+function UnitSwitch(): VNode {
+  const unit = temperatureUnit.value
+  const other = unit === "C" ? "F" : "C"
+  return (
+    <button
+      type="button"
+      class="unit"
+      title={cardText.showUnit(other)}
+      aria-label={`${unit}. ${cardText.showUnit(other)}`}
+      onClick={() => chooseUnit(other)}
+    >
+      {unit}
+      <span aria-hidden="true" data-other={other} />
+    </button>
   )
 }
 
@@ -81,6 +102,39 @@ function WeatherFact({ name, value }: { readonly name: string; readonly value: s
   )
 }
 
+/** Days of a forecast that the card shows. */
+const SHOWN_DAYS = 3
+
+function Forecast({ weather }: { readonly weather: WeatherPayload }): VNode | null {
+  const days = (weather.forecast_days ?? []).slice(0, SHOWN_DAYS)
+  if (days.length === 0) return <TomorrowForecast weather={weather} />
+  return (
+    <ul class="days">
+      {days.map((day) => (
+        <DayForecast key={day.date} day={day} name={formatDay(day.date, weather.observation_time)} />
+      ))}
+    </ul>
+  )
+}
+
+function DayForecast({ day, name }: { readonly day: WeatherDay; readonly name: string }): VNode {
+  const { condition, precip_chance_pct: chance } = day
+  return (
+    <li title={condition ?? undefined}>
+      <span>{name}</span>
+      {condition !== null && <SkyIcon icon={selectForecastIcon(condition)} />}
+      {condition !== null && <span class="unseen">{condition} </span>}
+      <DegreeRange max={day.max_c} min={day.min_c} />
+      {chance !== null && (
+        <small>
+          <WeatherFact name={cardText.precipitation} value={`${Math.round(chance)}%`} />
+        </small>
+      )}
+    </li>
+  )
+}
+
+/** The forecast of a payload that has tomorrow's fields only. */
 function TomorrowForecast({ weather }: { readonly weather: WeatherPayload }): VNode | null {
   const condition = weather.forecast_tomorrow_condition
   const max = weather.forecast_tomorrow_max_c
@@ -92,15 +146,32 @@ function TomorrowForecast({ weather }: { readonly weather: WeatherPayload }): VN
     <p class="tomorrow">
       <span>{cardText.tomorrow}</span>
       {condition !== null && <SkyIcon icon={selectForecastIcon(condition)} />}
-      {(max !== null || min !== null) && (
-        <b>
-          {max === null ? "–" : formatDegrees(max)}
-          <small> / {min === null ? "–" : formatDegrees(min)}</small>
-        </b>
-      )}
+      <DegreeRange max={max} min={min} />
       <span>{details.join(" · ")}</span>
     </p>
   )
+}
+
+function DegreeRange({ max, min }: { readonly max: number | null; readonly min: number | null }): VNode | null {
+  if (max === null && min === null) return null
+  return (
+    <b>
+      {max === null ? "–" : formatCelsius(max)}
+      <small> / {min === null ? "–" : formatCelsius(min)}</small>
+    </b>
+  )
+}
+
+/** "Tomorrow" for the day after the observation, otherwise "Mon". Both are dates of the place. */
+function formatDay(date: string, observed: string): string {
+  const days = (Date.parse(date) - Date.parse(observed.slice(0, 10))) / 86_400_000
+  if (days === 1) return cardText.tomorrow
+  return new Date(date).toLocaleDateString("en-GB", { weekday: "short", timeZone: "UTC" })
+}
+
+/** A metric figure in the unit that the user chose. */
+function formatCelsius(celsius: number): string {
+  return formatDegrees(temperatureUnit.value === "F" ? (celsius * 9) / 5 + 32 : celsius)
 }
 
 /** Whole degrees, with a minus sign (U+2212), and 0° instead of −0°. */

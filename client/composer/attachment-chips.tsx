@@ -5,6 +5,7 @@
  */
 
 import type { ComponentChildren, VNode } from "preact"
+import { useState } from "preact/hooks"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { AttachmentUpload, AttachmentUploads } from "../files/attachment-uploads.ts"
 import type { Quote } from "../session/quote.ts"
@@ -21,12 +22,27 @@ export function AttachmentChips({ attachments, onFocusLost }: AttachmentChipsPro
   const entries = attachments.entries.value
   if (entries.length === 0) return null
   return (
-    <ul class="chips" aria-label={attachmentText.list}>
-      {entries.map((upload) => (
-        <AttachmentChip key={upload.key} upload={upload} attachments={attachments} onFocusLost={onFocusLost} />
-      ))}
-    </ul>
+    <>
+      <ul class="chips" aria-label={attachmentText.list}>
+        {entries.map((upload) => (
+          <AttachmentChip key={upload.key} upload={upload} attachments={attachments} onFocusLost={onFocusLost} />
+        ))}
+      </ul>
+      <p class="blocked" role="status">
+        {describeBlocked(entries)}
+      </p>
+    </>
   )
+}
+
+/** Why the message can't be sent; empty if nothing prevents it, or only uploads that are running. */
+function describeBlocked(entries: readonly AttachmentUpload[]): string {
+  const failed = entries.filter(({ state }) => state.at === "failed")
+  const [first] = failed
+  if (first === undefined) return ""
+  if (failed.length > 1) return attachmentText.removeAllToSend(failed.length)
+  const isFinal = first.state.at === "failed" && first.state.isFinal
+  return isFinal ? attachmentText.removeToSend(first.name) : attachmentText.retryToSend(first.name)
 }
 
 interface AttachmentChipProps extends AttachmentChipsProps {
@@ -35,6 +51,7 @@ interface AttachmentChipProps extends AttachmentChipsProps {
 
 function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProps): VNode {
   const { key, name, size, previewUrl, state } = upload
+  const [isPreviewBroken, setPreviewBroken] = useState(false)
   const remove = (): void => {
     attachments.removeUpload(key)
     onFocusLost()
@@ -46,13 +63,14 @@ function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProp
   const progress = state.at === "sending" ? state.sent / Math.max(size, 1) : state.at === "done" ? 1 : 0
   return (
     <li class="chip" data-state={state.at}>
-      {previewUrl === null ? (
+      {previewUrl === null || isPreviewBroken ? (
         <span class="sign">{formatExtension(name)}</span>
       ) : (
-        <img class="sign" src={previewUrl} alt="" />
+        <img class="sign" src={previewUrl} alt="" onError={() => setPreviewBroken(true)} />
       )}
       <span class="what">
-        <b>{name}</b> <small role={state.at === "failed" ? "alert" : undefined}>{describeState(upload)}</small>
+        <b dir="auto">{name}</b>{" "}
+        <small role={state.at === "failed" ? "alert" : undefined}>{describeState(upload)}</small>
         {(state.at === "sending" || state.at === "waiting") && (
           <progress max={1} value={progress} aria-label={attachmentText.uploading(name)} />
         )}

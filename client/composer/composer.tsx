@@ -2,11 +2,12 @@
  * composer.tsx: the form in which a message is written.
  *
  * Enter sends, Shift+Enter inserts a line break, and Enter inside an input method only ends its composition. The
- * composer stays enabled while a response is running, because the server queues messages. Source: SPEC PG5, PG18, PG19.
+ * composer stays enabled while a response is running, because the server queues messages. Source: SPEC PG5, PG18, PG19,
+ * PG70, PG84.
  */
 
 import type { RefObject, TargetedKeyboardEvent, VNode } from "preact"
-import { useLayoutEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import type { MessageExtras } from "../net/outbox.ts"
@@ -17,7 +18,7 @@ import { focusRequests } from "../ui/focus.ts"
 import { formatSize } from "../words/media-descriptions.ts"
 import { composerText } from "../words/page-text.ts"
 import { AttachButton, handlePaste, type OnFiles } from "./attach-button.tsx"
-import { AttachmentChips, QuoteChip } from "./attachment-chips.tsx"
+import { attachmentChips } from "./deferred-chips.ts"
 import { stripControlChars } from "./typed-text.ts"
 
 interface ComposerProps {
@@ -44,6 +45,7 @@ const SIZE_SHOWN_SHARE = 0.8
 export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }: ComposerProps): VNode {
   const text = draft.text.value
   const { attachments } = draft
+  const chips = useChips(quote !== null || attachments.entries.value.length > 0)
   const field = useComposerField(text)
   const bytes = countUtf8Bytes(text)
   const hasContent = stripControlChars(text).trim() !== "" || attachments.entries.value.length > 0
@@ -58,8 +60,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
     if (event.key === "Escape" && text === "" && stop === null && quote === null) field.current?.blur()
     if (!isSubmitKey(event)) return
     event.preventDefault()
-    if (isReady) submitMessage()
-    else focusFailedAttachment(event.currentTarget.form)
+    submitMessage()
   }
   return (
     <form
@@ -70,12 +71,17 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
         field.current?.focus()
       }}
     >
-      {quote !== null && <QuoteChip quote={quote} onRemove={() => removeQuote(draft, field.current)} />}
-      <AttachmentChips attachments={attachments} onFocusLost={() => focusIfFinePointer(field.current)} />
+      {chips !== null && quote !== null && (
+        <chips.QuoteChip quote={quote} onRemove={() => removeQuote(draft, field.current)} />
+      )}
+      {chips !== null && (
+        <chips.AttachmentChips attachments={attachments} onFocusLost={() => focusIfFinePointer(field.current)} />
+      )}
       {onFiles !== undefined && <AttachButton onFiles={onFiles} />}
       <textarea
         ref={field}
         rows={1}
+        dir="auto"
         value={text}
         placeholder={composerText.placeholder}
         aria-label={composerText.message}
@@ -90,6 +96,14 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
       {(stop === null || hasContent) && <SendButton isDisabled={!isReady} />}
     </form>
   )
+}
+
+/** The code of the chips. It is loaded at the latest when there is something to show. */
+function useChips(isNeeded: boolean): typeof attachmentChips.module.value {
+  useEffect(() => {
+    if (isNeeded) void attachmentChips.load()
+  }, [isNeeded])
+  return attachmentChips.module.value
 }
 
 /** The text area, as tall as its text, and focused on request. */
@@ -143,11 +157,6 @@ function SendButton({ isDisabled }: { readonly isDisabled: boolean }): VNode {
 function isSubmitKey(event: KeyboardEvent): boolean {
   // 229: with some input methods, `isComposing` is already false for the Enter that ends a composition.
   return event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229
-}
-
-/** A failed attachment blocks the message: focuses the button that retries or removes it. */
-function focusFailedAttachment(form: HTMLFormElement | null): void {
-  form?.querySelector<HTMLElement>(".chip[data-state=failed] button")?.focus()
 }
 
 /** The chip's button disappears, so the focus moves to the field. */

@@ -100,9 +100,18 @@ export class AttachmentUploads {
 
   /** The message is sent: removes the attachments from the draft and returns them. */
   takeAssets(): readonly Asset[] {
-    const assets = this.entries.peek().flatMap(({ state }) => (state.at === "done" ? state.asset : []))
-    for (const { key } of this.entries.peek()) this.removeUpload(key)
+    const assets = this.listUploaded()
+    this.removeAll()
     return assets
+  }
+
+  /** The assets of the uploads that are done. */
+  listUploaded(): readonly Asset[] {
+    return this.entries.value.flatMap(({ state }) => (state.at === "done" ? state.asset : []))
+  }
+
+  removeAll(): void {
+    for (const { key } of this.entries.peek()) this.removeUpload(key)
   }
 
   /** Adds the attachments of a withdrawn message, which the server already has. */

@@ -8,7 +8,6 @@
 
 import { type Signal, signal } from "@preact/signals"
 import { parseJson } from "../../shared/json.ts"
-import type { ImportProgress } from "../../shared/protocol/http-body.ts"
 import {
   parseImportResponse,
   parseRefusal,
@@ -21,7 +20,8 @@ import { importText } from "../words/import-text.ts"
 import { errorText } from "../words/page-text.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import type { SendFile } from "./send-file.ts"
-import { splitAtLines, isJsonArray, isGzip, countLinesBefore } from "./split-file.ts"
+import { splitConversations, type SplitExport } from "./split-conversations.ts"
+import { splitAtLines, isJsonArray, isGzip, isZip, countLinesBefore } from "./split-file.ts"
 import type { UnfinishedImports } from "./unfinished-imports.ts"
 import { uploadWithToken } from "./upload-with-token.ts"
 
@@ -35,13 +35,28 @@ export type ImportStage =
   | { readonly at: "sending"; readonly sent: number; readonly size: number }
   /** `of` is 0 if the total is unknown. */
   | { readonly at: "folding"; readonly folded: number; readonly of: number }
+  /** Several conversations are imported, one after the other. */
+  | { readonly at: "several"; readonly done: number; readonly of: number }
   | {
       readonly at: "done"
       readonly session: string
       readonly records: number
       readonly skipped: number
       readonly skippedLines: readonly SkippedLine[]
+      /** Number of imported messages; null if the server does not say. */
+      readonly messages: number | null
+      /** What could not be imported as it was, by kind. */
+      readonly kinds: Readonly<Record<string, number>>
+      /** Of a data export with several conversations: how many were imported, skipped, and left out. */
+      readonly export: ExportCounts | null
     }
+
+export interface ExportCounts {
+  readonly imported: number
+  /** Conversations without messages. */
+  readonly empty: number
+  readonly leftOut: number
+}
 
 export interface ImporterDeps {
   readonly api: Api
@@ -56,9 +71,9 @@ export interface ImporterDeps {
 /** The file can't be imported. The message is shown to the user. */
 class ImportRefusedError extends Error {}
 
-type ImportCounts = Pick<ImportResponse, "records" | "skipped" | "bad">
+type UploadCounts = Pick<ImportResponse, "records" | "skipped" | "bad" | "messages" | "kinds">
 
-const NO_COUNTS: ImportCounts = { records: 0, skipped: 0, bad: [] }
+const NO_COUNTS: UploadCounts = { records: 0, skipped: 0, bad: [] }
 
 export class Importer {
   readonly stage: Signal<ImportStage> = signal({ at: "choose", error: null })
@@ -87,13 +102,10 @@ export class Importer {
     this.fileName.value = file.name
     this.rejectedFileName.value = ""
     this.stage.value = { at: "sending", sent: 0, size: file.size }
-    const sessionId = this.#deps.createId()
     try {
-      const parts = await splitFile(file)
-      await this.#deps.unfinishedImports.trackSession(sessionId, async () => {
-        const { bad, ...counts } = await this.#createAndSend(sessionId, parts, file.size, abort.signal)
-        this.stage.value = { at: "done", session: sessionId, ...counts, skippedLines: bad }
-      })
+      const split = await splitConversations(file)
+      if (split !== null) await this.#importExport(split, abort.signal)
+      else this.stage.value = await this.#importOne(await splitFile(file), file.size, abort.signal)
     } catch (error) {
       this.stage.value = { at: "choose", error: abort.signal.aborted ? null : describeImportError(error) }
     } finally {
@@ -106,9 +118,46 @@ export class Importer {
     this.#abort?.abort()
   }
 
+  /** Whether there is more to say than that the file was imported. */
+  hasSummary(): boolean {
+    const stage = this.stage.peek()
+    return stage.at === "done" && (stage.skipped > 0 || stage.export !== null || Object.keys(stage.kinds).length > 0)
+  }
+
   /** Returns to the first step, in which a file is chosen. */
   resetStage(): void {
     this.stage.value = { at: "choose", error: null }
+  }
+
+  /** Imports one conversation into a new session. */
+  async #importOne(parts: readonly Blob[], size: number, abortSignal: AbortSignal): Promise<DoneStage> {
+    const session = this.#deps.createId()
+    let counts = NO_COUNTS
+    await this.#deps.unfinishedImports.trackSession(session, async () => {
+      counts = await this.#createAndSend(session, parts, size, abortSignal)
+    })
+    const { records, skipped, bad, messages = null, kinds = {} } = counts
+    return { at: "done", session, records, skipped, skippedLines: bad, messages, kinds, export: null }
+  }
+
+  /**
+   * Imports each conversation of a data export into a session of its own. One without messages is skipped. What was
+   * imported before a cancellation or a failure stays.
+   */
+  async #importExport({ conversations, leftOut }: SplitExport, abortSignal: AbortSignal): Promise<void> {
+    const done: DoneStage[] = []
+    for (const [index, conversation] of conversations.entries()) {
+      this.stage.value = { at: "several", done: index, of: conversations.length }
+      try {
+        done.push(await this.#importOne([conversation], conversation.size, abortSignal))
+      } catch (error) {
+        if (!isEmptyFile(error)) throw error
+      }
+    }
+    const [first] = done
+    if (first === undefined) throw new ImportRefusedError(importText.emptyExport)
+    const counts = { imported: done.length, empty: conversations.length - done.length, leftOut }
+    this.stage.value = { ...sumStages(done), session: first.session, export: counts }
   }
 
   async #createAndSend(
@@ -116,7 +165,7 @@ export class Importer {
     parts: readonly Blob[],
     size: number,
     abortSignal: AbortSignal,
-  ): Promise<ImportCounts> {
+  ): Promise<UploadCounts> {
     await this.#retryTransient(() => this.#deps.api.createSession("", session), abortSignal)
     const counts = await this.#sendParts(session, parts, size, abortSignal)
     const skippedLines = await toFileLineNumbers(counts.bad, parts)
@@ -142,7 +191,7 @@ export class Importer {
     parts: readonly Blob[],
     size: number,
     abortSignal: AbortSignal,
-  ): Promise<ImportCounts> {
+  ): Promise<UploadCounts> {
     let sentBytes = 0
     let isFolded = true
     let counts = NO_COUNTS
@@ -160,8 +209,7 @@ export class Importer {
       sentBytes += part.size
       this.#reportSent(sentBytes, size)
     }
-    if (!isFolded) await this.#waitUntilFolded(session, abortSignal)
-    return counts
+    return isFolded ? counts : { ...counts, ...(await this.#waitUntilFolded(session, abortSignal)) }
   }
 
   #reportSent(sent: number, size: number): void {
@@ -202,31 +250,40 @@ export class Importer {
     return await answered
   }
 
-  async #waitUntilFolded(session: string, abortSignal: AbortSignal): Promise<void> {
-    this.stage.value = { at: "folding", folded: 0, of: 0 }
-    while (!abortSignal.aborted && (await this.#pollFolding(session))) await this.#pause(PROGRESS_POLL_MS, abortSignal)
+  async #waitUntilFolded(session: string, abortSignal: AbortSignal): Promise<FoldedCounts> {
+    this.#showFolding(0, 0)
+    for (;;) {
+      const counts = abortSignal.aborted ? {} : await this.#pollFolding(session)
+      if (counts !== null) return counts
+      await this.#pause(PROGRESS_POLL_MS, abortSignal)
+    }
+  }
+
+  #showFolding(folded: number, of: number): void {
+    if (this.stage.peek().at !== "several") this.stage.value = { at: "folding", folded, of }
   }
 
   /**
-   * Requests the progress. True while the server is folding, and after a temporary failure, so that the caller asks again.
+   * Requests the progress. Null while the server is folding, and after a temporary failure, so that the caller asks again.
    * Throws if the server has no such import, or couldn't fold it.
    */
-  async #pollFolding(session: string): Promise<boolean> {
+  async #pollFolding(session: string): Promise<FoldedCounts | null> {
     try {
-      const state = await this.#pollProgress(session)
+      const { state, messages, kinds } = await this.#pollProgress(session)
       if (state === "none") throw new ImportRefusedError(importText.interrupted)
       if (state === "failed") throw new ImportRefusedError(importText.unreadable)
-      return state !== "done"
+      if (state !== "done") return null
+      return { ...(messages === undefined ? {} : { messages }), ...(kinds === undefined ? {} : { kinds }) }
     } catch (error) {
-      if (isTransient(error)) return true
+      if (isTransient(error)) return null
       throw error
     }
   }
 
-  async #pollProgress(session: string): Promise<ImportProgress["state"]> {
-    const { state, folded, records } = await this.#deps.api.getImportProgress(session)
-    if (state === "folding") this.stage.value = { at: "folding", folded, of: records }
-    return state
+  async #pollProgress(session: string): ReturnType<Api["getImportProgress"]> {
+    const progress = await this.#deps.api.getImportProgress(session)
+    if (progress.state === "folding") this.#showFolding(progress.folded, progress.records)
+    return progress
   }
 
   /** Cancelling the import ends the pause. */
@@ -244,6 +301,25 @@ export class Importer {
   }
 }
 
+type DoneStage = Extract<ImportStage, { at: "done" }>
+type FoldedCounts = Pick<ImportResponse, "messages" | "kinds">
+
+/** The counts of several imports. Line numbers of generated files mean nothing to the user, so none is listed. */
+function sumStages(stages: readonly DoneStage[]): Omit<DoneStage, "session" | "export"> {
+  const sum = (key: "records" | "skipped"): number => stages.reduce((total, stage) => total + stage[key], 0)
+  const messages = stages.reduce((total, stage) => total + (stage.messages ?? 0), 0)
+  const kinds: Record<string, number> = {}
+  for (const [kind, count] of stages.flatMap((stage) => Object.entries(stage.kinds))) {
+    kinds[kind] = (kinds[kind] ?? 0) + count
+  }
+  return { at: "done", records: sum("records"), skipped: sum("skipped"), skippedLines: [], messages, kinds }
+}
+
+/** A conversation without messages. */
+function isEmptyFile(error: unknown): boolean {
+  return error instanceof RequestError && error.status === 422
+}
+
 function getSendProgress(stage: ImportStage): { readonly sent: number; readonly size: number } {
   return stage.at === "sending" ? stage : { sent: 0, size: 0 }
 }
@@ -253,6 +329,7 @@ function importPath(session: string): string {
 }
 
 async function splitFile(file: File): Promise<readonly Blob[]> {
+  if (await isZip(file)) throw new ImportRefusedError(importText.zip)
   if (file.size === 0) throw new ImportRefusedError(importText.emptyFile)
   if (file.size <= MAX_IMPORT_BYTES) return [file]
   if (await isGzip(file)) throw new ImportRefusedError(importText.gzipTooLarge)
@@ -278,8 +355,12 @@ function throwUnreadable(): never {
 }
 
 /** The response to a part may cover all parts so far, so the larger counts win. */
-function mergeCounts(before: ImportCounts, { records, skipped, bad }: ImportCounts): ImportCounts {
+function mergeCounts(before: UploadCounts, after: UploadCounts): UploadCounts {
+  const { records, skipped, bad } = after
+  const { messages = before.messages, kinds = before.kinds } = after
   return {
+    ...(messages === undefined ? {} : { messages }),
+    ...(kinds === undefined ? {} : { kinds }),
     records: Math.max(before.records, records),
     skipped: Math.max(before.skipped, skipped),
     bad: bad.length >= before.bad.length ? bad : before.bad,

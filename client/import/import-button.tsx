@@ -8,10 +8,9 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
 import type { Importer } from "../files/import-file.ts"
-import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { useFileDrop } from "../ui/file-drop.ts"
-import { importButtonText } from "../words/page-text.ts"
+import { appText, importButtonText } from "../words/page-text.ts"
 
 type ImportModule = typeof import("./import-dialog.tsx")
 
@@ -70,7 +69,7 @@ function useImport(router: SessionRouter, onOpen: () => void): ImportControls {
       importer.current ??= importModule.value.createImporter(router.importerDeps)
       isOpen.value = true
     } catch {
-      router.sessionList.showNotice(importButtonText.codeMissing, true)
+      router.sessionList.showNotice(appText.codeMissing, true)
     }
   }
   const closeDialog = (): void => {
@@ -86,18 +85,7 @@ function useImport(router: SessionRouter, onOpen: () => void): ImportControls {
     const isStarted = !current.isBusy
     await current.startImport(file)
     // If another import was running, the file was skipped, and the other call reports the result.
-    if (isStarted && (await openImported(router, current, file))) closeDialog()
+    if (isStarted && (await importModule.peek()?.openImported(router, current, file)) === true) closeDialog()
   }
   return { importModule, isOpen, importer: () => importer.current, openDialog, closeDialog, importFile }
-}
-
-/** Opens the imported session. True if there is nothing left to show in the dialog. */
-async function openImported(router: SessionRouter, importer: Importer, file: File): Promise<boolean> {
-  const stage = importer.stage.peek()
-  if (stage.at !== "done") return false
-  await router.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
-  if (stage.skipped > 0) return false
-  const { sessionList } = router
-  sessionList.showNotice(importButtonText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
-  return true
 }

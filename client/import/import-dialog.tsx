@@ -3,8 +3,9 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"
-import type { SkippedLine } from "../../shared/protocol/responses.ts"
 import { Importer, type ImporterDeps, type ImportStage } from "../files/import-file.ts"
+import { formatTitle } from "../session/session-list.ts"
+import type { SessionRouter } from "../session/session-router.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { formatSize } from "../words/media-descriptions.ts"
 import { importText } from "../words/import-text.ts"
@@ -13,6 +14,17 @@ import { appText } from "../words/page-text.ts"
 /** Here, so that the importer is loaded together with the dialog. */
 export function createImporter(deps: ImporterDeps): Importer {
   return new Importer(deps)
+}
+
+/** Opens the imported session. True if there is nothing left to show in the dialog. */
+export async function openImported(router: SessionRouter, importer: Importer, file: File): Promise<boolean> {
+  const stage = importer.stage.peek()
+  if (stage.at !== "done") return false
+  await router.openImportedSession(stage.session, file.name.replace(/\.(jsonl|ndjson|json|gz|txt)$/gi, ""))
+  if (importer.hasSummary()) return false
+  const { sessionList } = router
+  sessionList.showNotice(importText.imported(formatTitle(sessionList.findSession(stage.session)?.title)))
+  return true
 }
 
 interface ImportDialogProps {
@@ -26,7 +38,7 @@ export function ImportDialog({ importer, onFile, onClose }: ImportDialogProps): 
   return (
     <Dialog title={stage.at === "done" ? importText.doneTitle : importText.title} onCancel={onClose}>
       {stage.at === "choose" && <ChooseFileStep error={stage.error} onFile={onFile} onClose={onClose} />}
-      {(stage.at === "sending" || stage.at === "folding") && (
+      {(stage.at === "sending" || stage.at === "several" || stage.at === "folding") && (
         <ProgressStep
           name={importer.fileName.value}
           rejectedFileName={importer.rejectedFileName.value}
@@ -99,7 +111,7 @@ function FileDropZone({ onFile, onPick }: FileDropZoneProps): VNode {
   return (
     <button
       type="button"
-      class="drop"
+      class="drop-zone"
       data-first=""
       data-over={isOver.value ? "" : undefined}
       onClick={onPick}
@@ -121,7 +133,7 @@ function FileDropZone({ onFile, onPick }: FileDropZoneProps): VNode {
 interface ProgressStepProps {
   readonly name: string
   readonly rejectedFileName: string
-  readonly stage: Extract<ImportStage, { at: "sending" | "folding" }>
+  readonly stage: Extract<ImportStage, { at: "sending" | "several" | "folding" }>
   readonly onCancel: () => void
 }
 
@@ -161,6 +173,10 @@ function describeProgress(stage: ProgressStepProps["stage"]): Progress {
     const detail = stage.of === 0 ? "" : importText.recordsOf(stage.folded, stage.of)
     return { value: stage.folded, max: stage.of, label: importText.reading, detail }
   }
+  if (stage.at === "several") {
+    const detail = importText.severalOf(stage.done, stage.of)
+    return { value: stage.done, max: stage.of, label: importText.several, detail }
+  }
   const { sent, size } = stage
   // Everything is sent, but the server has not reported its own progress yet.
   if (sent >= size) return { value: 0, max: 0, label: importText.reading, detail: "" }
@@ -171,26 +187,33 @@ function describeProgress(stage: ProgressStepProps["stage"]): Progress {
 /** Skipped lines that are listed one by one. The others are only counted. */
 const MAX_SHOWN_LINES = 20
 
-interface ImportSummaryProps {
-  readonly records: number
-  readonly skipped: number
-  readonly skippedLines: readonly SkippedLine[]
-  readonly onClose: () => void
-}
+type ImportSummaryProps = Extract<ImportStage, { at: "done" }> & { readonly onClose: () => void }
 
-function ImportSummary({ records, skipped, skippedLines, onClose }: ImportSummaryProps): VNode {
+/** What was imported, what could not be imported as it was, and which lines were skipped. */
+function ImportSummary({ onClose, ...stage }: ImportSummaryProps): VNode {
+  const { skipped, skippedLines, kinds } = stage
   const shown = skippedLines.slice(0, MAX_SHOWN_LINES)
   return (
     <>
-      <p role="status">{importText.summary(records, skipped)}</p>
-      <ul class="lines">
-        {shown.map(({ line, text }) => (
-          <li key={line}>
-            <b>{importText.line(line)}</b> {text}
-          </li>
-        ))}
-        {skipped > shown.length && <li>{importText.moreLines(skipped - shown.length)}</li>}
-      </ul>
+      <p role="status">{describeSummary(stage)}</p>
+      {Object.keys(kinds).length > 0 && (
+        <ul class="lines">
+          {Object.entries(kinds).map(([kind, count]) => (
+            <li key={kind}>{importText.kind(kind, count)}</li>
+          ))}
+        </ul>
+      )}
+      {skipped > 0 && <p>{importText.skippedLines(skipped)}</p>}
+      {shown.length > 0 && (
+        <ul class="lines">
+          {shown.map(({ line, text }) => (
+            <li key={line}>
+              <b>{importText.line(line)}</b> {text}
+            </li>
+          ))}
+          {skipped > shown.length && <li>{importText.moreLines(skipped - shown.length)}</li>}
+        </ul>
+      )}
       <p class="ways">
         <button type="button" class="firm" data-first="" onClick={onClose}>
           {appText.done}
@@ -198,4 +221,9 @@ function ImportSummary({ records, skipped, skippedLines, onClose }: ImportSummar
       </p>
     </>
   )
+}
+
+function describeSummary({ records, messages, export: counts }: Extract<ImportStage, { at: "done" }>): string {
+  if (counts === null) return importText.summary(messages, records)
+  return importText.exportSummary(counts.imported, counts.empty, counts.leftOut, messages)
 }

@@ -6,7 +6,7 @@
  */
 
 import { splitFences } from "../../shared/text/code-tracker.ts"
-import { type LinkDefinitions, findDefinitions, lexProse, type ProseToken } from "./markdown-lexer.ts"
+import { type LinkDefinitions, findDefinitions, lexProse, MAX_MATH_CHARS, type ProseToken } from "./markdown-lexer.ts"
 
 export type Block =
   | { readonly type: "code"; readonly lang: string; readonly text: string }
@@ -79,7 +79,23 @@ function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {
   const isVisible = (block: Block): boolean => block.type === "prose" && block.token.type !== "space"
   const last = blocks.findLastIndex(isVisible)
   const before = blocks.slice(0, Math.max(last, 0)).findLastIndex(isVisible)
-  return blocks.slice(0, Math.max(before, 0))
+  return blocks.slice(0, findOpenMath(blocks, Math.max(before, 0)))
+}
+
+/**
+ * The index of the block in which a formula may have begun that isn't complete yet, or `end`. What follows belongs to it
+ * once it ends. A formula contains no blank line and at most MAX_MATH_CHARS.
+ */
+function findOpenMath(blocks: readonly Block[], end: number): number {
+  let open = end
+  let chars = 0
+  for (let at = end - 1; at >= 0 && chars < MAX_MATH_CHARS; at--) {
+    const block = blocks[at]
+    if (block === undefined || block.type === "code" || block.token.type === "space") break
+    chars += block.token.raw.length
+    if (/\\\[|\$\$/.test(block.token.raw.slice(0, MAX_MATH_CHARS))) open = at
+  }
+  return open
 }
 
 function getRawText(block: Block): string {

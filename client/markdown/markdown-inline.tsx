@@ -7,11 +7,12 @@
 
 import { type ComponentChildren, h } from "preact"
 import { decodeEntities, decodeVisibleText } from "./html-entities.ts"
+import { renderLongText } from "./long-text.tsx"
 import type { ProseToken } from "./markdown-lexer.ts"
 import { ImageView } from "../media/image-view.tsx"
 import { isAssetUrl } from "../files/remote-media.ts"
 import { parseHost, toSafeHref } from "../words/link-policy.ts"
-import { mediaText } from "../words/transcript-text.ts"
+import { markdownText, mediaText } from "../words/transcript-text.ts"
 
 /** Raw HTML tags that become elements. Any attribute makes a tag plain text. */
 const ALLOWED_TAGS: ReadonlySet<string> = new Set(
@@ -94,7 +95,7 @@ function renderInlineToken(token: ProseToken): ComponentChildren {
     case "del":
       return h(token.type, null, ...renderInline(token.tokens))
     case "codespan":
-      return <code>{token.text}</code>
+      return <code>{renderLongText(token.text ?? "")}</code>
     case "br":
       return <br />
     case "link":
@@ -102,11 +103,20 @@ function renderInlineToken(token: ProseToken): ComponentChildren {
     case "image":
       return renderImage(token)
     case "escape":
-      return token.text
+      return renderLongText(token.text ?? "")
     case "checkbox":
-      return <input type="checkbox" disabled checked={token.checked === true} />
+      return (
+        <input
+          type="checkbox"
+          disabled
+          checked={token.checked === true}
+          aria-label={token.checked === true ? markdownText.taskDone : markdownText.taskOpen}
+        />
+      )
     default:
-      return token.tokens === undefined ? decodeVisibleText(token.text ?? token.raw) : renderInline(token.tokens)
+      return token.tokens === undefined
+        ? renderLongText(decodeVisibleText(token.text ?? token.raw))
+        : renderInline(token.tokens)
   }
 }
 

@@ -53,7 +53,16 @@ export const MAX_BLOCK_DEPTH = 24
 /** Link definitions per text. */
 export const MAX_DEFINITIONS = 500
 
-const MARKUP_CHARS = /[*_~[\]<`!]/g
+/** Length of a formula, in UTF-16 code units. What is longer is no formula. */
+export const MAX_MATH_CHARS = 2_000
+
+const MARKUP_CHARS = /[*_~[\]<`!\\$]/g
+
+/** `\(x\)`, `\[x\]` or `$$x$$` within a paragraph. */
+const MATH_OPENER = /^(?:\\\(|\\\[|\$\$)/
+const MATH_CLOSERS: Readonly<Record<string, string>> = { "\\(": "\\)", "\\[": "\\]", $$: "$$" }
+/** A formula that begins a line and may contain lines that look like other blocks. */
+const MATH_BLOCK_OPENER = /^ {0,3}(?=\\\[|\$\$)/
 
 class ProseTokenizer extends Tokenizer {
   override fences(): undefined {}
@@ -73,6 +82,21 @@ class ProseTokenizer extends Tokenizer {
       href: href.replace(/^<|>$/g, ""),
       title: title?.slice(1, -1) ?? "",
     }
+  }
+
+  /** An asterisk or underscore of a formula neither begins nor ends emphasis. */
+  override emStrong(src: string, maskedSrc: string, prevChar?: string): Tokens.Em | Tokens.Strong | undefined {
+    const masked = this.lexer instanceof ProseLexer ? this.lexer.maskMath(maskedSrc) : maskedSrc
+    return super.emStrong(src, masked, prevChar)
+  }
+
+  /** Ends before `$$`, at which marked doesn't stop. */
+  override inlineText(src: string): Tokens.Text | undefined {
+    const token = super.inlineText(src)
+    const at = token?.raw.indexOf("$$", 1) ?? -1
+    if (token === undefined || at < 0) return token
+    const raw = token.raw.slice(0, at)
+    return { ...token, raw, text: raw }
   }
 
   /** Compares the cell counts of header and rule first, because marked's expression reads all of the remaining text. */
@@ -107,17 +131,63 @@ const PARAGRAPH = new RegExp(
     " {0,3}(?:(?:-[ \\t]*){3,}|(?:_[ \\t]*){3,}|(?:\\*[ \\t]*){3,})(?:\\n|$)",
     " {0,3}#{1,6}(?:\\s|$)",
     " {0,3}>",
+    " {0,3}(?:\\\\\\[|\\$\\$)[ \\t]*\\n",
     " {0,3}(?:[*+-]|1[.)])[ \\t]+[^ \\t\\n]",
     " *[^\\n ].*\\n(?=.*\\|) {0,3}(?:\\| *)?:?-+:? *(?:\\| *:?-+:? *)*(?:\\| *)?(?:\\n|$)",
   ].join("|")})[^\\n]+)*)`,
 )
 
+/**
+ * The source of the formula at the start of a text, or null. A formula is shown as it was written, since Markdown would
+ * remove its backslashes and turn its operators into markup. It contains no blank line. Bounded by MAX_MATH_CHARS.
+ */
+function matchMath(text: string): string | null {
+  const opener = MATH_OPENER.exec(text)?.[0]
+  if (opener === undefined) return null
+  const near = text.slice(opener.length, MAX_MATH_CHARS)
+  const closer = MATH_CLOSERS[opener] ?? ""
+  const end = near.indexOf(closer)
+  const content = near.slice(0, Math.max(end, 0))
+  if (content.trim() === "" || /\n[ \t]*\n/.test(content)) return null
+  return text.slice(0, opener.length + end + closer.length)
+}
+
+/** A line that begins with a formula, through the end of the paragraph's line in which the formula ends. */
+function matchMathBlock(text: string): string | null {
+  const indent = MATH_BLOCK_OPENER.exec(text)?.[0]
+  if (indent === undefined) return null
+  const math = matchMath(text.slice(indent.length, indent.length + MAX_MATH_CHARS))
+  if (math === null || !math.includes("\n")) return null
+  const raw = indent + math
+  return /^[ \t]*[.,;]?[ \t]*(?:\n+|$)/.test(text.slice(raw.length, raw.length + 64)) ? raw : null
+}
+
+/** Formulas, as extensions of marked. */
+const MATH_EXTENSIONS = {
+  renderers: {},
+  childTokens: {},
+  inline: [
+    (src: string): Tokens.Generic | undefined => {
+      const raw = matchMath(src)
+      return raw === null ? undefined : createVerbatimToken(raw)
+    },
+  ],
+  block: [
+    (src: string): Tokens.Generic | undefined => {
+      const raw = matchMathBlock(src)
+      return raw === null ? undefined : { type: "paragraph", raw, text: raw, tokens: [createVerbatimToken(raw)] }
+    },
+  ],
+}
+
 class ProseLexer extends Lexer {
   depth = 0
+  /** The paragraph whose inline tokens are being parsed, and marked's copy of it with and without formulas. */
+  #inline = { src: "", masked: "", withoutMath: "" }
 
   constructor() {
     const tokenizer = new ProseTokenizer()
-    super({ gfm: true, tokenizer })
+    super({ gfm: true, tokenizer, extensions: MATH_EXTENSIONS })
     tokenizer.rules = { ...tokenizer.rules, block: { ...tokenizer.rules.block, paragraph: PARAGRAPH } }
   }
 
@@ -137,10 +207,39 @@ class ProseLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    if (!isTooCostly(src)) return super.inlineTokens(src, tokens)
-    tokens.push(createVerbatimToken(src))
+    if (isTooCostly(src)) {
+      tokens.push(createVerbatimToken(src))
+      return tokens
+    }
+    const outer = this.#inline
+    this.#inline = { src, masked: "", withoutMath: "" }
+    super.inlineTokens(src, tokens)
+    this.#inline = outer
     return tokens
   }
+
+  /** Replaces the formulas of the current paragraph in marked's copy of it, which has the same length. */
+  maskMath(masked: string): string {
+    if (this.#inline.masked !== masked) {
+      this.#inline = { ...this.#inline, masked, withoutMath: hideMath(this.#inline.src, masked) }
+    }
+    return this.#inline.withoutMath
+  }
+}
+
+const ESCAPE_OR_MATH = /\\[\s\S]|\$\$/g
+
+function hideMath(src: string, masked: string): string {
+  let hidden = masked
+  ESCAPE_OR_MATH.lastIndex = 0
+  for (let found = ESCAPE_OR_MATH.exec(src); found !== null; found = ESCAPE_OR_MATH.exec(src)) {
+    const math = matchMath(src.slice(found.index, found.index + MAX_MATH_CHARS + 4))
+    if (math === null) continue
+    const end = found.index + math.length
+    hidden = hidden.slice(0, found.index) + "a".repeat(math.length) + hidden.slice(end)
+    ESCAPE_OR_MATH.lastIndex = end
+  }
+  return hidden
 }
 
 function isTooCostly(src: string): boolean {

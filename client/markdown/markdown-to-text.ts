@@ -11,21 +11,30 @@ import { markdownText } from "../words/transcript-text.ts"
 import { createBlockReader } from "./markdown-blocks.ts"
 import { decodeVisibleText } from "./html-entities.ts"
 import type { ProseToken } from "./markdown-lexer.ts"
+import { measureText, SLICE_COST } from "./text-part.ts"
 
 /** The length of an announcement, in UTF-16 code units: about a minute of speech. */
 const MAX_SPOKEN_CHARS = 1200
 
 export function segmentsToSpokenText(segments: readonly Segment[]): string {
-  const texts = segments.map((segment) => {
-    if (segment.type === "text") return markdownToText(segment.content)
-    if (segment.type === "media" || segment.type === "canvas") return `${describeMedia(segment)}.`
-    return segment.type === "rich" ? markdownToText(segment.synthesis) : ""
-  })
-  return toExcerpt(texts.filter((text) => text !== "").join(" "), MAX_SPOKEN_CHARS)
+  let spoken = ""
+  for (const segment of segments) {
+    const text = segmentToText(segment)
+    if (text !== "") spoken += spoken === "" ? text : ` ${text}`
+    if (spoken.length > MAX_SPOKEN_CHARS) break
+  }
+  return toExcerpt(spoken, MAX_SPOKEN_CHARS)
 }
 
-function markdownToText(text: string): string {
-  const blocks = createBlockReader()(text)
+function segmentToText(segment: Segment): string {
+  if (segment.type === "text") return markdownToText(segment.content)
+  if (segment.type === "media" || segment.type === "canvas") return `${describeMedia(segment)}.`
+  return segment.type === "rich" ? markdownToText(segment.synthesis) : ""
+}
+
+/** Reads only the beginning of a long text. */
+export function markdownToText(text: string): string {
+  const blocks = createBlockReader()(text.slice(0, measureText(text, SLICE_COST).end))
   const parts = blocks.map((block) => (block.type === "code" ? markdownText.spokenCode : tokenToText(block.token)))
   return parts.join(" ").replace(/\s+/g, " ").trim()
 }

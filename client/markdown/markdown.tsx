@@ -5,22 +5,41 @@
  */
 
 import { Component, type ComponentChildren, h, type VNode } from "preact"
-import { useMemo } from "preact/hooks"
 import { CopyButton } from "../ui/copy-button.tsx"
 import { actionText, markdownText } from "../words/transcript-text.ts"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
 import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
 import type { TableCell, ProseToken } from "./markdown-lexer.ts"
+import { ShowMoreButton } from "./show-more-button.tsx"
+import { findAutoDirection, findDirection } from "./text-direction.ts"
+import { useTextPart } from "./use-text-part.ts"
 
 export function Markdown({ text }: { readonly text: string }): VNode {
-  const readBlocks = useMemo(createBlockReader, [])
+  const { shown, hiddenChars, showMore } = useTextPart(text)
   return (
-    <div class="prose">
-      {readBlocks(text).map((block, at) => (
-        <BlockView key={at} block={block} />
-      ))}
-    </div>
+    <>
+      <Prose text={shown} />
+      {hiddenChars > 0 && <ShowMoreButton text={markdownText.showMore(hiddenChars)} showMore={showMore} />}
+    </>
   )
+}
+
+class Prose extends Component<{ readonly text: string }> {
+  readonly #readBlocks = createBlockReader()
+
+  override shouldComponentUpdate(next: { readonly text: string }): boolean {
+    return next.text !== this.props.text
+  }
+
+  override render({ text }: { readonly text: string }): ComponentChildren {
+    return (
+      <div class="prose">
+        {this.#readBlocks(text).map((block, at) => (
+          <BlockView key={at} block={block} />
+        ))}
+      </div>
+    )
+  }
 }
 
 class BlockView extends Component<{ readonly block: Block }> {
@@ -63,17 +82,21 @@ function renderBlock(token: ProseToken): ComponentChildren {
     case "def":
       return null
     case "heading":
-      return h(`h${token.depth ?? 6}`, null, ...renderInline(token.tokens))
+      return h(`h${token.depth ?? 6}`, { dir: findAutoDirection(token.tokens) }, ...renderInline(token.tokens))
     case "hr":
       return <hr />
     case "blockquote":
-      return <blockquote>{renderBlocks(token.tokens ?? [])}</blockquote>
+      return <blockquote dir={findDirection([token])}>{renderBlocks(token.tokens ?? [])}</blockquote>
     case "list":
       return renderList(token)
     case "table":
       return <TableView table={token} />
     case "paragraph":
-      return h(hasBlockElements(token.tokens) ? "div" : "p", null, ...renderInline(token.tokens))
+      return h(
+        hasBlockElements(token.tokens) ? "div" : "p",
+        { dir: findAutoDirection(token.tokens) },
+        ...renderInline(token.tokens),
+      )
     default:
       return renderInline([token])
   }
@@ -81,20 +104,29 @@ function renderBlock(token: ProseToken): ComponentChildren {
 
 function renderList(list: ProseToken): VNode {
   const items = list.items?.map((item, at) => (
-    <li key={at} class={item.task ? "task" : undefined}>
+    <li key={at} dir={findDirection([item])} class={item.task ? "task" : undefined}>
       {renderBlocks(item.tokens ?? [])}
     </li>
   ))
-  if (!list.ordered) return <ul>{items}</ul>
-  return <ol start={list.start === "" || list.start === 1 ? undefined : list.start}>{items}</ol>
+  const dir = findDirection([list])
+  if (!list.ordered) return <ul dir={dir}>{items}</ul>
+  return (
+    <ol dir={dir} start={list.start === "" || list.start === 1 ? undefined : list.start}>
+      {items}
+    </ol>
+  )
 }
 
 function TableView({ table }: { readonly table: ProseToken }): VNode {
   const renderCell = (name: "th" | "td") => (cell: TableCell, at: number) =>
-    h(name, { key: at, class: cell.align === null ? undefined : `to-${cell.align}` }, ...renderInline(cell.tokens))
+    h(
+      name,
+      { key: at, dir: findAutoDirection(cell.tokens), class: cell.align === null ? undefined : `to-${cell.align}` },
+      ...renderInline(cell.tokens),
+    )
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table must scroll with the keyboard.
-    <div class="table" tabIndex={0}>
+    <div class="table" dir={findDirection([table])} tabIndex={0}>
       <table>
         <thead>
           <tr>{table.header?.map(renderCell("th"))}</tr>

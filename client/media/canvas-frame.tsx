@@ -3,7 +3,7 @@
  *
  * The document may run scripts, but not in our origin: no forms, no popups, no navigation of the page. Messages are
  * accepted only from the frame's own window. It is sent the theme, again whenever that changes, and nothing else.
- * SPEC PG41, PG65.
+ * SPEC PG41, PG65, CD6.
  */
 
 import type { VNode } from "preact"
@@ -20,22 +20,46 @@ interface CanvasFrameProps {
   readonly onMissing: () => void
   /** The document has taken the keyboard focus too often. */
   readonly onFocusStolen: () => void
+  /** The document sends messages without end. */
+  readonly onFlood: () => void
 }
 
-export function CanvasFrame({ href, name, onMissing, onFocusStolen }: CanvasFrameProps): VNode {
+/**
+ * Messages that a document may send in a window of time. The page waits for one or two in all. Reading the data of a
+ * message takes time in proportion to its size, and the page does nothing else while it handles a long queue of them.
+ */
+const MAX_MESSAGES = 100
+const MESSAGE_WINDOW_MS = 10_000
+
+export function CanvasFrame({ href, name, onMissing, onFocusStolen, onFlood }: CanvasFrameProps): VNode {
   const frameRef = useRef<HTMLIFrameElement>(null)
   useFocusGuard(frameRef, onFocusStolen)
   // A layout effect, so that it listens before the document can send anything.
-  useLayoutEffect(() => connectFrame(() => frameRef.current, onMissing), [])
+  useLayoutEffect(() => connectFrame(() => frameRef.current, onMissing, onFlood), [])
   return <iframe ref={frameRef} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }
 
 /** Returns the function that disconnects it. */
-function connectFrame(getFrame: () => HTMLIFrameElement | null, onMissing: () => void): () => void {
+function connectFrame(
+  getFrame: () => HTMLIFrameElement | null,
+  onMissing: () => void,
+  onFlood: () => void,
+): () => void {
   let isReady = false
+  let windowStart = 0
+  let messages = 0
+  /** Whether a message may be read. */
+  const countMessage = (timeStamp: number): boolean => {
+    if (timeStamp - windowStart >= MESSAGE_WINDOW_MS) {
+      windowStart = timeStamp
+      messages = 0
+    }
+    if (++messages === MAX_MESSAGES) onFlood()
+    return messages < MAX_MESSAGES
+  }
   const onMessage = (event: MessageEvent): void => {
     const frame = getFrame()
-    if (frame === null || event.source !== frame.contentWindow) return
+    if (frame === null || event.source !== frame.contentWindow || !countMessage(event.timeStamp)) return
     const type: unknown = Reflect.get(Object(event.data), "type")
     if (type === "cuecard:gone") onMissing()
     if (type !== "cuecard:ready") return

@@ -2,7 +2,7 @@
  * canvas-view.tsx: a canvas document with its title, its host if it isn't ours, and a full-screen button.
  *
  * The frame is created when it comes near the viewport, with an address that is valid at that time, and is not created
- * again while the answer streams in. SPEC PG41, PG64, PG66.
+ * again while the answer streams in. SPEC PG41, PG64, PG66, CD6.
  */
 
 import type { ComponentChildren, RefObject, VNode } from "preact"
@@ -30,7 +30,7 @@ export function CanvasView({ segment }: { readonly segment: CanvasSegment }): VN
     <section class="canvas" ref={sectionRef} aria-label={mediaText.named(mediaText.document, name)}>
       <header>
         <MediaIcon name="canvas" />
-        <b>{name}</b>
+        <b dir="auto">{name}</b>
         {host !== "" && <small>{host}</small>}
         {document.fullscreenEnabled && <FullScreenButton sectionRef={sectionRef} />}
       </header>
@@ -51,6 +51,9 @@ function FullScreenButton({ sectionRef }: { readonly sectionRef: RefObject<HTMLE
   )
 }
 
+/** Documents that sent messages without end. They stay paused when their session is opened again. */
+const floodedUrls = new Set<string>()
+
 interface CanvasBodyProps {
   readonly url: string
   readonly name: string
@@ -60,7 +63,7 @@ interface CanvasBodyProps {
 
 /** The frame, or a note of the same height about why it isn't there. */
 function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
-  const [hasStolenFocus, setStolenFocus] = useState(false)
+  const [pause, setPause] = useState<string | null>(() => (floodedUrls.has(url) ? mediaText.floodedPage : null))
   if (link.isBlocked) {
     return (
       <CanvasNote text={mediaText.onAnotherSite} height={height}>
@@ -79,10 +82,10 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
       </CanvasNote>
     )
   }
-  if (hasStolenFocus) {
+  if (pause !== null) {
     return (
-      <CanvasNote text={mediaText.capturedTyping} height={height}>
-        <button type="button" onClick={() => setStolenFocus(false)}>
+      <CanvasNote text={pause} height={height}>
+        <button type="button" onClick={() => setPause(null)}>
           {mediaText.resume}
         </button>
       </CanvasNote>
@@ -95,7 +98,11 @@ function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
           href={link.href}
           name={name}
           onMissing={link.onMissing}
-          onFocusStolen={() => setStolenFocus(true)}
+          onFocusStolen={() => setPause(mediaText.capturedTyping)}
+          onFlood={() => {
+            floodedUrls.add(url)
+            setPause(mediaText.floodedPage)
+          }}
         />
       )}
     </div>

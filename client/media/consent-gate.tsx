@@ -31,7 +31,7 @@ export function ConsentGate({ source, url, icon, kind, label, isInline = false }
     <span class="gate" data-inline={isInline ? "" : undefined} data-state={state.at}>
       <MediaIcon name={icon} />
       <span class="what">
-        <b>{label === "" ? kind : label}</b> <small>{fault ?? about}</small>
+        <b dir="auto">{label === "" ? kind : label}</b> <small>{fault ?? about}</small>
       </span>
       {state.at !== "asking" && (
         <LoadButton source={source} about={mediaText.named(about, label)} isRetry={fault !== null} />

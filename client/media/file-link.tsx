@@ -33,7 +33,7 @@ export function FileView({ segment }: { readonly segment: MediaSegment }): VNode
       >
         <FileIcon label={label} mime={mime_type} />
         <span class="what">
-          <b>{label}</b>{" "}
+          <b dir="auto">{label}</b>{" "}
           <small data-fault={fault === null ? undefined : ""}>{fault ?? details.filter(isNotEmpty).join(" · ")}</small>
         </span>
         <MediaIcon name="download" />

@@ -5,7 +5,7 @@
  */
 
 import type { VNode } from "preact"
-import { formatKind } from "../words/media-descriptions.ts"
+import { describeImage, formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
@@ -42,14 +42,14 @@ export function ImageView({ url, label, isInline = false, width, height }: Image
       data-sized={width === undefined ? undefined : ""}
       style={createBoxStyle(width, height)}
       data-url={url}
-      aria-label={mediaText.named(kind, label)}
+      aria-label={mediaText.named(kind, describeImage(label))}
       aria-haspopup="dialog"
       onClick={onClick}
     >
       {state.at === "ready" && (
         <img
           src={state.href}
-          alt={label}
+          alt={describeImage(label)}
           loading="lazy"
           decoding="async"
           onLoad={source.onLoad}

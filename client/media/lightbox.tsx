@@ -90,7 +90,7 @@ function LightboxHeader({
   return (
     <header>
       <p aria-live="polite">
-        <b>{image.label}</b> <small>{fault ?? position}</small>
+        <b dir="auto">{image.label}</b> <small>{fault ?? position}</small>
       </p>
       <IconButton
         name="download"

@@ -5,15 +5,10 @@
  * bodies are parsed by shared/protocol/responses.ts.
  */
 
-import type {
-  PageSettings,
-  SignResponse,
-  HistoryPage,
-  SessionSummary,
-  ImportProgress,
-} from "../../shared/protocol/http-body.ts"
+import type { PageSettings, SignResponse, HistoryPage, SessionPage } from "../../shared/protocol/http-body.ts"
 import { parseJson } from "../../shared/json.ts"
 import {
+  type ImportCounts,
   parseCreatedSession,
   parseHistoryPage,
   parseImportProgress,
@@ -94,8 +89,11 @@ export class HttpApi {
     this.#cachedToken = null
   }
 
-  async listSessions(): Promise<readonly SessionSummary[]> {
-    return (await this.#requestJson(parseSessionList, "/v1/sessions")).sessions
+  /** The first page of the session list, or the one after another page with this `next`. */
+  async listSessions(after?: string): Promise<SessionPage> {
+    const query = after === undefined ? "" : `?after=${encodeURIComponent(after)}`
+    const { sessions, next = null } = await this.#requestJson(parseSessionList, `/v1/sessions${query}`)
+    return { sessions, next }
   }
 
   /** Returns the session's id. Repeating the request with the same id does not create a second session. */
@@ -126,7 +124,7 @@ export class HttpApi {
     return await response.blob()
   }
 
-  getImportProgress(session: string): Promise<Pick<ImportProgress, "state" | "records" | "folded">> {
+  getImportProgress(session: string): Promise<ImportCounts> {
     return this.#requestJson(parseImportProgress, `${sessionPath(session)}/import`)
   }
 
@@ -189,8 +187,14 @@ function readLifetimeMs(token: string): number {
     : DEFAULT_TOKEN_LIFETIME_MS
 }
 
+/** Identifies the user of a token in all tenants. Null if the token doesn't name one. */
+export function readUser(token: string): string | null {
+  const { tenant, sub } = readClaims(token)
+  return typeof tenant === "string" && typeof sub === "string" ? `${tenant}/${sub}` : null
+}
+
 /** Decoded here, because `jose` would add several kilobytes to the first view for one function. */
-function readClaims(token: string): { readonly iat?: unknown; readonly exp?: unknown } {
+function readClaims(token: string): Readonly<Partial<Record<"iat" | "exp" | "tenant" | "sub", unknown>>> {
   const payload = token.split(".")[1] ?? ""
   try {
     return Object(parseJson(atob(payload.replaceAll("-", "+").replaceAll("_", "/"))))

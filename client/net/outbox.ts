@@ -141,7 +141,8 @@ export function findSessionsWithPending(storage: KeyValueStorage): readonly stri
 /** Deletes everything stored for a session that was erased. */
 export function clearSessionStorage(storage: KeyValueStorage, sessionId: string): void {
   try {
-    for (const [key] of readStorageRows(storage)) if (PENDING_KEY.exec(key)?.[1] === sessionId) storage.removeItem(key)
+    for (const [key] of readStorageRows(storage))
+      if (PENDING_KEY.exec(key)?.[1] === sessionId || isDraftKey(key, sessionId)) storage.removeItem(key)
   } catch {
     // Storage is forbidden, so nothing was stored.
   }
@@ -149,6 +150,13 @@ export function clearSessionStorage(storage: KeyValueStorage, sessionId: string)
 
 /** The storage key of a message or an edit. */
 const PENDING_KEY = /^cuecard\.(?:send|edit)\.([A-Za-z0-9_-]{1,64})\./
+
+/** The storage keys of drafts begin with this. They continue with the user and the session. */
+export const DRAFT_PREFIX = "cuecard.draft."
+
+function isDraftKey(key: string, sessionId: string): boolean {
+  return key.startsWith(DRAFT_PREFIX) && key.endsWith(`.${sessionId}`)
+}
 
 /** All stored rows; none if storage is forbidden. */
 export function readStorageRows(storage: KeyValueStorage): readonly (readonly [key: string, value: string])[] {

@@ -2,7 +2,8 @@
  * draft.ts: what the user is writing in a session and has not sent.
  *
  * composer, editor → DRAFT → composer, editor
- * Kept outside the components, which are removed when the session or the version changes. Source: SPEC PG27.
+ * Kept outside the components, which are removed when the session or the version changes, and stored by
+ * stored-drafts.ts. Source: SPEC PG27.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -27,6 +28,13 @@ export class Draft {
     if (text !== "") this.text.value = current.trim() === "" ? text : `${current}\n${text}`
     this.attachments.restoreAssets(attachments)
     if (reply_to !== undefined) this.replyTo.value ??= reply_to
+  }
+
+  /** Empties the composer. Open editors keep their text. */
+  clear(): void {
+    this.text.value = ""
+    this.replyTo.value = null
+    this.attachments.removeAll()
   }
 
   /** Removes and returns the attachments and the reply reference of a message that is being sent. */

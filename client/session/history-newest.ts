@@ -12,6 +12,9 @@ import type { Api } from "../net/api.ts"
 /** Messages per page of history. */
 export const PAGE_MESSAGES = 24
 
+/** How far back history is loaded to show a reading place again, in messages. */
+const MAX_REOPENED_MESSAGES = 1_000
+
 /** `ids`: the loaded messages, oldest first; `readingId`: the message being read, null if the view is at the end. */
 export async function readNewestPage(
   api: Pick<Api, "getHistoryPage">,
@@ -21,9 +24,13 @@ export async function readNewestPage(
 ): Promise<HistoryPage> {
   const newest = await api.getHistoryPage(session, PAGE_MESSAGES)
   // After a switch of versions the reading position may be gone. Messages before the fork are the same in both versions.
-  const anchorIds = new Set(readingId === null ? [] : ids.slice(0, ids.indexOf(readingId) + 1))
+  const isReopened = ids.length === 0
+  const anchorIds = new Set(
+    readingId === null ? [] : isReopened ? [readingId] : ids.slice(0, ids.indexOf(readingId) + 1),
+  )
+  const maxMessages = isReopened ? MAX_REOPENED_MESSAGES : ids.length + PAGE_MESSAGES
   let merged = newest
-  while (anchorIds.size > 0 && merged.cursor !== undefined && merged.messages.length <= ids.length + PAGE_MESSAGES) {
+  while (anchorIds.size > 0 && merged.cursor !== undefined && merged.messages.length <= maxMessages) {
     if (merged.messages.some(({ id }) => anchorIds.has(id))) break
     const older = await api.getHistoryPage(session, MAX_PAGE_MESSAGES, merged.cursor)
     // The version changed again. The server's hello will report the new epoch.

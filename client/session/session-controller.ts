@@ -41,6 +41,12 @@ export interface SessionControllerDeps {
   onReachable?(): void
 }
 
+/** The message at the top of the view, and its distance from there in CSS pixels. */
+export interface ReadingPlace {
+  readonly messageId: string
+  readonly offset: number
+}
+
 const EMPTY_SETTINGS_SIGNAL = signal(EMPTY_SETTINGS)
 
 export class SessionController {
@@ -49,11 +55,13 @@ export class SessionController {
   readonly outbox: Outbox
   readonly commands: Commands
   readonly link: Signal<LinkState> = signal("connecting")
+  /** The connection was live at least once. */
+  readonly wasLive = signal(false)
   /** The newest history was loaded at least once. */
   readonly isLoaded = signal(false)
   readonly draft: Draft
-  /** Id of the message at the top of the view; null if the view is at the end. Set by the view. */
-  findReadingMessage: () => string | null = () => null
+  /** Where the user is reading; null if the view is at the end. Set by the view. */
+  findReadingPlace: () => ReadingPlace | null = () => null
   readonly #deps: SessionControllerDeps
   readonly #socket: SessionSocket
   readonly #pendingEdits: PendingEdits
@@ -119,6 +127,7 @@ export class SessionController {
       onStateChange: (state) => {
         if (state === "gone") this.#markGone(connectionText.deleted)
         else this.link.value = state
+        if (state === "live") this.wasLive.value = true
       },
       onReachable: () => this.#deps.onReachable?.(),
     }
@@ -149,7 +158,7 @@ export class SessionController {
         this.#deps.api,
         this.id,
         this.store.messageIds.peek(),
-        this.findReadingMessage(),
+        this.findReadingPlace()?.messageId ?? null,
       )
       if (this.#isClosed) return
       this.#reloads.markLoaded()
@@ -277,7 +286,7 @@ export class SessionController {
   /** The user left the session. It closes once the server has all messages and commands. */
   moveToBackground(): void {
     this.#isInBackground = true
-    this.findReadingMessage = () => null
+    this.findReadingPlace = () => null
     this.#closeIfDone()
   }
 

@@ -3,13 +3,15 @@
  *
  * GET /v1/sessions, open sessions, the user's changes → LIST → sidebar
  * A change is shown at once, and undone with the server's text if it is refused. The list is fetched when the user comes
- * back to the page, and at intervals while it is visible. This wakes no session object. Source: SPEC PG31–PG33, PG53.
+ * back to the page, and at intervals while it is visible. This wakes no session object. Older pages are loaded on demand.
+ * Source: SPEC PG31–PG33, PG53, PG75.
  */
 
 import { type Signal, signal } from "@preact/signals"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { type Api, describeError } from "../net/api.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
+import { appendPage, mergeFirstPage, NO_SESSIONS } from "./session-pages.ts"
 
 /** Refresh interval while a session that isn't open is running, in milliseconds. */
 const BUSY_REFRESH_MS = 5_000
@@ -26,6 +28,9 @@ export interface SessionListDeps {
   isVisible(): boolean
 }
 
+/** Whether the list goes on after what is loaded. */
+export type MoreSessions = "none" | "available" | "loading" | "failed"
+
 /** A message in the notice bar. */
 export interface Notice {
   readonly text: string
@@ -39,9 +44,14 @@ export class SessionList {
   readonly sessions: Signal<readonly SessionSummary[]> = signal([])
   /** The list was fetched at least once. */
   readonly isLoaded = signal(false)
+  /** The list could not be fetched yet. */
+  readonly isUnreachable = signal(false)
+  readonly more: Signal<MoreSessions> = signal("none")
   readonly notice: Signal<Notice | null> = signal(null)
   readonly #deps: SessionListDeps
-  #rows: readonly SessionSummary[] = []
+  #loaded = NO_SESSIONS
+  /** When messages were sent on this page, by session id. The server's list may not show that yet. */
+  readonly #sentAt = new Map<string, number>()
   /** Titles that are being saved. */
   readonly #pendingTitles = new Map<string, string>()
   readonly #erasingIds = new Set<string>()
@@ -60,20 +70,48 @@ export class SessionList {
     const changeCount = this.#changeCount
     this.#refreshedAt = this.#deps.now()
     try {
-      const rows = await this.#deps.api.listSessions()
+      const page = await this.#deps.api.listSessions()
       if (changeCount !== this.#changeCount) return await this.refresh()
-      this.#rows = rows
+      this.#loaded = mergeFirstPage(this.#loaded, page)
+      this.#sentAt.clear()
       this.isLoaded.value = true
+      this.isUnreachable.value = false
       this.#publishList()
     } catch {
-      // The next refresh tries again. The open session shows that the server can't be reached.
+      // The next refresh tries again.
+      this.isUnreachable.value = !this.isLoaded.peek()
     }
+  }
+
+  /** Loads the next page, if there is one. After a failure, `more` is "failed" and the next call tries again. */
+  async loadMore(): Promise<void> {
+    const { next } = this.#loaded
+    if (next === null || this.more.peek() === "loading") return
+    const changeCount = this.#changeCount
+    this.more.value = "loading"
+    try {
+      const page = await this.#deps.api.listSessions(next)
+      // If something else was loaded or changed meanwhile, the next call requests the page again.
+      if (changeCount === this.#changeCount && this.#loaded.next === next) this.#loaded = appendPage(this.#loaded, page)
+      this.more.value = "available"
+      this.#publishList()
+    } catch {
+      this.more.value = "failed"
+    }
+  }
+
+  /** A session turned out not to exist. */
+  forgetSession(id: string): void {
+    this.#changeCount++
+    this.#updateRows((rows) => rows.filter((row) => row.id !== id))
+    this.#publishList()
+    void this.refresh()
   }
 
   /** Refreshes at intervals while the page is visible. */
   startPolling(): void {
     this.#cancelPolling?.()
-    const runsElsewhere = this.#rows.some(({ id, running }) => running && !this.#localRunning.has(id))
+    const runsElsewhere = this.#loaded.sessions.some(({ id, running }) => running && !this.#localRunning.has(id))
     this.#cancelPolling = this.#deps.setTimer(runsElsewhere ? BUSY_REFRESH_MS : IDLE_REFRESH_MS, () => {
       if (this.#deps.isVisible()) void this.refresh()
       this.startPolling()
@@ -98,14 +136,13 @@ export class SessionList {
     const running = this.#localRunning.get(id)
     this.#localRunning.delete(id)
     if (running === undefined) return
-    this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, running } : row))
+    this.#updateRows((rows) => rows.map((row) => (row.id === id ? { ...row, running } : row)))
     this.startPolling()
   }
 
   /** A message was sent in this session just now. */
   markActive(id: string): void {
-    const active = this.#deps.now()
-    this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, active: Math.max(row.active, active) } : row))
+    this.#sentAt.set(id, this.#deps.now())
     this.#publishList()
   }
 
@@ -122,7 +159,7 @@ export class SessionList {
     try {
       const savedTitle = await this.#deps.api.renameSession(id, title)
       this.#changeCount++
-      this.#rows = this.#rows.map((row) => (row.id === id ? { ...row, title: savedTitle } : row))
+      this.#updateRows((rows) => rows.map((row) => (row.id === id ? { ...row, title: savedTitle } : row)))
     } catch (error) {
       this.showNotice(sidebarText.renameFailed(formatTitle(before), describeError(error)), true)
     } finally {
@@ -147,7 +184,7 @@ export class SessionList {
     try {
       await this.#deps.api.eraseSession(id)
       this.#changeCount++
-      this.#rows = this.#rows.filter((row) => row.id !== id)
+      this.#updateRows((rows) => rows.filter((row) => row.id !== id))
       return true
     } catch (error) {
       if (!isSilent) this.showNotice(sidebarText.deleteFailed(formatTitle(title), describeError(error)), true)
@@ -166,13 +203,20 @@ export class SessionList {
     this.notice.value = null
   }
 
+  #updateRows(update: (rows: readonly SessionSummary[]) => readonly SessionSummary[]): void {
+    this.#loaded = { ...this.#loaded, sessions: update(this.#loaded.sessions) }
+  }
+
   #publishList(): void {
-    this.sessions.value = this.#rows
+    if (this.more.peek() !== "loading") this.more.value = this.#loaded.next === null ? "none" : "available"
+    this.sessions.value = this.#loaded.sessions
       .filter(({ id }) => !this.#erasingIds.has(id))
       .map((row) => {
         const title = this.#pendingTitles.get(row.id) ?? row.title
         const running = this.#localRunning.get(row.id) ?? row.running
-        return title === row.title && running === row.running ? row : { ...row, title, running }
+        const active = Math.max(row.active, this.#sentAt.get(row.id) ?? 0)
+        const isUnchanged = title === row.title && running === row.running && active === row.active
+        return isUnchanged ? row : { ...row, title, running, active }
       })
       .sort((a, b) => b.active - a.active || b.created - a.created)
   }

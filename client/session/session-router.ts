@@ -4,17 +4,18 @@
  * location hash → ROUTER → session controller
  * If no session is open, the first message creates one; until it exists the message is in `startingEntry`. A session that
  * the user left continues in the background until the server has all its messages, and so does one for which a closed
- * page left unsent messages. Source: SPEC PG14, SO7, SO13.
+ * page left unsent messages. Source: SPEC PG14, PG77, PG78, PG81, SO7, SO13.
  */
 
-import { effect, type Signal, signal } from "@preact/signals"
+import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { MAX_ATTACHMENTS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
-import type { Api } from "../net/api.ts"
+import { type Api, readUser } from "../net/api.ts"
 import { Draft } from "./draft.ts"
 import { DraftSession } from "./draft-session.ts"
 import { uploadAttachment } from "../files/attachment-uploads.ts"
 import { attachmentText } from "../words/page-text.ts"
+import { retryDelayMs } from "../net/retry-delay.ts"
 import { UnfinishedImports } from "../files/unfinished-imports.ts"
 import type { ImporterDeps } from "../files/import-file.ts"
 import type { SendFile } from "../files/send-file.ts"
@@ -25,18 +26,25 @@ import {
   findSessionsWithPending,
   type OutboxEntry,
 } from "../net/outbox.ts"
-import { SessionController, type SessionControllerDeps } from "./session-controller.ts"
+import { type ReadingPlace, SessionController, type SessionControllerDeps } from "./session-controller.ts"
+import { createHeading, type SessionHeading } from "./session-heading.ts"
 import { SessionList, type SessionListDeps } from "./session-list.ts"
 import { SessionStarts, type SessionStartsDeps, deriveTitle } from "./session-starts.ts"
+import type { StoredDrafts } from "./stored-drafts.ts"
 
 /** Within this time an open tab sends the messages that it has stored, in milliseconds. */
 const STORAGE_SETTLE_MS = 3_000
+/** Conversations whose reading place is remembered. */
+const MAX_READING_PLACES = 100
 
 export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsDeps, SessionListDeps {
   readonly sendFile: SendFile
   /** The part of the address after `#`. */
   readHash(): string
   writeHash(hash: string): void
+  /** The session from which the current entry of the browser's history was opened; null if there is none. */
+  readOpenedFrom?(): string | null
+  writeOpenedFrom?(session: string): void
 }
 
 export class SessionRouter {
@@ -44,12 +52,19 @@ export class SessionRouter {
   readonly sessionList: SessionList
   /** The first message of a session that is being created. */
   readonly startingEntry: Signal<OutboxEntry | null> = signal(null)
+  /** What names the open session. */
+  readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
   readonly #sessionStarts: SessionStarts
   readonly #unfinishedImports: UnfinishedImports
   readonly #draftSession: DraftSession
   /** By session id; "" for the draft of a new session. */
   readonly #draftsBySession = new Map<string, Draft>()
+  /** Null until the user is known. */
+  #storedDrafts: StoredDrafts | null = null
+  readonly #openedFrom: Signal<string | null> = signal(null)
+  /** By session id; those that were left at their end have none. */
+  readonly #readingPlaces = new Map<string, ReadingPlace>()
   /** Sessions that aren't shown and still have something to send. */
   readonly #backgroundControllers = new Map<string, SessionController>()
   #cancelResumeStored: (() => void) | null = null
@@ -59,6 +74,7 @@ export class SessionRouter {
   constructor(deps: SessionRouterDeps) {
     this.#deps = deps
     this.sessionList = new SessionList(deps)
+    this.heading = createHeading(this.controller, this.sessionList, this.#openedFrom)
     this.#unfinishedImports = new UnfinishedImports({
       ...deps,
       eraseSession: (id) => this.sessionList.eraseSession(id, true),
@@ -99,9 +115,57 @@ export class SessionRouter {
     const id = parseSessionHash(this.#deps.readHash())
     const open = this.controller.peek()
     if (open !== null ? id === open.id : id === null && this.startingEntry.peek() !== null) return
-    if (open !== null) this.#moveToBackground(open)
+    if (open !== null) {
+      this.#keepReadingPlace(open)
+      this.#moveToBackground(open)
+    }
+    if (open?.link.peek() === "gone") this.#keepDraftOfGone(open)
+    this.#noteOpenedFrom(open?.id ?? null)
     this.startingEntry.value = id === null ? this.#sessionStarts.findOldest() : null
     this.#showController(id === null ? null : this.#openController(id))
+  }
+
+  /** Restores what the user was writing before the page was closed. Retries until the user is known. */
+  async restoreDrafts(attempt = 1): Promise<void> {
+    const { api, setTimer, random } = this.#deps
+    try {
+      const user = readUser((await api.getToken()).token)
+      if (user === null) return
+      // Not part of the first view: by now that has been painted.
+      const module = await import("./stored-drafts.ts")
+      const storedDrafts = new module.StoredDrafts(this.#deps, user)
+      this.#storedDrafts = storedDrafts
+      for (const [id, draft] of this.#draftsBySession) storedDrafts.keepDraft(id, draft)
+    } catch {
+      setTimer(retryDelayMs(attempt, random()), () => void this.restoreDrafts(attempt + 1))
+    }
+  }
+
+  /** The page may be about to close. */
+  flushDrafts(): void {
+    this.#storedDrafts?.flush()
+  }
+
+  /** Remembers where the user was reading. */
+  #keepReadingPlace({ id, findReadingPlace }: SessionController): void {
+    const place = findReadingPlace()
+    this.#readingPlaces.delete(id)
+    if (place !== null) this.#readingPlaces.set(id, place)
+    const [oldest] = this.#readingPlaces.keys()
+    if (oldest !== undefined && this.#readingPlaces.size > MAX_READING_PLACES) this.#readingPlaces.delete(oldest)
+  }
+
+  /** An entry of the browser's history keeps the session from which it was first opened. */
+  #noteOpenedFrom(previous: string | null): void {
+    const stored = this.#deps.readOpenedFrom?.() ?? null
+    if (stored === null && previous !== null) this.#deps.writeOpenedFrom?.(previous)
+    this.#openedFrom.value = stored ?? previous
+  }
+
+  /** The text continues in the new conversation. */
+  #keepDraftOfGone({ id, draft }: SessionController): void {
+    this.#getDraft("").restoreText(draft.text.peek())
+    this.#forgetDraft(id)
   }
 
   sendMessage(content: string, extras: MessageExtras = {}): void {
@@ -169,7 +233,7 @@ export class SessionRouter {
       this.#deps.writeHash("#/")
     }
     if (!(await this.sessionList.eraseSession(id))) return
-    this.#draftsBySession.delete(id)
+    this.#forgetDraft(id)
     clearSessionStorage(this.#deps.storage, id)
   }
 
@@ -197,8 +261,9 @@ export class SessionRouter {
     }
   }
 
-  /** Another tab changed the storage. */
-  handleStorageEvent(): void {
+  /** Another tab changed the storage. `key` is null if it deleted everything. */
+  handleStorageEvent({ key, oldValue, newValue }: Pick<StorageEvent, "key" | "oldValue" | "newValue">): void {
+    if (key !== null && newValue === null) this.#storedDrafts?.handleRemoved(key, oldValue)
     this.#cancelResumeStored?.()
     this.#cancelResumeStored = this.#deps.setTimer(STORAGE_SETTLE_MS, () => this.resumeStored())
   }
@@ -217,7 +282,7 @@ export class SessionRouter {
     // If the user opened another session in the meantime, the message is sent in the background.
     if (this.startingEntry.peek()?.id !== entry.id) return this.#moveToBackground(controller)
     controller.draft.restoreText(this.#getDraft("").text.peek())
-    this.#draftsBySession.delete("")
+    this.#forgetDraft("")
     this.#showController(controller)
     this.startingEntry.value = null
     this.#deps.writeHash(`#/s/${id}`)
@@ -230,7 +295,7 @@ export class SessionRouter {
     this.controller.value = controller
     if (controller === null) return
     const disposeEffect = effect(() => {
-      if (controller.link.value === "gone") return void this.sessionList.refresh()
+      if (controller.link.value === "gone") return this.#handleGone(controller)
       if (controller.isLoaded.value) this.sessionList.setLocalRunning(controller.id, controller.store.isBusy.value)
     })
     this.#stopReporting = () => {
@@ -239,22 +304,39 @@ export class SessionRouter {
     }
   }
 
+  #handleGone({ id }: SessionController): void {
+    this.#storedDrafts?.forgetDraft(id)
+    this.sessionList.forgetSession(id)
+  }
+
   #openController(id: string): SessionController {
     const background = this.#backgroundControllers.get(id)
     this.#backgroundControllers.delete(id)
+    // Until the view is shown, and scrolled there.
+    const findReadingPlace = (): ReadingPlace | null => this.#readingPlaces.get(id) ?? null
     if (background !== undefined && !background.isClosed) {
       background.moveToForeground()
+      background.findReadingPlace = findReadingPlace
       return background
     }
     const controller = new SessionController(id, this.#deps, this.#getDraft(id))
+    controller.findReadingPlace = findReadingPlace
     void controller.loadNewest()
     return controller
   }
 
   #getDraft(sessionId: string): Draft {
-    const draft = this.#draftsBySession.get(sessionId) ?? new Draft()
+    const known = this.#draftsBySession.get(sessionId)
+    if (known !== undefined) return known
+    const draft = new Draft()
     this.#draftsBySession.set(sessionId, draft)
+    this.#storedDrafts?.keepDraft(sessionId, draft)
     return draft
+  }
+
+  #forgetDraft(sessionId: string): void {
+    this.#draftsBySession.delete(sessionId)
+    this.#storedDrafts?.forgetDraft(sessionId)
   }
 
   #moveToBackground(controller: SessionController): void {

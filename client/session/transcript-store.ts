@@ -120,12 +120,22 @@ export class TranscriptStore {
     const { type: _type, seq: _seq, prev: _prev, pieces: _pieces, ...message } = frame
     const before = this.#messages.get(message.id)
     if (isWithdrawn(message)) return this.#removeMessage(message.id)
-    this.#setMessage(message)
-    if (before === undefined) {
-      this.#initialSegmentCounts.set(message.id, message.segments.length)
+    if (before === undefined && this.#isOlderThanLoaded(message)) return
+    if (before === undefined) this.#initialSegmentCounts.set(message.id, message.segments.length)
+    // A queued message may begin before others that were queued earlier.
+    const hasBegun = before?.status === "queued" && message.status !== "queued"
+    if (before === undefined || hasBegun) {
+      this.#ids = this.#ids.filter((id) => id !== message.id)
       this.#ids.splice(findInsertIndex(message, this.#ids, this.#messages), 0, message.id)
     }
+    this.#setMessage(message)
     this.#reportEnd(before, message)
+  }
+
+  /** Whether a message that is not loaded comes before those that are, as one does that changed long after its end. */
+  #isOlderThanLoaded({ timestamp }: WireMessage): boolean {
+    const first = this.#messages.get(this.#ids[0] ?? "")
+    return this.hasOlder.peek() && first !== undefined && timestamp < first.timestamp
   }
 
   #applyOps(frame: OpsFrame): void {
@@ -220,29 +230,27 @@ function reuseSegments(before: WireMessage | undefined, after: WireMessage): Wir
 }
 
 /**
- * The index at which a new message is inserted. Exchanges are ordered by their start, with the question before its answer.
- * The order of arrival is different: a resume sends messages in the order of their last change, and a queued question is
- * answered after later ones have arrived.
+ * The index at which a message is inserted that is new or has just begun. An answer follows its question. Exchanges that
+ * have begun are in the order in which they began, which is that of their frames. Queued messages follow: those of users,
+ * then those of agents.
  */
 function findInsertIndex(
   message: WireMessage,
   ids: readonly string[],
   messages: ReadonlyMap<string, WireMessage>,
 ): number {
-  const messageAt = (index: number): WireMessage | undefined => messages.get(ids[index] ?? "")
-  const lastOfExchange = ids.findLastIndex((_, index) => messageAt(index)?.exchange_id === message.exchange_id)
-  if (lastOfExchange >= 0)
-    return message.role === "user"
-      ? ids.findIndex((_, i) => messageAt(i)?.exchange_id === message.exchange_id)
-      : lastOfExchange + 1
-  let insertAt = ids.length
-  while (insertAt > 0) {
-    const before = messageAt(insertAt - 1)
-    const question = before === undefined ? undefined : (messages.get(before.exchange_id) ?? before)
-    if (question === undefined || question.timestamp <= message.timestamp) break
-    insertAt--
-  }
-  return insertAt
+  const findIndex = (isMatch: (one: WireMessage) => boolean): number =>
+    ids.findIndex((id) => {
+      const one = messages.get(id)
+      return one !== undefined && isMatch(one)
+    })
+  const firstOfExchange = findIndex(({ exchange_id }) => exchange_id === message.exchange_id)
+  if (firstOfExchange >= 0 && message.role !== "assistant") return firstOfExchange
+  if (firstOfExchange >= 0) return ids.findLastIndex((id) => messages.get(id)?.exchange_id === message.exchange_id) + 1
+  const isLater = ({ status, role }: WireMessage): boolean =>
+    status === "queued" && (message.status !== "queued" || (message.role === "user" && role === "agent"))
+  const next = findIndex(isLater)
+  return next < 0 ? ids.length : next
 }
 
 function hasSameIds(a: readonly string[], b: readonly string[]): boolean {

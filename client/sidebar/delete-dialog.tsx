@@ -3,7 +3,8 @@
 import type { VNode } from "preact"
 import { formatTitle } from "../session/session-list.ts"
 import { Dialog } from "../ui/dialog.tsx"
-import { appText, sidebarText } from "../words/page-text.ts"
+import { appText } from "../words/page-text.ts"
+import { sessionActionText } from "../words/session-action-text.ts"
 
 interface DeleteDialogProps {
   readonly title: string | undefined
@@ -13,14 +14,14 @@ interface DeleteDialogProps {
 
 export function DeleteDialog({ title, onCancel, onDelete }: DeleteDialogProps): VNode {
   return (
-    <Dialog title={sidebarText.deleteTitle} role="alertdialog" onCancel={onCancel}>
-      <p>{sidebarText.deleteWarning(formatTitle(title))}</p>
+    <Dialog title={sessionActionText.deleteTitle} role="alertdialog" onCancel={onCancel}>
+      <p>{sessionActionText.deleteWarning(formatTitle(title))}</p>
       <p class="ways">
         <button type="button" data-first="" onClick={onCancel}>
           {appText.cancel}
         </button>
         <button type="button" class="grave" onClick={onDelete}>
-          {sidebarText.confirmDelete}
+          {sessionActionText.confirmDelete}
         </button>
       </p>
     </Dialog>

@@ -3,7 +3,7 @@
 import type { VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { sidebarText } from "../words/page-text.ts"
+import { sessionActionText } from "../words/session-action-text.ts"
 
 interface RenameFieldProps {
   readonly title: string
@@ -39,9 +39,10 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
     <input
       class="rename"
       ref={field}
+      dir="auto"
       defaultValue={title}
       maxLength={MAX_TITLE_CHARS}
-      aria-label={sidebarText.renameInput}
+      aria-label={sessionActionText.renameInput}
       enterkeyhint="done"
       onKeyDown={onKeyDown}
       onBlur={(event) => finish(event.currentTarget.value, false)}

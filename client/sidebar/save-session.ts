@@ -10,7 +10,7 @@ import { describeError, type ExportFormat } from "../net/api.ts"
 import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { saveBlob } from "../ui/save-file.ts"
-import { sidebarText } from "../words/page-text.ts"
+import { sessionActionText } from "../words/session-action-text.ts"
 
 /** Longest file name, in UTF-16 code units, without its extension. */
 const MAX_NAME_CHARS = 80
@@ -19,7 +19,7 @@ const MAX_NAME_CHARS = 80
 export function createFileName(title: string, format: ExportFormat): string {
   const cleaned = title.replace(/[\p{C}\\/:*?"<>|]+/gu, " ").replace(/\s+/g, " ")
   const name = cutText(cleaned, MAX_NAME_CHARS).replace(/^[. ]+|[. ]+$/g, "")
-  return `${name === "" ? sidebarText.exportName : name}.${format === "markdown" ? "md" : "jsonl"}`
+  return `${name === "" ? sessionActionText.exportName : name}.${format === "markdown" ? "md" : "jsonl"}`
 }
 
 export async function saveSession(
@@ -28,11 +28,11 @@ export async function saveSession(
   format: ExportFormat,
 ): Promise<void> {
   const title = formatTitle(sessionList.findSession(id)?.title)
-  sessionList.showNotice(sidebarText.exporting(title), false, true)
+  sessionList.showNotice(sessionActionText.exporting(title), false, true)
   try {
     saveBlob(await api.downloadExport(id, format), createFileName(title, format))
-    sessionList.showNotice(sidebarText.exported(title))
+    sessionList.showNotice(sessionActionText.exported(title))
   } catch (error) {
-    sessionList.showNotice(sidebarText.exportFailed(title, describeError(error)), true)
+    sessionList.showNotice(sessionActionText.exportFailed(title, describeError(error)), true)
   }
 }

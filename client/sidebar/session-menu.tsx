@@ -7,7 +7,7 @@
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { sidebarText } from "../words/page-text.ts"
+import { sessionActionText } from "../words/session-action-text.ts"
 
 export interface MenuItem {
   readonly label: string
@@ -44,7 +44,7 @@ export function SessionMenu({ items, findAnchor, onClose }: SessionMenuProps): V
     event.preventDefault()
   }
   return (
-    <div class="menu" role="menu" aria-label={sidebarText.options} ref={menuRef} onKeyDown={onKeyDown}>
+    <div class="menu" role="menu" aria-label={sessionActionText.options} ref={menuRef} onKeyDown={onKeyDown}>
       {items.map(({ label, isDestructive, onSelect }) => (
         <button
           key={label}

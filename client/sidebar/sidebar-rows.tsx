@@ -1,14 +1,16 @@
 /**
  * sidebar-rows.tsx: the list of sessions, most recently active first, each with its time or running mark and a menu button.
+ *
+ * Source: SPEC PG31, PG75, PG76.
  */
 
-import { type ReadonlySignal, type Signal, useSignal } from "@preact/signals"
+import { type ReadonlySignal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useEffect, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { formatTitle, type SessionList } from "../session/session-list.ts"
-import { RenameField } from "./rename-field.tsx"
-import { type DateGroup, groupByDate, formatRelativeTime } from "../words/relative-time.ts"
+import { sessionActions } from "./deferred-actions.ts"
+import { groupByDate, formatRelativeTime } from "../words/relative-time.ts"
 import { sidebarText } from "../words/page-text.ts"
 
 /** How often the relative times are updated, in milliseconds. */
@@ -16,38 +18,62 @@ const TICK_MS = 30_000
 
 interface SessionRowsProps {
   readonly sessionList: SessionList
+  /** The open session, or the one from which an agent's session was opened. */
   readonly currentId: string | null
-  readonly openMenuId: Signal<string | null>
+  readonly isCurrentOpen: boolean
+  /** The open session, if the list doesn't contain it yet. */
+  readonly unlistedId: string | null
+  /** The pointer is over the list: rows must not move below it. */
+  readonly isPointerInside: boolean
+  readonly openMenuId: ReadonlySignal<string | null>
+  /** The menu button of a row was pressed. */
+  readonly onMenu: (id: string) => void
   readonly renamingId: ReadonlySignal<string | null>
   /** `title` is null if it didn't change. `byKeyboard`: the focus must be moved. */
   readonly onRenamed: (id: string, title: string | null, byKeyboard: boolean) => void
 }
 
 export function SessionRows(props: SessionRowsProps): VNode {
-  const { sessionList, renamingId } = props
+  const { sessionList, renamingId, isPointerInside, unlistedId } = props
   const now = useTickingTime()
-  const groups = useRef<readonly DateGroup[]>([])
   const rows = sessionList.sessions.value
-  if (rows.length === 0) return <p class="none">{sessionList.isLoaded.value ? sidebarText.empty : ""}</p>
+  // A field that moves in the list would lose the focus and its text.
+  const orderedRows = useHeldOrder(rows, isPointerInside || renamingId.value !== null)
+  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList)}</p>
   // Messages that arrived since the last tick must not appear to be in the future.
   const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now)
-  // A field that moves in the list would lose the focus and its text, so the order is kept while one is open.
-  if (renamingId.value === null || !groups.current.some(includesSession(renamingId.value)))
-    groups.current = groupByDate(rows, latestTime)
+  const LoadedMoreButton = sessionActions.module.value?.MoreSessionsButton
+  const rowsById = new Map(rows.map((row) => [row.id, row]))
   return (
     <>
-      {groups.current.map((group) => (
+      {groupByDate(orderedRows, latestTime).map((group) => (
         <section key={group.name}>
           <h2>{group.name}</h2>
           <ul>
             {group.sessions.map((session) => (
-              <SessionItem key={session.id} session={session} now={latestTime} {...props} />
+              <SessionItem key={session.id} {...props} session={rowsById.get(session.id) ?? session} now={latestTime} />
             ))}
           </ul>
         </section>
       ))}
+      {LoadedMoreButton !== undefined && <LoadedMoreButton sessionList={sessionList} searchedId={unlistedId} />}
     </>
   )
+}
+
+function describeEmpty({ isLoaded, isUnreachable }: SessionList): string {
+  if (isUnreachable.value) return sidebarText.unreachable
+  return isLoaded.value ? sidebarText.empty : ""
+}
+
+/** The rows in order of their activity. While the order is held, they keep the one that they had when that began. */
+function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonly SessionSummary[] {
+  const heldActive = useRef<ReadonlyMap<string, number> | null>(null)
+  if (!isHeld) heldActive.current = null
+  else heldActive.current ??= new Map(rows.map(({ id, active }) => [id, active]))
+  const held = heldActive.current
+  if (held === null) return rows
+  return rows.map((row) => ({ ...row, active: held.get(row.id) ?? row.active })).sort((a, b) => b.active - a.active)
 }
 
 /** The current time, updated every TICK_MS. */
@@ -62,44 +88,65 @@ function useTickingTime(): number {
   return now.value
 }
 
-interface SessionItemProps extends Omit<SessionRowsProps, "sessionList"> {
+interface SessionItemProps extends Omit<SessionRowsProps, "sessionList" | "isPointerInside" | "unlistedId"> {
   readonly session: SessionSummary
   readonly now: number
 }
 
-function SessionItem({ session, now, currentId, openMenuId, renamingId, onRenamed }: SessionItemProps): VNode {
+function SessionItem(props: SessionItemProps): VNode {
+  const { session, now, currentId, isCurrentOpen, openMenuId, onMenu, renamingId, onRenamed } = props
   const { id, title } = session
   const isCurrent = id === currentId
+  const LoadedRenameField = sessionActions.module.value?.RenameField
+  const item = useRef<HTMLLIElement>(null)
+  useLayoutEffect(() => {
+    if (isCurrent && item.current !== null) scrollListTo(item.current)
+  }, [isCurrent])
   return (
-    <li data-session={id} data-current={isCurrent ? "" : undefined}>
-      {renamingId.value === id ? (
-        <RenameField title={title} onDone={(newTitle, byKeyboard) => onRenamed(id, newTitle, byKeyboard)} />
+    <li ref={item} data-session={id} data-current={isCurrent ? "" : undefined}>
+      {renamingId.value === id && LoadedRenameField !== undefined ? (
+        <LoadedRenameField title={title} onDone={(newTitle, byKeyboard) => onRenamed(id, newTitle, byKeyboard)} />
       ) : (
-        <SessionRow session={session} now={now} isCurrent={isCurrent} openMenuId={openMenuId} />
+        <SessionRow
+          session={session}
+          now={now}
+          current={isCurrent ? (isCurrentOpen ? "page" : "true") : undefined}
+          openMenuId={openMenuId}
+          onMenu={onMenu}
+        />
       )}
     </li>
   )
 }
 
-function includesSession(id: string): (group: DateGroup) => boolean {
-  return ({ sessions }) => sessions.some((session) => session.id === id)
+/** Scrolls the list, and nothing around it, until the row is visible: in the middle, so that its neighbours are too. */
+function scrollListTo(row: HTMLElement): void {
+  const list = row.closest("nav")
+  if (list === null) return
+  const [rowBox, listBox] = [row.getBoundingClientRect(), list.getBoundingClientRect()]
+  if (rowBox.top >= listBox.top && rowBox.bottom <= listBox.bottom) return
+  list.scrollTop += rowBox.top - listBox.top - (listBox.height - rowBox.height) / 2
 }
 
 interface SessionRowProps {
   readonly session: SessionSummary
   readonly now: number
-  readonly isCurrent: boolean
-  readonly openMenuId: Signal<string | null>
+  /** For `aria-current`. */
+  readonly current: "page" | "true" | undefined
+  readonly openMenuId: ReadonlySignal<string | null>
+  readonly onMenu: (id: string) => void
 }
 
-function SessionRow({ session, now, isCurrent, openMenuId }: SessionRowProps): VNode {
+function SessionRow({ session, now, current, openMenuId, onMenu }: SessionRowProps): VNode {
   const { id, title, active, running } = session
   const name = formatTitle(title)
   const isOpen = openMenuId.value === id
   return (
     <>
-      <a href={`#/s/${id}`} aria-current={isCurrent ? "page" : undefined} title={name}>
-        <span class="title">{name}</span>
+      <a href={`#/s/${id}`} aria-current={current} title={name}>
+        <span class="title" dir="auto">
+          {name}
+        </span>
         {running ? (
           <span class="pulse">
             <span class="unseen">{sidebarText.running}</span>
@@ -114,9 +161,7 @@ function SessionRow({ session, now, isCurrent, openMenuId }: SessionRowProps): V
         aria-label={sidebarText.optionsFor(name)}
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        onClick={() => {
-          openMenuId.value = isOpen ? null : id
-        }}
+        onClick={() => onMenu(id)}
       >
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M5 10h.01M10 10h.01M15 10h.01" />

@@ -14,9 +14,7 @@ import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
 import { theme, cycleTheme } from "../ui/theme.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
-import { DeleteDialog } from "./delete-dialog.tsx"
-import { saveSession } from "./save-session.ts"
-import { type MenuItem, SessionMenu } from "./session-menu.tsx"
+import { sessionActions } from "./deferred-actions.ts"
 import { SessionRows } from "./sidebar-rows.tsx"
 
 interface SidebarProps {
@@ -28,6 +26,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
   const drawer = useDrawer(isOpen)
   const actions = useSessionActions(router, isOpen, drawer)
   const { deletingId } = actions
+  const LoadedDeleteDialog = sessionActions.module.value?.DeleteDialog
   const closeDrawer = (): void => {
     isOpen.value = false
   }
@@ -45,8 +44,8 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
         </footer>
         <OpenMenu actions={actions} />
       </aside>
-      {deletingId.value !== null && (
-        <DeleteDialog
+      {deletingId.value !== null && LoadedDeleteDialog !== undefined && (
+        <LoadedDeleteDialog
           title={router.sessionList.findSession(deletingId.value)?.title}
           onCancel={() => {
             deletingId.value = null
@@ -80,13 +79,23 @@ interface SessionNavigationProps {
 }
 
 function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
-  const currentId = useComputed(() => router.controller.value?.id ?? null).value
+  const { openedFrom, unlistedId } = router.heading.value
+  const openId = useComputed(() => router.controller.value?.id ?? null).value
+  const isPointerInside = useSignal(false)
   return (
-    <nav aria-label={appText.conversations}>
+    <nav
+      aria-label={appText.conversations}
+      onPointerEnter={(event) => (isPointerInside.value = event.pointerType === "mouse")}
+      onPointerLeave={() => (isPointerInside.value = false)}
+    >
       <SessionRows
         sessionList={router.sessionList}
-        currentId={currentId}
+        currentId={openedFrom ?? openId}
+        isCurrentOpen={openedFrom === null}
+        unlistedId={unlistedId}
+        isPointerInside={isPointerInside.value}
         openMenuId={actions.openMenuId}
+        onMenu={actions.toggleMenu}
         renamingId={actions.renamingId}
         onRenamed={actions.finishRenaming}
       />
@@ -96,31 +105,55 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
 
 function OpenMenu({ actions }: { readonly actions: SessionActions }): VNode | null {
   const id = actions.openMenuId.value
-  if (id === null) return null
+  const LoadedMenu = sessionActions.module.value?.OpenMenu
+  if (id === null || LoadedMenu === undefined) return null
   return (
-    <SessionMenu
+    <LoadedMenu
       key={id}
       findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
       onClose={actions.closeMenu}
-      items={createMenuItems(id, actions)}
+      onRename={() => {
+        actions.renamingId.value = id
+      }}
+      onExport={(format) => actions.exportAs(id, format)}
+      onDelete={() => actions.openDeleteDialog(id)}
     />
   )
 }
 
+/** Above this width the drawer is a column that is always visible (page.css). */
+const WIDE = "(min-width: 50.01rem)"
+
 /** Moves the focus into the drawer when it opens, and out of it when it closes. */
 function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const drawer = useRef<HTMLElement>(null)
+  const wasOpen = useRef(false)
   useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
-    // The focus must not stay in a hidden drawer.
-    else if (drawer.current?.contains(document.activeElement) === true) focusDrawerButton()
+    // The focus must not stay in a hidden drawer, nor be lost: what was behind the drawer could not have it.
+    else if (wasOpen.current && isFocusFree(drawer.current)) focusDrawerButton()
+    wasOpen.current = isOpen.value
   }, [isOpen.value])
+  useLayoutEffect(() => {
+    const wide = window.matchMedia?.(WIDE)
+    const closeDrawer = (): void => {
+      if (wide?.matches === true) isOpen.value = false
+    }
+    wide?.addEventListener("change", closeDrawer)
+    return () => wide?.removeEventListener("change", closeDrawer)
+  }, [])
   return drawer
+}
+
+/** Whether the focus is in the drawer, or nowhere. */
+function isFocusFree(drawer: HTMLElement | null): boolean {
+  const { activeElement, body } = document
+  return activeElement === null || activeElement === body || drawer?.contains(activeElement) === true
 }
 
 /** Focuses the button that opens the drawer. A desktop has none. */
 function focusDrawerButton(): void {
-  document.querySelector<HTMLElement>(".topbar button")?.focus()
+  document.querySelector<HTMLElement>(".drawer-button")?.focus()
 }
 
 interface SessionActions {
@@ -128,6 +161,7 @@ interface SessionActions {
   readonly renamingId: Signal<string | null>
   readonly deletingId: Signal<string | null>
   readonly findMenuButton: (id: string) => HTMLElement | null
+  readonly toggleMenu: (id: string) => void
   readonly closeMenu: (hasChosen: boolean) => void
   readonly finishRenaming: (id: string, title: string | null, byKeyboard: boolean) => void
   readonly eraseSession: (id: string) => void
@@ -151,6 +185,14 @@ function useSessionActions(
     renamingId,
     deletingId,
     findMenuButton,
+    toggleMenu(id) {
+      openMenuId.value = openMenuId.peek() === id ? null : id
+      void sessionActions.load().then((isLoaded) => {
+        if (isLoaded) return
+        openMenuId.value = null
+        router.sessionList.showNotice(appText.codeMissing, true)
+      })
+    },
     closeMenu(hasChosen) {
       const id = openMenuId.peek()
       openMenuId.value = null
@@ -176,21 +218,7 @@ function useSessionActions(
     },
     exportAs(id, format) {
       findMenuButton(id)?.focus()
-      void saveSession(router, id, format)
+      void sessionActions.module.peek()?.saveSession(router, id, format)
     },
   }
-}
-
-function createMenuItems(id: string, { renamingId, openDeleteDialog, exportAs }: SessionActions): readonly MenuItem[] {
-  return [
-    {
-      label: sidebarText.rename,
-      onSelect: () => {
-        renamingId.value = id
-      },
-    },
-    { label: sidebarText.exportMarkdown, onSelect: () => exportAs(id, "markdown") },
-    { label: sidebarText.exportJsonl, onSelect: () => exportAs(id, "jsonl") },
-    { label: sidebarText.delete, isDestructive: true, onSelect: () => openDeleteDialog(id) },
-  ]
 }

@@ -11,6 +11,7 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import { isId } from "../../shared/protocol/asset-url.ts"
 import { parseJson } from "../../shared/json.ts"
 import { Markdown } from "../markdown/markdown.tsx"
+import { markdownToText } from "../markdown/markdown-to-text.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { agentText, toolText } from "../words/transcript-text.ts"
 import { type ToolSegment, ToolView } from "./tool-call.tsx"
@@ -144,10 +145,10 @@ function FoldableText({ text, isFolded = false }: FoldableTextProps): ComponentC
   const [isOpen, setOpen] = useState(false)
   const isLong = text.length > MAX_OPEN_CHARS || text.split("\n", MAX_OPEN_LINES + 1).length > MAX_OPEN_LINES
   if (!isLong && !isFolded) return <Markdown text={text} />
-  const excerpt = toExcerpt(text.trim().replace(/\s+/g, " "), MAX_SUMMARY_CHARS)
+  const excerpt = toExcerpt(markdownToText(text), MAX_SUMMARY_CHARS)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{isOpen ? agentText.showLess : excerpt}</summary>
+      <summary>{isOpen ? agentText.showLess : <span dir="auto">{excerpt}</span>}</summary>
       <Markdown text={text} />
     </details>
   )

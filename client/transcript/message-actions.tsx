@@ -60,12 +60,27 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
   )
 }
 
+/** The label and icon of the copy button. */
+const COPY_LOOKS = {
+  ready: [actionText.copy, "M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3"],
+  copied: [actionText.copied, "M4.5 10.5l3.5 3.5 7.5-8"],
+  failed: [actionText.copyFailed, "M5.5 5.5l9 9M14.5 5.5l-9 9"],
+} as const
+
 function CopyAnswerButton({ segments }: { readonly segments: readonly Segment[] }): VNode {
-  const { isCopied, copyText } = useCopy(() => segmentsToCopyText(segments))
+  const { result, copyText } = useCopy(() => segmentsToCopyText(segments))
+  const [label, path] = COPY_LOOKS[result ?? "ready"]
   return (
-    <ActionButton label={isCopied ? actionText.copied : actionText.copy} onActivate={copyText}>
-      {isCopied ? <path d="M4.5 10.5l3.5 3.5 7.5-8" /> : <path d="M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3" />}
-    </ActionButton>
+    <>
+      <ActionButton label={label} onActivate={copyText}>
+        <path d={path} />
+      </ActionButton>
+      {result === "failed" && (
+        <span class="note fault" role="alert">
+          {label}
+        </span>
+      )}
+    </>
   )
 }
 

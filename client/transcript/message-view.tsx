@@ -5,12 +5,16 @@
  */
 
 import type { Signal } from "@preact/signals"
-import type { RefObject, VNode } from "preact"
+import type { ComponentChildren, RefObject, VNode } from "preact"
 import { useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
+import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { focusRequests } from "../ui/focus.ts"
+import { renderLongText } from "../markdown/long-text.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
+import { ShowMoreButton } from "../markdown/show-more-button.tsx"
+import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
 import { describeEndReason } from "../words/end-reason.ts"
 import { actionText, transcriptText } from "../words/transcript-text.ts"
@@ -40,10 +44,26 @@ export interface MessageViewProps {
 }
 
 export function MessageView({ message, isFresh }: MessageViewProps): VNode {
-  return message.value.role === "user" ? (
-    <QuestionMessage message={message.value} />
-  ) : (
-    <AnswerMessage message={message.value} isFresh={isFresh} />
+  const { value } = message
+  return (
+    <ErrorBoundary of={value} renderFallback={() => <BrokenMessage message={value} />}>
+      {value.role === "user" ? (
+        <QuestionMessage message={value} />
+      ) : (
+        <AnswerMessage message={value} isFresh={isFresh} />
+      )}
+    </ErrorBoundary>
+  )
+}
+
+/** A message that can't be drawn. */
+function BrokenMessage({ message: { id, role, status } }: { readonly message: WireMessage }): VNode {
+  return (
+    <article data-id={id} data-role={role} data-status={status} aria-label={transcriptText.brokenMessage}>
+      <section class="broken">
+        <p class="note">{transcriptText.brokenMessage}</p>
+      </section>
+    </article>
   )
 }
 
@@ -73,7 +93,7 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
           <Markdown text={summary} />
         </details>
       )}
-      {renderSegments(message, isFresh)}
+      <SegmentList message={message} isFresh={isFresh} />
       <StatusNote message={message} />
       <RefusalNote of={id} />
       {isEnded(status) && role !== "agent" && <AnswerActions message={message} />}
@@ -81,21 +101,28 @@ function AnswerMessage({ message, isFresh }: AnswerMessageProps): VNode {
   )
 }
 
-function renderSegments({ id, status, segments }: WireMessage, isFresh: MessageViewProps["isFresh"]): VNode[] {
+function SegmentList({ message: { id, status, segments }, isFresh }: AnswerMessageProps): ComponentChildren {
+  const { shown, hidden, showMore } = useSlicedCount(segments.length)
   const renderSegment = (at: number): VNode | null => {
     const segment = segments[at]
     if (segment === undefined) return null
     const isOpen = status === "running" && at === segments.length - 1
     return <SegmentView key={at} segment={segment} messageId={id} isOpen={isOpen} isFresh={isFresh(id, at)} />
   }
-  return groupCalls(segments).flatMap(({ at, calls }) => {
-    if (calls.length === 0) return renderSegment(at) ?? []
-    return (
-      <ToolCallGroup key={at} calls={calls}>
-        {calls.map((_, nth) => renderSegment(at + nth))}
-      </ToolCallGroup>
-    )
-  })
+  const runs = groupCalls(shown === segments.length ? segments : segments.slice(0, shown))
+  return (
+    <>
+      {runs.map(({ at, calls }) => {
+        if (calls.length === 0) return renderSegment(at)
+        return (
+          <ToolCallGroup key={at} calls={calls}>
+            {calls.map((_, nth) => renderSegment(at + nth))}
+          </ToolCallGroup>
+        )
+      })}
+      {hidden > 0 && <ShowMoreButton text={transcriptText.showMoreParts(hidden)} showMore={showMore} />}
+    </>
+  )
 }
 
 function QuestionMessage({ message }: { readonly message: WireMessage }): VNode {
@@ -108,6 +135,7 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
       id={id}
       status={status}
       text={text}
+      body={renderLongText(text)}
       editor={editor}
       quote={reply_to === undefined ? undefined : <QuotedMessage of={reply_to} />}
       files={<AttachmentsView segments={segments.filter(isMediaSegment)} />}

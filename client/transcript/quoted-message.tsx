@@ -47,8 +47,8 @@ export function QuotedMessage({ of: messageId }: { readonly of: string }): VNode
       <svg viewBox="0 0 20 20" aria-hidden="true">
         <path d="M8 5.5L3.5 10 8 14.5M3.5 10H12a4.5 4.5 0 0 1 4.5 4.5" />
       </svg>
-      {author !== "" && <b>{author}</b>}
-      <span>{isMissing ? transcriptText.missingMessage : text}</span>
+      {author !== "" && <b dir="auto">{author}</b>}
+      <span dir="auto">{isMissing ? transcriptText.missingMessage : text}</span>
     </button>
   )
 }

@@ -20,6 +20,8 @@ export class ScrollAnchor {
   #view: HTMLElement | null = null
   #lastTop = 0
   #lastHeight = 0
+  /** The newest message while the view was at the end. */
+  #seenId: string | undefined
 
   constructor(onNearTop: () => void) {
     this.#onNearTop = onNearTop
@@ -71,9 +73,10 @@ export class ScrollAnchor {
     this.#checkNearTop(view)
   }
 
-  /** To be called when content has arrived. */
-  noteNewContent(): void {
-    if (!this.isFollowing.peek()) this.hasUnread.value = true
+  /** To be called when content has arrived, with the id of the newest message. An answer that grows isn't a new message. */
+  noteNewContent(newestId: string | undefined): void {
+    if (this.isFollowing.peek()) this.#seenId = newestId
+    else if (newestId !== this.#seenId) this.hasUnread.value = true
   }
 
   stopFollowing(): void {

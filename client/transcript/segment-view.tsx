@@ -2,15 +2,17 @@
  * segment-view.tsx: draws one segment of a message, by its type.
  *
  * A segment that doesn't change keeps its identity, so a delta renders one segment. The result depends on the segment
- * alone, so it is the same live and after a reload. SPEC PG9–PG13, CA3.
+ * alone, so it is the same live and after a reload. SPEC PG9–PG13, CA3, PF5.
  */
 
 import { Component, type ComponentChildren, type VNode } from "preact"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { renderCard } from "../cards/card-registry.ts"
 import { Markdown } from "../markdown/markdown.tsx"
+import { measureText, SLICE_COST } from "../markdown/text-part.ts"
 import { CanvasView } from "../media/canvas-view.tsx"
 import { MediaView } from "../media/media-view.tsx"
+import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { transcriptText } from "../words/transcript-text.ts"
 import { AgentCallView, isAgentCall, ReceivedMessageView } from "./agent-exchange.tsx"
 import { ToolView } from "./tool-call.tsx"
@@ -28,33 +30,62 @@ export class SegmentView extends Component<SegmentProps> {
     return next.segment !== this.props.segment || next.isOpen !== this.props.isOpen
   }
 
-  override render({ segment, messageId, isOpen, isFresh }: SegmentProps): ComponentChildren {
-    switch (segment.type) {
-      case "text":
-        return <TextView text={segment.content} />
-      case "thinking":
-        return <ThinkingView text={segment.content} ms={segment.ms} isOpen={isOpen} />
-      case "tool":
-        return isAgentCall(segment) ? (
-          <AgentCallView tool={segment} messageId={messageId} />
-        ) : (
-          <ToolView tool={segment} messageId={messageId} />
-        )
-      case "agent":
-        return <ReceivedMessageView segment={segment} />
-      case "rich":
-        return <RichView segment={segment} isFresh={isFresh} />
-      case "media":
-        return <MediaView segment={segment} />
-      case "canvas":
-        return (
-          <div data-segment="canvas">
-            <CanvasView key={segment.preview.url} segment={segment} />
-          </div>
-        )
-      default:
-        return <TextView text={unknownSegmentToText(segment)} />
-    }
+  override render(props: SegmentProps): ComponentChildren {
+    return (
+      <ErrorBoundary of={props.segment} renderFallback={() => <BrokenSegment segment={props.segment} />}>
+        <SegmentContent {...props} />
+      </ErrorBoundary>
+    )
+  }
+}
+
+/** A segment that can't be drawn: a note, and its text without Markdown. */
+function BrokenSegment({ segment }: { readonly segment: Segment }): VNode {
+  const text = readBrokenText(segment)
+  return (
+    <section class="broken" data-segment="" aria-label={transcriptText.brokenSegment}>
+      <p class="note">{transcriptText.brokenSegment}</p>
+      {text !== "" && <pre>{text}</pre>}
+    </section>
+  )
+}
+
+/** A cause of the fault may be reading the segment. */
+function readBrokenText(segment: Segment): string {
+  try {
+    const text = segmentToText(segment)
+    return text.slice(0, measureText(text, SLICE_COST).end)
+  } catch {
+    return ""
+  }
+}
+
+function SegmentContent({ segment, messageId, isOpen, isFresh }: SegmentProps): ComponentChildren {
+  switch (segment.type) {
+    case "text":
+      return <TextView text={segment.content} />
+    case "thinking":
+      return <ThinkingView text={segment.content} ms={segment.ms} isOpen={isOpen} />
+    case "tool":
+      return isAgentCall(segment) ? (
+        <AgentCallView tool={segment} messageId={messageId} />
+      ) : (
+        <ToolView tool={segment} messageId={messageId} />
+      )
+    case "agent":
+      return <ReceivedMessageView segment={segment} />
+    case "rich":
+      return <RichView segment={segment} isFresh={isFresh} />
+    case "media":
+      return <MediaView segment={segment} />
+    case "canvas":
+      return (
+        <div data-segment="canvas">
+          <CanvasView key={segment.preview.url} segment={segment} />
+        </div>
+      )
+    default:
+      return <TextView text={segmentToText(segment)} />
   }
 }
 
@@ -93,8 +124,8 @@ function ThinkingView({ text, ms, isOpen }: ThinkingViewProps): VNode {
   )
 }
 
-/** The text of a segment type that a newer server has and this page doesn't. */
-function unknownSegmentToText(segment: object): string {
+/** The text of a segment that is drawn without its view: of a type that only a newer server has, or after a fault. */
+function segmentToText(segment: object): string {
   for (const field of ["content", "synthesis", "text", "title", "label"]) {
     const value: unknown = Reflect.get(segment, field)
     if (typeof value === "string" && value !== "") return value

@@ -90,7 +90,7 @@ function GroupHeading({ calls, listId, isOpen, onToggle }: GroupHeadingProps): V
   const needsApproval = calls.some(isApprovalPending)
   return (
     <button type="button" aria-expanded={isOpen} aria-controls={listId} onClick={onToggle}>
-      <span>{toolText.calls(calls.length)}</span>
+      <span>{toolText.calls(calls.length, calls.filter(({ status }) => status === "failed").length)}</span>
       <span class="hint">{listToolNames(calls)}</span>
       <span class="badge">{toolText.status(getGroupStatus(calls), needsApproval)}</span>
     </button>

@@ -57,7 +57,7 @@ function CallDetails({ tool, isColoured }: CallDetailsProps): VNode {
   const { args, status, output, result, error, truncated } = tool
   return (
     <div class="call">
-      <JsonView title={toolText.arguments} text={args} isColoured={isColoured} />
+      <JsonView title={toolText.arguments} text={args} isColoured={isColoured} isWhole={isApprovalPending(tool)} />
       {output !== undefined && output !== "" && <OutputText text={output} />}
       {result !== undefined && <JsonView title={toolText.result} text={result} isColoured={isColoured} />}
       {truncated !== undefined && (

@@ -11,11 +11,14 @@ import type { TranscriptStore } from "../session/transcript-store.ts"
 import { agentText } from "../words/transcript-text.ts"
 import { MessageView } from "./message-view.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
+import { TypingIndicator } from "./unsent-messages.tsx"
 
 interface TranscriptRowsProps {
   readonly ids: readonly string[]
   readonly store: TranscriptStore
   readonly scrollAnchor: ScrollAnchor
+  /** The answer after which the typing indicator is shown: queued messages may follow it. */
+  readonly writingId: string | null
 }
 
 /** What componentDidUpdate needs to restore the scroll position and the focus. */
@@ -37,7 +40,8 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
   readonly #markerRef = createRef<HTMLSpanElement>()
 
   override shouldComponentUpdate(next: TranscriptRowsProps): boolean {
-    return next.ids !== this.props.ids || next.store !== this.props.store
+    const { ids, store, writingId } = this.props
+    return next.ids !== ids || next.store !== store || next.writingId !== writingId
   }
 
   override getSnapshotBeforeUpdate(before: TranscriptRowsProps): ScrollSnapshot {
@@ -76,22 +80,23 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     if (anchorArticle !== undefined) scrollAnchor.shiftBy(snapshot.top, anchorArticle.getBoundingClientRect().top)
   }
 
-  override render({ ids, store }: TranscriptRowsProps): ComponentChildren {
+  override render({ ids, store, writingId }: TranscriptRowsProps): ComponentChildren {
     const isFresh = (id: string, at: number): boolean => store.isFresh(id, at)
     const renderMessage = (id: string): VNode | null => {
       const message = store.getMessageSignal(id)
       return message === undefined ? null : <MessageView key={id} message={message} isFresh={isFresh} />
     }
     const blocks = groupExchanges(ids, (id) => store.getMessageSignal(id)?.peek().agent)
-    const rows = blocks.map(({ agent, ids: blockIds }) =>
-      agent === null
-        ? blockIds.map(renderMessage)
-        : [
-            <section key={blockIds[0]} class="exchange" aria-label={agentText.exchangeWith(agent.name)}>
-              {blockIds.map(renderMessage)}
-            </section>,
-          ],
-    )
+    const rows = blocks.map(({ agent, ids: blockIds }) => {
+      const indicator = writingId !== null && blockIds.includes(writingId) ? <TypingIndicator key="typing" /> : null
+      if (agent === null) return [...blockIds.map(renderMessage), indicator]
+      return [
+        <section key={blockIds[0]} class="exchange" aria-label={agentText.exchangeWith(agent.name)}>
+          {blockIds.map(renderMessage)}
+        </section>,
+        indicator,
+      ]
+    })
     return [<span ref={this.#markerRef} hidden />, ...rows.flat()]
   }
 

@@ -7,8 +7,9 @@
 import type { ReadonlySignal } from "@preact/signals"
 import { effect, signal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
-import { useEffect, useMemo } from "preact/hooks"
+import { useEffect, useMemo, useRef } from "preact/hooks"
 import { assetToSegment } from "../../shared/protocol/asset.ts"
+import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
 import { Lightbox } from "../media/lightbox.tsx"
 import { AttachmentsView } from "../media/media-view.tsx"
 import { LinkSigner } from "../files/signed-links.ts"
@@ -24,9 +25,10 @@ import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
-/** For the composer and the announcer, which may not import the Markdown parser: it isn't part of the first view. */
+/** For the page's other parts, which may not import these modules: they aren't part of the first view. */
 export { createQuote } from "./quoted-message.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
+export { attachReadingPlace } from "../ui/reading-place.ts"
 
 interface TranscriptProps {
   readonly store: TranscriptStore
@@ -42,7 +44,9 @@ interface TranscriptProps {
 export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onDiscard }: TranscriptProps): VNode {
   const ids = store.messageIds.value
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
-  const isAnswerPending = store.isBusy.value || entries.some(({ error }) => error === null)
+  const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
+  const isAnswerPending = useIsConnected(requests) && isPending
+  const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>
       <div
@@ -54,7 +58,7 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
         aria-busy={isAnswerPending}
         onCopy={copySelection}
       >
-        <TranscriptRows ids={ids} store={store} scrollAnchor={scrollAnchor} />
+        <TranscriptRows ids={ids} store={store} scrollAnchor={scrollAnchor} writingId={writingId} />
         {entries.map((entry) => (
           <UnsentMessage
             key={entry.id}
@@ -65,11 +69,19 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
             onDiscard={onDiscard}
           />
         ))}
-        {isAnswerPending && <TypingIndicator />}
+        {isAnswerPending && writingId === null && <TypingIndicator />}
       </div>
       <Lightbox />
     </TranscriptContexts>
   )
+}
+
+/** False once the connection is lost: then nothing arrives. */
+function useIsConnected(requests: TranscriptRequests | null): boolean {
+  const wasLive = useRef(false)
+  const link = requests?.link.value ?? "live"
+  if (link === "live") wasLive.current = true
+  return link === "live" || (link === "connecting" && !wasLive.current)
 }
 
 function getAttachmentSegments({ attachments = [] }: OutboxEntry): readonly MediaSegment[] {
@@ -84,10 +96,13 @@ function TranscriptContexts({ requests, scrollAnchor, children }: TranscriptCont
   const media = useMemo(() => (requests === null ? null : createMediaContext(requests)), [requests])
   useEffect(() => (media === null || requests === null ? undefined : retryOnReconnect(media, requests)), [media])
   const jump = useMemo(() => (requests === null ? null : createJump(requests, scrollAnchor)), [requests, scrollAnchor])
+  const stopFollowing = useMemo(() => () => scrollAnchor.stopFollowing(), [scrollAnchor])
   return (
     <TranscriptRequestsContext.Provider value={requests}>
       <MediaContext.Provider value={media}>
-        <JumpContext.Provider value={jump}>{children}</JumpContext.Provider>
+        <JumpContext.Provider value={jump}>
+          <BeforeShowMoreContext.Provider value={stopFollowing}>{children}</BeforeShowMoreContext.Provider>
+        </JumpContext.Provider>
       </MediaContext.Provider>
     </TranscriptRequestsContext.Provider>
   )

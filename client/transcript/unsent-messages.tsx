@@ -13,6 +13,8 @@ interface UserMessageProps {
   readonly id: string
   readonly status: string
   readonly text: string
+  /** The text as it is drawn, if that isn't the text itself. */
+  readonly body?: ComponentChildren
   /** The message that it replies to. */
   readonly quote?: VNode | undefined
   readonly files?: ComponentChildren
@@ -22,11 +24,25 @@ interface UserMessageProps {
 }
 
 /** A user's message is plain text, as it was typed. SPEC PG13. */
-export function UserMessage({ id, status, text, quote, files, editor, children }: UserMessageProps): VNode {
+export function UserMessage({
+  id,
+  status,
+  text,
+  body = text,
+  quote,
+  files,
+  editor,
+  children,
+}: UserMessageProps): VNode {
   return (
     <article data-id={id} data-role="user" data-status={status} aria-label={unsentText.user}>
       {quote}
-      {editor ?? (text === "" ? null : <p data-segment="text">{text}</p>)}
+      {editor ??
+        (text === "" ? null : (
+          <p data-segment="text" dir="auto">
+            {body}
+          </p>
+        ))}
       {files}
       {children}
     </article>

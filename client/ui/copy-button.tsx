@@ -1,27 +1,53 @@
 /**
  * copy-button.tsx: copying a text to the clipboard, and the button that does it.
  *
- * The button confirms for COPIED_LABEL_MS. If the browser refuses, nothing changes.
+ * The button says for RESULT_LABEL_MS whether the text was copied. Source: SPEC PG83.
  */
 
 import type { VNode } from "preact"
 import { useState } from "preact/hooks"
+import { actionText } from "../words/transcript-text.ts"
 
-const COPIED_LABEL_MS = 1500
+const RESULT_LABEL_MS = 1500
 
 export interface CopyState {
-  readonly isCopied: boolean
+  /** null: the button was not pressed recently. */
+  readonly result: "copied" | "failed" | null
   copyText(): void
 }
 
 /** For a button with its own look. `getText` is called when the user presses it. */
 export function useCopy(getText: () => string): CopyState {
-  const [isCopied, setCopied] = useState(false)
-  const onCopied = (): void => {
-    setCopied(true)
-    setTimeout(() => setCopied(false), COPIED_LABEL_MS)
+  const [result, setResult] = useState<CopyState["result"]>(null)
+  const copyText = async (): Promise<void> => {
+    setResult((await writeToClipboard(getText())) ? "copied" : "failed")
+    setTimeout(() => setResult(null), RESULT_LABEL_MS)
   }
-  return { isCopied, copyText: () => void navigator.clipboard?.writeText(getText()).then(onCopied, () => {}) }
+  return { result, copyText: () => void copyText() }
+}
+
+/** False if the browser refuses. Without HTTPS there is no clipboard API. */
+async function writeToClipboard(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copyFromField(text)
+  }
+}
+
+/** Copies by selecting the text in a field that is added to the page for a moment. */
+function copyFromField(text: string): boolean {
+  const focused = document.activeElement
+  const field = document.createElement("textarea")
+  field.className = "unseen"
+  field.value = text
+  document.body.append(field)
+  field.select()
+  const isCopied = document.execCommand("copy")
+  field.remove()
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+  return isCopied
 }
 
 interface CopyButtonProps {
@@ -33,10 +59,10 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ getText, label, text, doneText }: CopyButtonProps): VNode {
-  const { isCopied, copyText } = useCopy(getText)
+  const { result, copyText } = useCopy(getText)
   return (
     <button type="button" onClick={copyText} aria-label={label}>
-      {isCopied ? doneText : text}
+      {result === null ? text : result === "copied" ? doneText : actionText.copyFailed}
     </button>
   )
 }

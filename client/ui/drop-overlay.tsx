@@ -8,7 +8,7 @@ export function DropOverlay({ onFiles }: { readonly onFiles: (files: readonly Fi
   const isOver = useFileDrop("conversation", onFiles)
   if (!isOver.value) return null
   return (
-    <div class="drop" aria-hidden="true">
+    <div class="drop-overlay" aria-hidden="true">
       <p>{composerText.dropFiles}</p>
     </div>
   )

@@ -1,31 +1,33 @@
-/** theme.ts: dark, light, or the system's theme. Stored per browser; CSS reads `data-theme`. */
+/**
+ * theme.ts: dark, light, or the system's theme. Stored per browser; CSS reads `data-theme`.
+ *
+ * public/theme.js applies the stored theme before the first paint. It is a file of its own, because the page's content
+ * security policy forbids inline scripts, and modules run after the first paint. It also sets the scheme in which the
+ * browser paints the page before the style sheet has loaded, and the colour of the browser's own bars. Source: SPEC PG80.
+ */
 
 import { type Signal, signal } from "@preact/signals"
 
 export type Theme = "system" | "dark" | "light"
 
+declare global {
+  /** Defined by public/theme.js. Undefined if that file could not be loaded. */
+  var applyTheme: ((theme: Theme) => void) | undefined
+}
+
 const STORAGE_KEY = "cuecard.theme"
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { system: "dark", dark: "light", light: "system" }
 
-export const theme: Signal<Theme> = signal("system")
+export const theme: Signal<Theme> = signal(readAppliedTheme())
 
-function applyTheme(next: Theme): void {
-  theme.value = next
-  if (next === "system") delete document.documentElement.dataset["theme"]
-  else document.documentElement.dataset["theme"] = next
-}
-
-export function restoreTheme(): void {
-  try {
-    const stored = localStorage.getItem(STORAGE_KEY)
-    applyTheme(stored === "dark" || stored === "light" ? stored : "system")
-  } catch {
-    applyTheme("system")
-  }
+function readAppliedTheme(): Theme {
+  const applied = document.documentElement.dataset["theme"]
+  return applied === "dark" || applied === "light" ? applied : "system"
 }
 
 export function cycleTheme(): void {
-  applyTheme(NEXT_THEME[theme.peek()])
+  theme.value = NEXT_THEME[theme.peek()]
+  globalThis.applyTheme?.(theme.peek())
   try {
     localStorage.setItem(STORAGE_KEY, theme.peek())
   } catch {

@@ -24,6 +24,11 @@ function formatNamed(kind: string, label = ""): string {
   return label === "" ? kind : `${kind}: ${label}`
 }
 
+/** The alternative text of an image: its label without the extension, because our tools put a description there. */
+export function describeImage(label: string): string {
+  return label.replace(/(?<=.)\.(?:png|jpe?g|gif|webp|avif)$/i, "")
+}
+
 /** "1.2 MB", "64 KB". A unit is 1,024 of the one before, like the limits in shared/limits.ts. */
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`

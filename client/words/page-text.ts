@@ -12,15 +12,21 @@ export const appText = {
   conversations: "Conversations",
   untitled: "Untitled",
   back: "Back",
+  skip: "Skip to message box",
   dismiss: "Dismiss",
   cancel: "Cancel",
   done: "Done",
+  codeMissing: "Couldn't open that. Check your connection and try again.",
   loading: "Loading…",
   loadingOlder: "Loading older messages…",
+  printedPartly:
+    "Earlier messages aren't printed. To print them too, scroll to the first message, or export the conversation.",
   jumpToLatest: "Jump to latest",
   newMessages: "New messages",
   /** The title of a conversation that one agent has with another. */
   askedBy: (agent: string) => `Asked by ${agent}`,
+  documentTitle: (title: string) => `${title} · Cuecard`,
+  loadsLater: "This conversation will load when you're back online.",
 } as const
 
 export const welcomeText = {
@@ -83,6 +89,9 @@ export const attachmentText = {
   retry: (name: string) => `Try again: ${name}`,
   cancel: (name: string) => `Cancel: ${name}`,
   remove: (name: string) => `Remove: ${name}`,
+  removeToSend: (name: string) => `To send your message, remove “${name}”.`,
+  retryToSend: (name: string) => `To send your message, try “${name}” again or remove it.`,
+  removeAllToSend: (count: number) => `To send your message, remove the ${count} files that weren't uploaded.`,
   empty: "File is empty.",
   tooLarge: (max: string) => `File is larger than ${max}.`,
   tooMany: (max: number, skipped: number) =>
@@ -93,32 +102,18 @@ export const attachmentText = {
 export const importButtonText = {
   title: "Import a conversation",
   drop: "Drop to import",
-  codeMissing: "Couldn't open the import. Try again in a moment.",
-  imported: (title: string) => `Imported “${title}”.`,
 } as const
 
 export const sidebarText = {
   empty: "Your conversations will appear here.",
+  unreachable: "Couldn't load your conversations.",
   close: "Close sidebar",
   theme: "Theme",
   themes: { system: "System", dark: "Dark", light: "Light" },
   running: ", generating response",
-  options: "Options",
   optionsFor: (title: string) => `Options for ${title}`,
-  rename: "Rename",
-  renameInput: "Conversation title",
-  exportMarkdown: "Export as Markdown",
-  exportJsonl: "Export as data file (.jsonl)",
-  exportName: "conversation",
-  delete: "Delete…",
-  deleteTitle: "Delete this conversation?",
-  deleteWarning: (title: string) => `“${title}” will be permanently deleted. You can't undo this.`,
-  confirmDelete: "Delete",
   renameFailed: (title: string, reason: string) => `Couldn't rename “${title}”. ${reason}`,
   deleteFailed: (title: string, reason: string) => `Couldn't delete “${title}”. ${reason}`,
-  exporting: (title: string) => `Exporting “${title}”…`,
-  exported: (title: string) => `Exported “${title}”.`,
-  exportFailed: (title: string, reason: string) => `Couldn't export “${title}”. ${reason}`,
 } as const
 
 export const timeText = {

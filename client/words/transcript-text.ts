@@ -27,11 +27,15 @@ export const transcriptText = {
   earlierMessage: "An earlier message",
   emptyMessage: "(no text)",
   missingMessage: "This message is no longer available.",
+  brokenMessage: "This message couldn't be displayed.",
+  brokenSegment: "This part of the response couldn't be displayed.",
+  showMoreParts: (hidden: number) => `Show more (${hidden.toLocaleString("en")} more parts)`,
 } as const
 
 export const actionText = {
   copy: "Copy",
   copied: "Copied",
+  copyFailed: "Couldn't copy",
   edit: "Edit",
   reply: "Reply",
   regenerate: "Regenerate",
@@ -48,6 +52,13 @@ export const actionText = {
   nextVersion: "Next version",
 } as const
 
+/** How long a text is of which only a part is shown. 0: unknown. */
+function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
+  const size = bytes > 0 ? formatSize(bytes) : ""
+  const whole = lines > 0 ? `${lines.toLocaleString("en")} lines${size === "" ? "" : ` (${size})`}` : size
+  return `Showing ${whole === "" ? "only a part" : `part of ${whole}`}${isSettled ? "" : " so far"}.`
+}
+
 export const toolText = {
   arguments: "Arguments",
   output: "Output",
@@ -55,9 +66,9 @@ export const toolText = {
   allowed: "Allowed",
   denied: "Denied",
   status: formatCallStatus,
-  calls: (count: number) => `${count} tool calls`,
-  truncated: (lines: number, bytes: number, isSettled: boolean) =>
-    `Showing the first part of ${lines.toLocaleString("en")} lines (${formatSize(bytes)})${isSettled ? "" : " so far"}.`,
+  calls: (count: number, failed: number) => `${count} tool calls${failed === 0 ? "" : ` · ${failed} failed`}`,
+  truncated: formatTruncation,
+  showAll: (chars: number) => `Show all (${chars.toLocaleString("en")} more characters)`,
   approvalLabel: (tool: string) => `Allow ${tool}?`,
   approvalQuestion: (tool: string) => `Allow Cuecard to run ${tool}?`,
   allow: "Allow",
@@ -103,11 +114,15 @@ export const mediaText = {
   fullScreen: "Full screen",
   onAnotherSite: "This content is on another site.",
   capturedTyping: "Paused because it was capturing your typing.",
+  floodedPage: "Paused because it was sending too many messages.",
   resume: "Resume",
   unsupported: "Your browser can't open this file.",
 } as const
 
 export const markdownText = {
+  taskDone: "Done",
+  taskOpen: "Not done",
+  showMore: (hiddenChars: number) => `Show more (${hiddenChars.toLocaleString("en")} more characters)`,
   copyCode: "Copy code",
   /** Announced in place of a code block. */
   spokenCode: "Code.",
@@ -119,7 +134,9 @@ export const cardText = {
   feelsLike: (degrees: string) => `Feels like ${degrees}`,
   humidity: "Humidity",
   wind: "Wind",
+  precipitation: "Chance of precipitation",
   tomorrow: "Tomorrow",
+  showUnit: (unit: "C" | "F") => `Show temperatures in °${unit}`,
 } as const
 
 /** Why an answer isn't complete, or null. A status with a reason shows the reason's text instead. */

@@ -36,9 +36,25 @@ export interface WeatherPayload {
   readonly forecast_tomorrow_min_c: number | null
   readonly forecast_tomorrow_precip_chance_pct: number | null
   readonly forecast_tomorrow_precip_mm: number | null
+  /** The days after today, at most MAX_FORECAST_DAYS. Absent in payloads of version 0.1.0 and of other systems. */
+  readonly forecast_days?: readonly WeatherDay[]
   /** `sample`: fictitious data, which the card marks as such. Absent in payloads from other systems. */
   readonly source?: "sample" | "open-meteo"
 }
+
+/** The forecast of one day. Null: the source does not provide the value. */
+export interface WeatherDay {
+  /** "2026-05-03", in the calendar of the place. */
+  readonly date: string
+  readonly condition: string | null
+  readonly max_c: number | null
+  readonly min_c: number | null
+  readonly precip_chance_pct: number | null
+  readonly precip_mm: number | null
+}
+
+/** Most days of a forecast, so that a payload stays small. */
+export const MAX_FORECAST_DAYS = 7
 
 const TEXT_FIELDS = ["location", "condition", "wind_direction", "observation_time"] as const
 
@@ -60,12 +76,14 @@ const NULLABLE_NUMBER_FIELDS = [
   "forecast_tomorrow_precip_mm",
 ] as const
 
+const DAY_NUMBER_FIELDS = ["max_c", "min_c", "precip_chance_pct", "precip_mm"] as const
+
 const FLAG_FIELDS = ["is_raining", "is_daylight", "is_hot", "is_cold", "is_windy", "is_clear"] as const
 
 /** Whether a value is a weather payload. Unknown fields are ignored. SPEC CA1. */
 export function isWeatherPayload(value: unknown): value is WeatherPayload {
   if (!isJsonObject(value)) return false
-  const readField = (name: string): unknown => (Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined)
+  const readField = (name: string): unknown => readOwn(value, name)
   const tomorrow = readField("forecast_tomorrow_condition")
   const source = readField("source")
   return (
@@ -74,7 +92,28 @@ export function isWeatherPayload(value: unknown): value is WeatherPayload {
     NULLABLE_NUMBER_FIELDS.every((name) => readField(name) === null || Number.isFinite(readField(name))) &&
     FLAG_FIELDS.every((name) => typeof readField(name) === "boolean") &&
     (tomorrow === null || typeof tomorrow === "string") &&
+    isForecast(readField("forecast_days")) &&
     (source === undefined || source === "sample" || source === "open-meteo")
+  )
+}
+
+function readOwn(value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
+}
+
+function isForecast(value: unknown): boolean {
+  if (value === undefined) return true
+  return Array.isArray(value) && value.length <= MAX_FORECAST_DAYS && value.every(isWeatherDay)
+}
+
+function isWeatherDay(value: unknown): value is WeatherDay {
+  if (!isJsonObject(value)) return false
+  const [date, condition] = [readOwn(value, "date"), readOwn(value, "condition")]
+  return (
+    typeof date === "string" &&
+    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(date) &&
+    (condition === null || typeof condition === "string") &&
+    DAY_NUMBER_FIELDS.every((name) => readOwn(value, name) === null || Number.isFinite(readOwn(value, name)))
   )
 }
 

@@ -1,14 +1,15 @@
 /**
  * call-events.ts: creates the events of tool calls from producers' records, for imports and for external answers.
  *
- * Every text is cut to its limit, and lone surrogates become U+FFFD, because stored text is UTF-8. Pure.
+ * Every text is cut to its limit, also in depth (SPEC BD2), and lone surrogates become U+FFFD, because stored text is UTF-8. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
 import { MAX_ARGS_CHARS, MAX_ERROR_CHARS, MAX_RESULT_BYTES, MAX_TOOL_NAME_CHARS } from "../limits.ts"
+import { isJsonObject } from "../json.ts"
+import { limitJsonDepth } from "../json-depth.ts"
 import { findTrailerTag } from "../protocol/card-cue.ts"
 import { chooseArgs, createTooLargeResult } from "../protocol/message.ts"
-import { isJsonObject } from "../json.ts"
 import { replaceLoneSurrogates } from "../text/characters.ts"
 import { cutText } from "../text/cut-text.ts"
 import { countUtf8Bytes } from "../truncate.ts"
@@ -27,7 +28,7 @@ export function boundText(text: string, max: number): string {
 
 export function createCallEvent(call_id: string, toolName: string, args = "{}"): CallEvent {
   const name = boundText(toolName, MAX_TOOL_NAME_CHARS)
-  return { type: "tool_call", call_id, name, args: boundText(args, MAX_ARGS_CHARS) }
+  return { type: "tool_call", call_id, name, args: limitJsonDepth(boundText(args, MAX_ARGS_CHARS)) }
 }
 
 /** The arguments of a call record, whichever of its fields they are in. An empty value never replaces a fuller one (SPEC IR2). */
@@ -77,7 +78,7 @@ export function createResultEvent(
   error: CallError | null,
   card: string | null,
 ): ResultEvent {
-  const text = result == null ? null : typeof result === "string" ? result : JSON.stringify(result)
+  const text = result == null ? null : typeof result === "string" ? limitJsonDepth(result) : JSON.stringify(result)
   if (text !== null && countUtf8Bytes(text) > MAX_RESULT_BYTES) return createTooLargeResult(call_id)
   return {
     type: "tool_result",

@@ -7,16 +7,9 @@
  * deltas before. The text of a subagent (`parent_tool_use_id`) becomes output of the call that started it. Pure.
  */
 
-import {
-  contentToText,
-  createMapper,
-  RecordWriter,
-  type Fields,
-  toFields,
-  type Kind,
-  toFieldsList,
-  toText,
-} from "./record-writer.ts"
+import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
+import { blockToMarkdown, contentToText } from "./history/block-text.ts"
+import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper, Outcome } from "./record-writer.ts"
 
 /** The current message, and which of its blocks were streamed. */
@@ -151,8 +144,11 @@ function mapBlock(writer: RecordWriter, state: StreamState, block: Fields): void
     case "redacted_thinking":
       return
     default:
-      if (type.endsWith("tool_result")) return mapResult(writer, block)
+      if (type.endsWith("tool_result")) return mapResult(writer, block, null)
       writer.countUnknown(`assistant ${type}`)
+      writer.closePart("text")
+      writer.writeText("text", blockToMarkdown(block))
+      writer.closePart("text")
   }
 }
 
@@ -172,13 +168,15 @@ function mapUser(writer: RecordWriter, state: StreamState, event: Fields): void 
   for (const block of toFieldsList(toFields(event["message"])["content"])) {
     if (block["type"] !== "tool_result") continue
     if (isSubagent || state.rootCallIds.has(toText(block["tool_use_id"]))) writer.countUnknown("subagent tool_result")
-    else mapResult(writer, block)
+    else mapResult(writer, block, event["tool_use_result"])
   }
 }
 
-function mapResult(writer: RecordWriter, block: Fields): void {
+/** `details` is what the program stores with the result, such as the size of the whole. */
+function mapResult(writer: RecordWriter, block: Fields, details: unknown): void {
   const text = contentToText(block["content"])
-  writer.writeResult(toText(block["tool_use_id"]), block["is_error"] !== true, text)
+  const size = readReportedSize(details) ?? readReportedSize(text)
+  writer.writeResult(toText(block["tool_use_id"]), block["is_error"] !== true, text, undefined, size)
 }
 
 function readOutcome(event: Fields): Outcome {

@@ -5,16 +5,9 @@
  * Each event carries the whole item so far. Only new text and output is written. Pure.
  */
 
-import {
-  contentToText,
-  createMapper,
-  RecordWriter,
-  type Fields,
-  toFields,
-  type Kind,
-  toFieldsList,
-  toText,
-} from "./record-writer.ts"
+import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
+import { blockToMarkdown, contentToText } from "./history/block-text.ts"
+import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper } from "./record-writer.ts"
 
 /**
@@ -91,6 +84,7 @@ function mapItem(writer: RecordWriter, item: Fields, isOver: boolean): void {
       return mapText(writer, id, "text", { text: item["message"] }, isOver)
     default:
       writer.countUnknown(`item ${type}`, id === "" ? "" : `item ${id}`)
+      if (isOver) mapText(writer, id, "text", { text: blockToMarkdown(item) }, true)
   }
 }
 
@@ -108,10 +102,8 @@ function mapCommand(writer: RecordWriter, id: string, item: Fields, isOver: bool
   if (item["status"] === "declined") {
     return writer.writeResult(id, false, output, { code: "denied", message: "The call was not allowed." })
   }
-  writer.writeResult(id, ok, output, {
-    code: "tool_failed",
-    message: `The command ended with exit code ${exit ?? "?"}.`,
-  })
+  const error = { code: "tool_failed", message: `The command ended with exit code ${exit ?? "?"}.` }
+  writer.writeResult(id, ok, output, error, readReportedSize(output))
 }
 
 function mapMcpCall(writer: RecordWriter, id: string, item: Fields, isOver: boolean): void {

@@ -7,6 +7,7 @@
  */
 
 import { createCallEvent, createResultEvent, getResultStatus, readCallArguments } from "./call-events.ts"
+import { readReportedSize } from "./history/reported-size.ts"
 import { toPublicCallId } from "./public-id.ts"
 import { StreamedText, type TextKind } from "./whole-text.ts"
 import type { TurnEvent } from "../protocol/event.ts"
@@ -169,9 +170,11 @@ function createStartEvent(call_id: string): TurnEvent {
 
 /** A failed call without an error gets the general one. An external producer cues no card. */
 function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "tool_result" }>): TurnEvent {
-  const { ok, result, error } = record
+  const { ok, result, error, outputSize } = record
   const failure = error ?? { code: "tool_failed", message: turnFaultToText("tool_failed") }
-  return createResultEvent(call_id, getResultStatus(ok, error), result, ok ? null : failure, null)
+  const size = outputSize ?? readReportedSize(result)
+  const event = createResultEvent(call_id, getResultStatus(ok, error), result, ok ? null : failure, null)
+  return size === null ? event : { ...event, output_size: size }
 }
 
 /** Its texts count as far as they were not streamed. A status of a running answer is not an end. */

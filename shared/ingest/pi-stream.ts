@@ -6,16 +6,9 @@
  * whole output so far. Pure.
  */
 
-import {
-  contentToText,
-  createMapper,
-  RecordWriter,
-  type Fields,
-  toFields,
-  type Kind,
-  toFieldsList,
-  toText,
-} from "./record-writer.ts"
+import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
+import { blockToMarkdown, contentToText } from "./history/block-text.ts"
+import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper, Outcome } from "./record-writer.ts"
 
 /** Events without visible content. */
@@ -111,8 +104,16 @@ function mapMessage(writer: RecordWriter, toBlockKey: (index: unknown) => string
       writer.appendWhole(toBlockKey(at), type, text)
       if (isNew) writer.closePart(type)
     } else if (type === "toolCall") writer.writeCall(toText(block["id"]), toText(block["name"]), block["arguments"])
-    else writer.countUnknown(`message ${type}`)
+    else writeUnknownBlock(writer, block, type)
   })
+}
+
+/** A block of an unknown type is shown under its type. */
+function writeUnknownBlock(writer: RecordWriter, block: Fields, type: string): void {
+  writer.countUnknown(`message ${type}`)
+  writer.closePart("text")
+  writer.writeText("text", blockToMarkdown(block))
+  writer.closePart("text")
 }
 
 function mapToolEvent(writer: RecordWriter, type: string, event: Fields): void {
@@ -122,7 +123,10 @@ function mapToolEvent(writer: RecordWriter, type: string, event: Fields): void {
     writer.writeWholeOutput(id, contentToText(toFields(event["partialResult"])["content"]))
   }
   if (type === "tool_execution_end") {
-    writer.writeResult(id, event["isError"] !== true, contentToText(toFields(event["result"])["content"]))
+    const { content, details } = toFields(event["result"])
+    const text = contentToText(content)
+    const size = readReportedSize(details) ?? readReportedSize(text)
+    writer.writeResult(id, event["isError"] !== true, text, undefined, size)
   }
 }
 

@@ -6,17 +6,19 @@
  */
 
 import { type TurnFault, turnFaultToText } from "../fault.ts"
-import { parseJson } from "../json.ts"
+import { parseJsonToDepth } from "../json-depth.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
-import { countUtf8Bytes } from "../truncate.ts"
+import { countUtf8Bytes, type TextSize } from "../truncate.ts"
 
 export interface Mapper {
   /** The records for one line of the program; none if it has no visible content. */
   mapLine(line: string): StreamRecord[]
+  /** The same for a line that is already parsed. */
+  mapEvent(event: Fields): StreamRecord[]
   /** Ends the answer when the program has ended. `exit` is its exit code, or null if unknown, as for a file. */
   end(exit: number | null): StreamRecord[]
-  /** Types of skipped events, with their number. */
+  /** Unknown types of events, items and blocks, with their number. Events are skipped, the others are shown as text. */
   readonly unknown: ReadonlyMap<string, number>
 }
 
@@ -53,15 +55,6 @@ export function toText(value: unknown): string {
   return typeof value === "string" ? value : ""
 }
 
-/** The text of plain content or of a list of content blocks. */
-export function contentToText(value: unknown): string {
-  if (typeof value === "string") return value
-  const texts = toFieldsList(value).map((block) =>
-    block["type"] === "text" ? toText(block["text"]) : `[${block["type"]}]`,
-  )
-  return texts.join("\n")
-}
-
 /** Collects the records of one answer. Text that arrives in deltas and again as a whole is written once. */
 export class RecordWriter {
   /** Types of events that no mapper handles, with their number. */
@@ -69,7 +62,8 @@ export class RecordWriter {
   readonly #countedKeys = new Set<string>()
   /** What is already written of each growing text, by its key. */
   readonly #textByKey = new Map<string, string>()
-  readonly #calls = new Set<string>()
+  /** Names of the calls, by id. */
+  readonly #calls = new Map<string, string>()
   readonly #settledCalls = new Set<string>()
   #records: StreamRecord[] = []
   #step = 0
@@ -120,7 +114,7 @@ export class RecordWriter {
 
   writeCall(callId: string, toolName: string, args: unknown): void {
     if (this.#calls.has(callId)) return
-    this.#calls.add(callId)
+    this.#calls.set(callId, toolName)
     const text = typeof args === "string" ? args : (JSON.stringify(args ?? {}) ?? "{}")
     this.#write({ type: "tool_call_start", callId, toolName, arguments: text.slice(0, MAX_ARGS_CHARS) })
   }
@@ -135,16 +129,24 @@ export class RecordWriter {
     this.writeOutput(callId, this.#takeUnwritten(`output ${callId}`, whole))
   }
 
-  /** The first result of a call counts. */
-  writeResult(callId: string, ok: boolean, text: string, error?: CallError): void {
+  /** The first result of a call counts. `size` is the size of the whole result, if the program shortened it. */
+  writeResult(callId: string, ok: boolean, text: string, error?: CallError, size: TextSize | null = null): void {
     if (this.#settledCalls.has(callId)) return
     this.#settledCalls.add(callId)
     if (isResultTooLarge(text)) {
       const tooLargeError = { code: "tool_result_too_large", message: turnFaultToText("tool_result_too_large") }
       return this.#write({ type: "tool_result", callId, ok: false, error: tooLargeError })
     }
-    const failure = ok ? {} : { error: error ?? { code: "tool_failed", message: readFirstLine(text) } }
-    this.#write({ type: "tool_result", callId, ok, result: text, ...failure })
+    const toolName = this.#calls.get(callId)
+    this.#write({
+      type: "tool_result",
+      callId,
+      ...(toolName === undefined ? {} : { toolName }),
+      ok,
+      result: text,
+      ...(ok ? {} : { error: error ?? { code: "tool_failed", message: readFirstLine(text) } }),
+      ...(size === null ? {} : { outputSize: size }),
+    })
   }
 
   /** How the program says that the answer ended. The last report counts. */
@@ -209,15 +211,20 @@ function readFirstLine(text: string): string {
 
 /** Calls `onEvent` for each line that is a JSON object, and counts the other lines. */
 export function createMapper(writer: RecordWriter, onEvent: (event: Fields) => void): Mapper {
+  const mapEvent = (event: Fields): StreamRecord[] => {
+    onEvent(event)
+    return writer.drainRecords()
+  }
   return {
     unknown: writer.unknown,
     mapLine(line) {
       if (line.trim() === "") return []
-      const event = parseJson(line)
-      if (isFields(event)) onEvent(event)
-      else writer.countUnknown("not JSON")
+      const event = parseJsonToDepth(line)
+      if (isFields(event)) return mapEvent(event)
+      writer.countUnknown("not JSON")
       return writer.drainRecords()
     },
+    mapEvent,
     end: (exit) => writer.finishAnswer(exit),
   }
 }

@@ -6,10 +6,15 @@
  */
 
 import { assetUrl } from "./asset-url.ts"
-import type { Asset } from "./event.ts"
+import type { Asset, CallMedia } from "./event.ts"
 import type { Segment } from "./segment.ts"
 
 type MediaSegment = Extract<Segment, { type: "media" }>
+
+/** Whether media of a tool call is a stored file, not a public address. */
+export function isAsset(media: CallMedia): media is Asset {
+  return "id" in media
+}
 
 /** Characters removed from file names: controls, line separators, and characters that are invisible or reverse the text. Otherwise a name could disguise its extension. */
 export const INVISIBLE_CHARS = /[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff0-\uffff]/gu

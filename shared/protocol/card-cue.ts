@@ -8,6 +8,7 @@
  * tag, cue the tags in their trailer. client/cards/card-registry.ts draws the payload, or shows the text if it has no card.
  */
 
+import { parseJsonToDepth } from "../json-depth.ts"
 import { type Json, parseJson } from "../json.ts"
 import { MAX_CARD_BYTES } from "../limits.ts"
 import { countUtf8Bytes } from "../truncate.ts"
@@ -117,7 +118,8 @@ function listCuedTags(row: CueRow): string[] {
 
 function rowToCue(row: CueRow): Cue | null {
   const { head } = splitResult(row.result ?? "")
-  const payload = parseJson(head)
+  // An earlier version stored results of any depth.
+  const payload = parseJsonToDepth(head)
   if (payload === undefined && row.card !== undefined) return null
   const call = row.call_id === undefined ? {} : { call_id: row.call_id }
   return { payload: payload === undefined ? head : payload, ...call }

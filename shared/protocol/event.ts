@@ -7,9 +7,9 @@
  */
 
 import * as v from "valibot"
-import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_SIDE } from "../asset-limits.ts"
-import { MAX_ID_CHARS } from "../limits.ts"
+import { type Fault, fail, type Result, succeed } from "../fault.ts"
+import { MAX_ID_CHARS, MAX_URL_CHARS } from "../limits.ts"
 
 /** A public id: of a message, call, session, asset or exchange. */
 export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))
@@ -61,6 +61,17 @@ export const assetSchema = v.object({
   height: v.optional(sideSchema),
 })
 
+/** Public media that a tool's trailer names. */
+export const publicMediaSchema = v.object({
+  /** A public `https:` address, normalised. */
+  url: v.pipe(v.string(), v.maxLength(MAX_URL_CHARS)),
+  /** Set on audio that is speech. */
+  voice: v.optional(v.literal(true)),
+})
+
+/** Media of a tool call for the answer. */
+export const callMediaSchema = v.union([assetSchema, publicMediaSchema])
+
 const eventSchema = v.variant("type", [
   /** A model call begins. Text and thinking that follow go into new parts. */
   v.object({ type: v.literal("step_start") }),
@@ -93,8 +104,8 @@ const eventSchema = v.variant("type", [
     error: v.nullable(errorSchema),
     /** Size of the whole output, if more was received than is stored. */
     output_size: v.optional(sizeSchema),
-    /** Assets that this call stored for the answer, decided at dispatch. */
-    media: v.optional(v.array(assetSchema)),
+    /** Assets that this call stored for the answer, and public media, decided at dispatch. */
+    media: v.optional(v.array(callMediaSchema)),
   }),
   /** A summary, for the model, of all messages up to position `upto`. */
   v.object({ type: v.literal("summary"), text: v.string(), upto: v.number() }),
@@ -113,6 +124,7 @@ export type CallError = v.InferOutput<typeof errorSchema>
 export type Approval = v.InferOutput<typeof approvalSchema>
 export type AgentTag = v.InferOutput<typeof agentTagSchema>
 export type Asset = v.InferOutput<typeof assetSchema>
+export type CallMedia = v.InferOutput<typeof callMediaSchema>
 
 /**
  * Parses one event. Unknown fields are dropped.

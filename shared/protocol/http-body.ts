@@ -39,6 +39,13 @@ export interface ImportProgress {
   readonly skipped: number
   /** The file has a valid seal of this deployment. False until the seal was checked. */
   readonly isSealed: boolean
+  /** Number of messages that were imported. Set once it is `done`. */
+  readonly messages?: number
+  /**
+   * What another system's file contains that cannot be shown as it was, by kind: `image`, `audio`, `video`, `file`,
+   * `document`, `canvas`, `hidden_thinking`, `system`, `subagent`, `call`, or `block:`, `message:`, `line:` and an unknown type.
+   */
+  readonly kinds?: Readonly<Record<string, number>>
   /** Set for an upload in parts: their count, and the numbers of those still missing. */
   readonly parts?: { readonly of: number; readonly missing: readonly number[] }
 }

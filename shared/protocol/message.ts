@@ -7,7 +7,7 @@
  */
 
 import { extractResultData } from "./card-cue.ts"
-import type { AgentTag, Approval, Asset, CallError, Channel, Metrics, TurnEvent } from "./event.ts"
+import type { AgentTag, Approval, Asset, CallError, CallMedia, Channel, Metrics, TurnEvent } from "./event.ts"
 import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
 import type { PartTimes } from "./part-times.ts"
@@ -40,8 +40,8 @@ export interface ToolCall {
   readonly outputSize: TextSize | null
   /** Shown like any call, but omitted from the context of later turns. */
   readonly ephemeral: boolean
-  /** Assets that the call stored for the answer. */
-  readonly media: readonly Asset[]
+  /** Assets that the call stored for the answer, and public media that it names. */
+  readonly media: readonly CallMedia[]
 }
 
 export type Part =
@@ -73,6 +73,8 @@ export interface Grants {
   readonly replies: readonly string[]
   /** Existing assets that the part refers to. */
   readonly assets: readonly Asset[]
+  /** Ids of existing documents that the part embeds. Undefined if none was looked up, as in text of version 0.1.0. */
+  readonly canvases?: readonly string[] | undefined
 }
 
 /** Replaces all messages up to position `upto` in the model's context. The transcript keeps them. */
@@ -95,7 +97,6 @@ export interface Message {
   readonly reply_to: string | null
   /** Files that the user attached, in their order. */
   readonly attachments: readonly Asset[]
-  readonly topic: string | null
   /** `external`: an external producer's answer. `spoken`: a spoken question, possibly without words. Otherwise `chat`. */
   readonly mode: string
   readonly metrics: Metrics | null
@@ -125,7 +126,6 @@ export function createMessage(
     step: 0,
     reply_to: null,
     attachments: [],
-    topic: null,
     mode: "chat",
     metrics: null,
     summary: null,

@@ -7,7 +7,16 @@
  */
 
 import * as v from "valibot"
-import { type Asset, approvalSchema, assetSchema, channelSchema, idSchema, metricsSchema, sizeSchema } from "./event.ts"
+import {
+  type Asset,
+  approvalSchema,
+  assetSchema,
+  callMediaSchema,
+  channelSchema,
+  idSchema,
+  metricsSchema,
+  sizeSchema,
+} from "./event.ts"
 import { isJsonObject } from "../json.ts"
 import { type Fault, fail, type Result, succeed } from "../fault.ts"
 import { MAX_RECORD_POS, MAX_RECORD_STEP } from "../limits.ts"
@@ -86,6 +95,7 @@ const grantsSchema = v.object({
   origins: v.array(v.string()),
   replies: v.array(idSchema),
   assets: v.array(recordAssetSchema),
+  canvases: v.optional(v.array(idSchema)),
 })
 
 const statusSchema = v.picklist(["running", "waiting", "completed", "cancelled", "interrupted", "failed"])
@@ -180,7 +190,7 @@ const recordSchema = v.variant("type", [
     /** The result is provisional; the final one had not arrived. */
     waiting: v.optional(v.boolean()),
     /** Assets that the call stored for the answer. */
-    media: v.optional(v.array(recordAssetSchema)),
+    media: v.optional(v.array(v.union([recordAssetSchema, callMediaSchema]))),
   }),
   v.object({ type: v.literal("output_cancelled"), ...commonFields }),
   /** A question from another agent. */

@@ -15,6 +15,7 @@ import type {
   SignResponse,
 } from "./http-body.ts"
 import type { Asset } from "./event.ts"
+import { isJsonObject } from "../json.ts"
 import { isMessageShape } from "./server-frame.ts"
 import { createParser, hasShape, isBoolean, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 
@@ -37,6 +38,10 @@ export interface ImportResponse {
   readonly records: number
   readonly skipped: number
   readonly bad: readonly SkippedLine[]
+  /** Number of imported messages. Absent until the server has finished. */
+  readonly messages?: number
+  /** What could not be imported as it was, by kind. */
+  readonly kinds?: Readonly<Record<string, number>>
 }
 
 export const parseTokenResponse = createParser<{ readonly token: string }>({ token: isString })
@@ -69,18 +74,26 @@ export const parsePageSettings = createParser<PageSettings>({
   embed_origins: isListOf(isString),
 })
 
-type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded">
+export type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded" | "messages" | "kinds">
+
+function isCounts(value: unknown): boolean {
+  return isJsonObject(value) && Object.values(value).every(isNumber)
+}
 
 export const parseImportProgress = createParser<ImportCounts>({
   state: isString,
   records: isNumber,
   folded: isNumber,
+  messages: isOptional(isNumber),
+  kinds: isOptional(isCounts),
 })
 
 const parsePartialImport = createParser<Partial<ImportResponse>>({
   state: isOptional(isString),
   records: isOptional(isNumber),
   skipped: isOptional(isNumber),
+  messages: isOptional(isNumber),
+  kinds: isOptional(isCounts),
   bad: isOptional(isListOf(hasShape<SkippedLine>({ part: isOptional(isNumber), line: isNumber, text: isString }))),
 })
 

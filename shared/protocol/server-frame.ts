@@ -7,7 +7,7 @@
 
 import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
 import type { FaultReason } from "../fault.ts"
-import { isJsonObject, parseJson } from "../json.ts"
+import { isJsonObject, MAX_JSON_DEPTH, parseJson } from "../json.ts"
 import type { AgentTag, Metrics } from "./event.ts"
 import type { MessageStatus, Role } from "./message.ts"
 import type { Op, Segment } from "./segment.ts"
@@ -23,7 +23,6 @@ export interface WireMessage {
   readonly status: MessageStatus
   readonly reason: string | null
   readonly reply_to?: string
-  readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
   /** The summary that the model received instead of the messages before this turn. */
@@ -101,9 +100,12 @@ const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
   }),
 }
 
+/** Deepest level of a server frame: a card's payload and the levels around it. */
+const MAX_FRAME_DEPTH = MAX_JSON_DEPTH + 8
+
 /** Parses one server frame. Returns null for a malformed frame and for a frame of an unknown type. */
 export function parseServerFrame(text: string): ServerFrame | null {
-  const value = parseJson(text)
+  const value = parseJson(text, MAX_FRAME_DEPTH)
   return isServerFrame(value) ? value : null
 }
 

@@ -7,7 +7,7 @@
  */
 
 import { createLineState, enterFence, skipFence, trackText, type LineState } from "../text/fence.ts"
-import { isUnsafeJoin } from "../text/characters.ts"
+import { isUnsafeJoin, isWordUnit } from "../text/characters.ts"
 
 /** An invisible character that is not part of any syntax. */
 export const WORD_JOINER = "\u2060"
@@ -20,6 +20,13 @@ export interface CleanWriterState {
   readonly dropped: boolean
   /** Text was removed in the head of this line. */
   readonly dirtyHead: boolean
+  /** A tag that separated words was removed after `last`. Undefined in states of version 0.1.0. */
+  readonly broken?: boolean
+  /**
+   * The line of the output, outside fences: columns of white space so far, or NOT_INDENTED or INDENTED after other text.
+   * Undefined in states of version 0.1.0.
+   */
+  readonly indent?: number
   /** A fence ended because this line has too few `>`, and only those were written so far. */
   readonly bareLine: boolean
 }
@@ -29,6 +36,8 @@ export class CleanWriter {
   readonly #line: LineState
   #last: string
   #dropped: boolean
+  #broken: boolean
+  #indent: number
   #dirtyHead: boolean
   #bareLine: boolean
   /** The source. `[#from, #to)` of it is to be copied to `#out`. The line is tracked up to `#trackedTo`. */
@@ -41,13 +50,16 @@ export class CleanWriter {
     this.#line = saved === undefined ? createLineState() : { ...saved.line }
     this.#last = saved?.last ?? ""
     this.#dropped = saved?.dropped ?? false
+    this.#broken = saved?.broken ?? false
+    this.#indent = saved?.indent ?? (saved === undefined ? 0 : NOT_INDENTED)
     this.#dirtyHead = saved?.dirtyHead ?? false
     this.#bareLine = saved?.bareLine ?? false
   }
 
   save(): CleanWriterState {
     const [last, dropped] = [this.#last, this.#dropped]
-    return { line: { ...this.#line }, last, dropped, dirtyHead: this.#dirtyHead, bareLine: this.#bareLine }
+    const [broken, indent, dirtyHead, bareLine] = [this.#broken, this.#indent, this.#dirtyHead, this.#bareLine]
+    return { line: { ...this.#line }, last, dropped, broken, indent, dirtyHead, bareLine }
   }
 
   /** Sets the text that the following calls refer to. */
@@ -74,6 +86,12 @@ export class CleanWriter {
     return this.#line.place === "head"
   }
 
+  /** Whether the output ends in a line that is indented like code. */
+  isInIndentedLine(): boolean {
+    this.#trackLine()
+    return this.#indent === INDENTED || this.#indent >= CODE_INDENT
+  }
+
   /** Whether the output ends in the head of a line only because text was removed. */
   isAtDirtyHead(): boolean {
     return this.isAtLineHead() && this.#dirtyHead
@@ -81,7 +99,7 @@ export class CleanWriter {
 
   /** Copies `[from, to)` of the source. */
   copyRange(from: number, to: number): number {
-    if (this.#dropped && isUnsafeJoin(this.#last, this.#source.charAt(from))) this.#write(WORD_JOINER)
+    if (this.#dropped) this.#write(this.#getSeparator(this.#source.charAt(from)))
     if (this.#from === this.#to) this.#from = this.#trackedTo = from
     this.#to = to
     this.#setLast(this.#source.charAt(to - 1))
@@ -90,9 +108,14 @@ export class CleanWriter {
 
   /** Writes `text` instead of the source up to `to`. */
   replaceTo(text: string, to: number): number {
-    const needsJoiner = this.#dropped && isUnsafeJoin(this.#last, text.charAt(0))
-    this.#write(needsJoiner ? WORD_JOINER + text : text)
+    this.#write(this.#dropped ? this.#getSeparator(text.charAt(0)) + text : text)
     return to
+  }
+
+  /** What keeps the texts around removed text apart: a joiner between parts of syntax, a space between words. */
+  #getSeparator(next: string): string {
+    if (isUnsafeJoin(this.#last, next)) return WORD_JOINER
+    return this.#broken && isWordUnit(this.#last) && isWordUnit(next) ? " " : ""
   }
 
   /** Marks the last code unit as one that cannot combine with what follows. */
@@ -100,12 +123,13 @@ export class CleanWriter {
     this.#last = ""
   }
 
-  /** Removes the source up to `to`. `isRemoved` is false if other text is written in its place. */
-  dropTo(to: number, isRemoved = true): number {
+  /** Removes the source up to `to`. `isRemoved` is false if other text is written in its place. `isBreak`: it separated words. */
+  dropTo(to: number, isRemoved = true, isBreak = false): number {
     // In the output, the fence must end at this line too.
     if (isRemoved && this.#bareLine) this.#write(WORD_JOINER)
     this.#flush()
     this.#dropped = true
+    if (isBreak) this.#broken = true
     if (this.#line.place !== "body") this.#dirtyHead = true
     return to
   }
@@ -114,6 +138,7 @@ export class CleanWriter {
   enterFence(at: number, end: number): number {
     this.#trackLine()
     enterFence(this.#line, this.#source.charAt(at), end - at)
+    this.#indent = NOT_INDENTED
     this.copyRange(at, end)
     this.#trackedTo = end
     this.clearLast()
@@ -131,6 +156,7 @@ export class CleanWriter {
   }
 
   #write(text: string): void {
+    if (text === "") return
     this.#flush()
     this.#out += text
     this.#trackText(text)
@@ -140,6 +166,7 @@ export class CleanWriter {
   #setLast(last: string): void {
     this.#last = last
     this.#dropped = false
+    this.#broken = false
     this.#bareLine = false
   }
 
@@ -158,6 +185,23 @@ export class CleanWriter {
 
   #trackText(text: string): void {
     trackText(this.#line, text)
+    this.#indent = trackIndent(this.#indent, text)
     if (this.#dirtyHead && text.includes("\n")) this.#dirtyHead = false
   }
+}
+
+const NOT_INDENTED = -1
+const INDENTED = -2
+/** Columns of white space that make a line code in Markdown. A tab counts as that many. */
+const CODE_INDENT = 4
+
+function trackIndent(before: number, text: string): number {
+  const newline = text.lastIndexOf("\n")
+  let indent = newline < 0 ? before : 0
+  for (let at = newline + 1; at < text.length && indent >= 0; at++) {
+    const char = text[at]
+    if (char === " " || char === "\t") indent += char === " " ? 1 : CODE_INDENT
+    else indent = indent >= CODE_INDENT ? INDENTED : NOT_INDENTED
+  }
+  return indent
 }

@@ -20,6 +20,7 @@ export interface CleanState {
   readonly carry: string
   /** Text that is undecided. */
   readonly held: string
+  /** 0 outside a span with a tag id; inside, 1 plus the number of open spans without one. */
   readonly spans: number
   /** Index in `held` at which the paragraph of an unclosed run of backticks ends, or -1. */
   readonly openTo: number
@@ -94,7 +95,8 @@ class ChunkCleaner {
   #deferredLength = 0
   #trigger: RegExp
   readonly #writer: CleanWriter
-  #spanCount: number
+  /** 0 outside a span with a tag id; inside, 1 plus the number of open spans without one. */
+  #spanDepth: number
   #openTo: number
   #inRun: boolean
   readonly #code = new InlineCodeFinder()
@@ -107,7 +109,7 @@ class ChunkCleaner {
     this.#text = saved?.held ?? ""
     this.#trigger = selectTrigger(this.#text)
     this.#writer = new CleanWriter(saved?.outlet)
-    this.#spanCount = saved?.spans ?? 0
+    this.#spanDepth = saved?.spans ?? 0
     this.#openTo = saved?.openTo ?? -1
     this.#inRun = saved?.inRun ?? false
   }
@@ -117,7 +119,7 @@ class ChunkCleaner {
     return {
       carry,
       held: this.#text,
-      spans: this.#spanCount,
+      spans: this.#spanDepth,
       openTo: this.#openTo,
       inRun: this.#inRun,
       outlet: this.#writer.save(),
@@ -286,19 +288,36 @@ class ChunkCleaner {
     const fence = this.#fences.find(text, at, end, final)
     if (fence >= 0) return this.#writer.replaceTo("&lt;", at + 1)
     if (fence === WAIT || construct === WAIT) return WAIT
+    // In indented code, what would be removed is the text of the code.
+    if (construct.text === null && construct.span === 0 && this.#writer.isInIndentedLine())
+      return this.#writer.replaceTo("&lt;", at + 1)
     return this.#applyConstruct(construct, at)
   }
 
   #applyConstruct(construct: HtmlConstruct, at: number): number {
-    const { end, span } = construct
-    const text = span < 0 && this.#spanCount === 0 ? null : construct.text
-    this.#spanCount = Math.max(0, this.#spanCount + span)
+    const { end } = construct
+    const text = construct.span === 0 ? construct.text : this.#applySpanTag(construct)
     if (text !== null && text.length === end - at && this.#text.startsWith(text, at))
       return this.#writer.copyRange(at, end)
     // Removing the end of a paragraph must not extend the paragraph of an unclosed run of backticks.
     if (this.#openTo > at && this.#openTo < end) this.#writer.replaceTo("\n\n", at)
-    this.#writer.dropTo(end, text === null)
+    this.#writer.dropTo(end, text === null, construct.isBreak)
     return text === null ? end : this.#writer.replaceTo(text, end)
+  }
+
+  /**
+   * The replacement of an opening or closing tag of a span, or null. The first `</span>` that is kept ends the span with a
+   * tag id, so a span without one is removed together with its own end (SPEC CL2, SG7).
+   */
+  #applySpanTag({ text, span }: HtmlConstruct): string | null {
+    if (span > 0) {
+      if (text === null) this.#spanDepth += this.#spanDepth > 0 ? 1 : 0
+      else this.#spanDepth = Math.max(1, this.#spanDepth)
+      return text
+    }
+    const isEnd = this.#spanDepth === 1
+    this.#spanDepth = Math.max(0, this.#spanDepth - 1)
+    return isEnd ? text : null
   }
 }
 

@@ -14,8 +14,10 @@ import { MatchFinder, TagEndFinder, type TagToken, TokenReader } from "./html-to
 export interface HtmlConstruct {
   readonly end: number
   readonly text: string | null
-  /** 1 if the construct opens a span, -1 if it closes one. */
+  /** 1 if the construct opens a span, -1 if it closes one. `text` of an opening tag is null if it has no tag id. */
   readonly span: -1 | 0 | 1
+  /** Set if the removed tag separated the words around it. */
+  readonly isBreak?: boolean
 }
 
 type ReadResult = HtmlConstruct | typeof TEXT | typeof WAIT
@@ -48,6 +50,14 @@ const UNWRAPPED_ELEMENTS = new Set(
     "header hgroup html img input ins isindex keygen label legend link listing main map marquee menu menuitem meta meter " +
     "multicol nav nextid nobr optgroup option output param picture progress q rb rp rt rtc ruby samp search section " +
     "selectedcontent slot small source spacer span strike summary tfoot time tt track var wbr"
+  ).split(" "),
+)
+
+/** Of these, the elements inside a line. The others separate words. */
+const INLINE_ELEMENTS = new Set(
+  (
+    "a abbr acronym basefont bdi bdo bgsound big blink cite data del dfn font ins label link meta nobr output q rb rp rt rtc " +
+    "ruby samp small source spacer span strike time track tt var wbr"
   ).split(" "),
 )
 
@@ -158,7 +168,8 @@ export class HtmlReader {
     if (token === null || token.type === "dropped" || token.name !== name) return TEXT
     if (removesContent && token.selfClosing && FOREIGN_ELEMENTS.has(name)) return { end, text: null, span: 0 }
     if (removesContent) return close === WAIT ? WAIT : { end: close, text: null, span: 0 }
-    return { end, text: renderAllowedTag(token), span: name !== "span" ? 0 : isClosing ? -1 : 1 }
+    const isBreak = UNWRAPPED_ELEMENTS.has(name) && !INLINE_ELEMENTS.has(name)
+    return { end, text: renderAllowedTag(token), span: name !== "span" ? 0 : isClosing ? -1 : 1, isBreak }
   }
 
   /** The cached search for an end delimiter, or for the close tag of an element. */
@@ -172,7 +183,7 @@ export class HtmlReader {
 }
 
 /** Tags in canonical form, as in nearly all text. They need no further parsing. */
-const PLAIN_SPAN = /<(?:\/span|span(?: id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))?)>/y
+const PLAIN_SPAN = /<(?:\/span|span id=(?:'[a-z][a-z0-9_]*_\d+'|"[a-z][a-z0-9_]*_\d+"))>/y
 const PLAIN_TAG = new RegExp(
   `</?(?:${[...ALLOWED_ELEMENTS].filter((name) => !VOID_ELEMENTS.has(name)).join("|")})>`,
   "y",
@@ -234,5 +245,5 @@ function renderAllowedTag(token: TagToken): string | null {
   if (token.type === "close")
     return name === "span" || (ALLOWED_ELEMENTS.has(name) && !VOID_ELEMENTS.has(name)) ? `</${name}>` : null
   if (name !== "span") return ALLOWED_ELEMENTS.has(name) ? `<${name}>` : null
-  return token.id === null ? "<span>" : `<span id=${token.quote}${token.id}${token.quote}>`
+  return token.id === null ? null : `<span id=${token.quote}${token.id}${token.quote}>`
 }

@@ -1,7 +1,7 @@
 /**
  * embed-directive.ts: parses `[embed …/]` and turns it into a canvas segment.
  *
- * The caller decides which external origins may be framed (SPEC DR16, SE1). Pure.
+ * The caller decides which documents and external origins may be framed (SPEC DR16, DR23, SE1). Pure.
  */
 
 import { canvasUrl, isId, parseCanvasUrl } from "../protocol/asset-url.ts"
@@ -12,6 +12,12 @@ import { checkPublicUrl } from "../text/public-url.ts"
 import { buildPrefixPattern } from "../text/scanner.ts"
 
 export type CanvasSegment = Extract<Segment, { type: "canvas" }>
+
+/** Decides which documents and origins may be embedded (`Permit` in grant.ts). */
+interface EmbedPermit {
+  isOriginAllowed(origin: string): boolean
+  isCanvasAllowed(id: string): boolean
+}
 
 /** Attributes as written. If a name is repeated, the first one counts. */
 export type EmbedAttributes = ReadonlyMap<string, string>
@@ -52,14 +58,11 @@ function parseAttributes(text: string): EmbedAttributes {
   return attributes
 }
 
-/** The canvas segment. Null if the directive names nothing, another target, or an origin that is not allowed. */
-export function embedToCanvas(
-  attributes: EmbedAttributes,
-  isOriginAllowed: (origin: string) => boolean,
-): CanvasSegment | null {
+/** The canvas segment. Null if the directive names nothing, another target, or a document or origin that is not allowed. */
+export function embedToCanvas(attributes: EmbedAttributes, permit: EmbedPermit): CanvasSegment | null {
   const target = attributes.get("target") ?? "assistant_message"
   if (target.trim().toLowerCase() !== "assistant_message") return null
-  const location = resolveCanvasLocation(attributes.get("ref")?.trim(), attributes.get("url")?.trim(), isOriginAllowed)
+  const location = resolveCanvasLocation(attributes.get("ref")?.trim(), attributes.get("url")?.trim(), permit)
   if (location === null) return null
   const title = attributes.get("title")?.trim()
   const height = parseHeight(attributes.get("height"))
@@ -80,14 +83,15 @@ type CanvasLocation = Pick<CanvasSegment["preview"], "viewId" | "url">
 function resolveCanvasLocation(
   ref: string | undefined,
   url: string | undefined,
-  isOriginAllowed: (origin: string) => boolean,
+  permit: EmbedPermit,
 ): CanvasLocation | null {
   const isRef = ref !== undefined && isId(ref)
-  if (url === undefined || url === "") return isRef ? { viewId: ref, url: canvasUrl(ref) } : null
+  if (url === undefined || url === "")
+    return isRef && permit.isCanvasAllowed(ref) ? { viewId: ref, url: canvasUrl(ref) } : null
   const ownId = parseCanvasUrl(url)
-  if (ownId !== null) return { viewId: ownId, url }
+  if (ownId !== null) return permit.isCanvasAllowed(ownId) ? { viewId: ownId, url } : null
   const checked = checkPublicUrl(url)
-  if (!checked.ok || !isOriginAllowed(checked.value.origin)) return null
+  if (!checked.ok || !permit.isOriginAllowed(checked.value.origin)) return null
   return { ...(isRef ? { viewId: ref } : {}), url: checked.value.href }
 }
 

@@ -6,7 +6,9 @@
  */
 
 import { isTurnFault, turnFaultToText } from "../fault.ts"
+import { printJson } from "../json-depth.ts"
 import type { Segment } from "../protocol/segment.ts"
+import type { TextSize } from "../truncate.ts"
 import { stripSpans } from "./span-tag.ts"
 import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
@@ -55,7 +57,7 @@ function segmentToBlocks({ role }: Message, segment: Segment): string[] {
       return [
         formatProse(segment.synthesis),
         `Card ${formatInlineCode(segment.tag)}`,
-        formatFence("json", formatJson(segment.payload)),
+        formatFence("json", printJson(segment.payload)),
       ]
     case "canvas":
       return [`Canvas: ${formatLink(segment.preview.url, segment.preview.title ?? segment.preview.viewId ?? "")}`]
@@ -73,9 +75,15 @@ function formatLink(url: string, label: string): string {
   return `[${text === "" ? "untitled" : text}](<${address}>)`
 }
 
+/** 0: unknown. */
+function formatWholeSize({ lines, bytes }: TextSize): string {
+  const sizes = [...(lines > 0 ? [`${lines} lines`] : []), ...(bytes > 0 ? [`${bytes} bytes`] : [])]
+  return sizes.length === 0 ? " (cut)" : ` (cut: ${sizes.join(", ")} in all)`
+}
+
 function toolToBlocks(tool: Extract<Segment, { type: "tool" }>): string[] {
   const { name, args, status, output, result, error, truncated } = tool
-  const size = truncated === undefined ? "" : ` (cut: ${truncated.lines} lines, ${truncated.bytes} bytes in all)`
+  const size = truncated === undefined ? "" : formatWholeSize(truncated)
   return [
     `Tool ${formatInlineCode(name)}: ${status}`,
     formatFence("json", args),
@@ -172,8 +180,4 @@ function measureLongestRun(text: string, char: string): number {
 
 function isJson(text: string): boolean {
   return /^\s*[[{]/.test(text)
-}
-
-function formatJson(payload: unknown): string {
-  return JSON.stringify(payload, null, 2)
 }

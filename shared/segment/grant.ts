@@ -27,15 +27,18 @@ export interface Resolver {
 export interface Permit {
   isOriginAllowed(origin: string): boolean
   isReplyAllowed(id: string): boolean
+  /** Whether a document of this id may be embedded. */
+  isCanvasAllowed(id: string): boolean
   /** The segment of a media URL, or null if it is refused. */
   resolveMedia(url: string): MediaSegment | null
 }
 
 export const NO_GRANTS: Grants = { origins: [], replies: [], assets: [] }
 
-/** The permit of a text with known grants. Without `assets`, every asset URL is accepted. */
-export function grantsToPermit({ origins = [], replies = [], assets }: Partial<Grants>): Permit {
+/** The permit of a text with known grants. Without `assets`, every asset URL is accepted, and without `canvases` every document. */
+export function grantsToPermit({ origins = [], replies = [], assets, canvases }: Partial<Grants>): Permit {
   return {
+    isCanvasAllowed: (id) => canvases === undefined || canvases.includes(id),
     isOriginAllowed: (origin) => origins.includes(origin),
     isReplyAllowed: (id) => replies.includes(id),
     resolveMedia(url) {
@@ -74,10 +77,10 @@ export function createGrantDecider(): GrantDecider {
     const known = decided.get(key)
     if (known !== undefined) return known
     const activeResolver = decided.size < MAX_GRANT_NAMES ? resolver : null
-    const granted = findGrant(grants, kind, name)
+    const granted = findGrant(grants, kind, name, activeResolver === null)
     const decision = granted ?? (activeResolver === null ? false : queryResolver(activeResolver, kind, name))
     decided.set(key, decision)
-    if (granted === undefined && decision !== false) grants = addGrant(grants, kind, name, decision)
+    if (granted === undefined) grants = addDecision(grants, kind, name, decision)
     return decision
   }
   return {
@@ -88,6 +91,7 @@ export function createGrantDecider(): GrantDecider {
     currentGrants: () => grants,
     isOriginAllowed: (origin) => decideName("origins", origin) === true,
     isReplyAllowed: (id) => decideName("replies", id) === true,
+    isCanvasAllowed: (id) => decideName("canvases", id) === true,
     resolveMedia(url) {
       const id = parseAssetUrl(url)
       if (id === null) return urlToMediaSegment(url)
@@ -97,9 +101,11 @@ export function createGrantDecider(): GrantDecider {
   }
 }
 
-function findGrant(grants: Grants, kind: keyof Grants, name: string): true | Asset | undefined {
+function findGrant(grants: Grants, kind: keyof Grants, name: string, isStored: boolean): true | Asset | undefined {
   if (kind === "assets") return grants.assets.find(({ id }) => id === name)
-  return grants[kind].includes(name) ? true : undefined
+  // Version 0.1.0 stored no decisions on documents, and embedded each.
+  if (kind === "canvases" && grants.canvases === undefined) return isStored ? true : undefined
+  return (grants[kind] ?? []).includes(name) ? true : undefined
 }
 
 function queryResolver(resolver: Resolver, kind: keyof Grants, name: string): boolean | Asset {
@@ -110,10 +116,14 @@ function queryResolver(resolver: Resolver, kind: keyof Grants, name: string): bo
       return resolver.hasMessage(name)
     case "assets":
       return resolver.findAsset(name) ?? false
+    case "canvases":
+      return resolver.findAsset(name)?.kind === "canvas"
   }
 }
 
-function addGrant(grants: Grants, kind: keyof Grants, name: string, decision: true | Asset): Grants {
-  if (decision !== true) return { ...grants, assets: [...grants.assets, decision] }
-  return kind === "assets" ? grants : { ...grants, [kind]: [...grants[kind], name] }
+/** A refused document is noted by a list without it, so that no later reading takes the text for one of version 0.1.0. */
+function addDecision(grants: Grants, kind: keyof Grants, name: string, decision: boolean | Asset): Grants {
+  if (typeof decision === "object") return { ...grants, assets: [...grants.assets, decision] }
+  if (kind === "canvases" && grants.canvases === undefined && !decision) return { ...grants, canvases: [] }
+  return kind === "assets" || !decision ? grants : { ...grants, [kind]: [...(grants[kind] ?? []), name] }
 }

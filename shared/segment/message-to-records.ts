@@ -192,8 +192,9 @@ function cutIntoDeltas(text: string): string[] {
   return deltas
 }
 
-function copyGrants({ origins, replies, assets }: Grants) {
-  return { origins: [...origins], replies: [...replies], assets: [...assets] }
+function copyGrants({ origins, replies, assets, canvases }: Grants) {
+  const documents = canvases === undefined ? {} : { canvases: [...canvases] }
+  return { origins: [...origins], replies: [...replies], assets: [...assets], ...documents }
 }
 
 type CallPart = Extract<Part, { type: "tool_call" }>

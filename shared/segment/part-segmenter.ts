@@ -11,6 +11,7 @@ import { embedToCanvas } from "./embed-directive.ts"
 import type { Op, Segment } from "../protocol/segment.ts"
 import type { Permit } from "./grant.ts"
 import { MEDIA_LABEL, type MediaItem, type MediaSegment, urlToMediaKey, redactForLog } from "./media-directive.ts"
+import { createProseEdges, PLAIN_EDGES, type ProseEdges } from "./prose-edges.ts"
 import { WORD_JOINER } from "../sanitize/clean-writer.ts"
 import {
   createTokenScanner,
@@ -124,6 +125,10 @@ interface OpenSpan {
   readonly base: number
   /** The text before the span. It continues if the span is never closed. */
   readonly before: SegmentWriter
+  /** Markup before the span that is not shown, unless the span is never closed. */
+  readonly removed: string
+  /** Emphasis that was opened directly before the span. */
+  readonly opener: string
   readonly inner: SegmentWriter
 }
 
@@ -145,6 +150,8 @@ export interface PartContext {
   readonly delivery: Delivery
   /** Decides what its directives may name. */
   readonly permit: Permit
+  /** Whether Markdown that a span leaves without text is removed (SPEC SG15). */
+  readonly trimsMarkup?: boolean
 }
 
 /**
@@ -176,6 +183,7 @@ export function createPartSegmenter(context: PartContext): PartSegmenter {
 class TokenApplier {
   readonly #context: PartContext
   #prose: SegmentWriter
+  #edges: ProseEdges
   #span: OpenSpan | null = null
   /** The last character before a directive that was removed (see `#isSeam`). */
   #last = ""
@@ -184,6 +192,7 @@ class TokenApplier {
   constructor(context: PartContext) {
     this.#context = context
     this.#prose = createTextSegmentWriter(context.base)
+    this.#edges = this.#createEdges(null, true)
   }
 
   applyTokens(tokens: readonly TextToken[]): Op[] {
@@ -194,7 +203,16 @@ class TokenApplier {
 
   end(isCut: boolean): Op[] {
     const open = this.#span
-    return open === null || (isCut && open.cue !== null) ? [] : this.#abandonSpan(open)
+    if (open === null) return this.#flushProse()
+    return isCut && open.cue !== null ? [] : this.#abandonSpan(open)
+  }
+
+  #createEdges(opener: string | null, isLineStart: boolean): ProseEdges {
+    return this.#context.trimsMarkup === true ? createProseEdges(opener, isLineStart) : PLAIN_EDGES
+  }
+
+  #flushProse(): Op[] {
+    return this.#prose.write(this.#edges.flush())
   }
 
   #nextIndex(): number {
@@ -235,16 +253,19 @@ class TokenApplier {
   }
 
   #openSpan(tag: string, raw: string): Op[] {
+    const { kept, removed, opener } = this.#edges.cutAtSpan()
+    const ops = this.#prose.write(kept)
     const at = this.#nextIndex()
     const cue = this.#context.cueFor(tag)
     const inner = cue === null ? createTextSegmentWriter(at) : createSegmentWriter(at, null)
-    this.#span = { tag, cue, raw: [raw], base: at, before: this.#prose, inner }
-    return cue === null ? [] : [{ op: "open", at, segment: createRichSegment(tag, cue) }]
+    this.#span = { tag, cue, raw: [raw], base: at, before: this.#prose, removed, opener, inner }
+    return cue === null ? ops : [...ops, { op: "open", at, segment: createRichSegment(tag, cue) }]
   }
 
   #closeSpan(open: OpenSpan): Op[] {
     if (open.cue === null) this.#context.drift.push({ reason: "mark_orphan", tag: open.tag })
     this.#prose = createTextSegmentWriter(open.base + (open.inner.isOpen() ? 1 : 0))
+    this.#edges = this.#createEdges(open.opener, false)
     this.#span = null
     return []
   }
@@ -254,7 +275,7 @@ class TokenApplier {
     this.#prose = open.before
     this.#span = null
     const cut: Op[] = open.inner.isOpen() ? [{ op: "cut", to: open.base }] : []
-    return [...cut, ...this.#prose.write(open.raw.join(""))]
+    return [...cut, ...this.#prose.write(open.removed + open.raw.join(""))]
   }
 
   /** If no value of the line is accepted, the whole line stays text (SPEC DR2). */
@@ -267,7 +288,7 @@ class TokenApplier {
 
   #applyMediaItem(item: MediaItem, segment: MediaSegment | null): Op[] {
     if (item.type === "text") return this.#writeProse(item.text)
-    if (segment !== null) return this.#placeSegment(this.#context.delivery.showMedia(segment, this.#nextIndex()))
+    if (segment !== null) return this.#placeSegment((at) => this.#context.delivery.showMedia(segment, at))
     if (item.type === "url") {
       this.#context.drift.push({ reason: "media_refused", what: redactForLog(item.url) })
       return this.#writeProse(item.raw)
@@ -281,23 +302,27 @@ class TokenApplier {
     const { delivery, drift, permit } = this.#context
     if (tag.type === "voice") return delivery.markVoice()
     if (tag.id === null || permit.isReplyAllowed(tag.id)) return delivery.setReply(tag.id)
-    drift.push({ reason: "reply_unknown", what: tag.id })
+    drift.push({ reason: "reply_unknown", what: tag.id === "" ? "nothing" : redactForLog(tag.id) })
     return []
   }
 
   #applyEmbed({ raw, attributes }: Extract<Directive, { type: "embed" }>): Op[] {
-    const segment = embedToCanvas(attributes, this.#context.permit.isOriginAllowed)
-    if (segment !== null) return this.#placeSegment([{ op: "open", at: this.#nextIndex(), segment }])
+    const segment = embedToCanvas(attributes, this.#context.permit)
+    if (segment !== null) return this.#placeSegment((at) => [{ op: "open", at, segment }])
     const what = attributes.get("url") ?? attributes.get("ref") ?? "nothing"
     this.#context.drift.push({ reason: "embed_refused", what: redactForLog(what) })
     return this.#writeProse(raw)
   }
 
   /** A new segment ends the prose before it. No ops means that the media was already shown. */
-  #placeSegment(ops: Op[]): Op[] {
-    if (ops.length > 0) this.#prose = createTextSegmentWriter(this.#nextIndex() + 1)
+  #placeSegment(place: (at: number) => Op[]): Op[] {
+    const flushed = this.#flushProse()
+    const ops = place(this.#nextIndex())
     this.#isSeam = ops.length === 0
-    return ops
+    if (ops.length === 0) return flushed
+    this.#prose = createTextSegmentWriter(this.#nextIndex() + 1)
+    this.#edges = this.#createEdges(null, false)
+    return [...flushed, ...ops]
   }
 
   /** Inserts a word joiner where the text on both sides of a removed directive would form new syntax. */
@@ -305,7 +330,7 @@ class TokenApplier {
     const needsJoiner = this.#isSeam && isUnsafeJoin(this.#last, text.charAt(0))
     this.#isSeam = false
     this.#last = text.slice(-1)
-    return this.#prose.write(needsJoiner ? WORD_JOINER + text : text)
+    return this.#prose.write(this.#edges.push(needsJoiner ? WORD_JOINER + text : text))
   }
 }
 

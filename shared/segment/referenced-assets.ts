@@ -4,6 +4,7 @@
  * An export lists them as asset records. Pure.
  */
 
+import { isAsset } from "../protocol/asset.ts"
 import type { Asset } from "../protocol/event.ts"
 import { parseCanvasUrl } from "../protocol/asset-url.ts"
 import type { Message } from "../protocol/message.ts"
@@ -14,7 +15,7 @@ export function listAssets({ attachments, parts }: Message): Asset[] {
   const all = [
     ...attachments,
     ...parts.flatMap((part) => {
-      if (part.type === "tool_call") return part.call.media
+      if (part.type === "tool_call") return part.call.media.filter(isAsset)
       return part.type === "text" ? (part.grants?.assets ?? []) : []
     }),
   ]

@@ -6,16 +6,17 @@
  * text. So both agree by construction (SPEC SG1). Pure: the same message gives the same bytes, however its text was split.
  */
 
-import { assetToSegment } from "../protocol/asset.ts"
+import { assetToSegment, isAsset } from "../protocol/asset.ts"
 import { assetUrl } from "../protocol/asset-url.ts"
 import { cleanToModel } from "../sanitize/clean.ts"
 import { splitCode } from "../text/code-tracker.ts"
 import { type Cue, type CueRow, createCueLookup } from "../protocol/card-cue.ts"
-import type { Asset } from "../protocol/event.ts"
+import type { CallMedia } from "../protocol/event.ts"
 import { apply } from "../protocol/apply-ops.ts"
 import type { Op, Segment } from "../protocol/segment.ts"
 import type { WireMessage } from "../protocol/server-frame.ts"
 import { createGrantDecider, NO_GRANTS, grantsToPermit, type Resolver } from "./grant.ts"
+import { type MediaSegment, urlToMediaSegment } from "./media-directive.ts"
 import { stripSpans } from "./span-tag.ts"
 import {
   listCalls,
@@ -90,7 +91,7 @@ function deriveView(message: Message): { readonly segments: Segment[]; readonly 
 
 /** A message as clients receive it, in whole frames and in pages of history. */
 export function messageToWire(message: Message): WireMessage {
-  const { id, role, exchange_id, status, reason, topic, mode, metrics, timestamp } = message
+  const { id, role, exchange_id, status, reason, mode, metrics, timestamp } = message
   const content = deriveContent(message)
   const { segments, replyTo } =
     role === "assistant" ? deriveView(message) : { segments: segmentsOf(message), replyTo: null }
@@ -102,7 +103,6 @@ export function messageToWire(message: Message): WireMessage {
     segments,
     status,
     reason,
-    topic,
     mode,
     metrics,
     timestamp,
@@ -133,13 +133,23 @@ export function plainText(message: Message): string {
   return texts.filter((text) => text !== "").join("\n\n")
 }
 
-const BARE_TAG_PATTERN = /<\/?(?:[a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
+const BARE_TAG_PATTERN = /<\/?([a-z]+[1-6]?|span id=["'][a-z0-9_]+["'])>/g
+/** The elements inside a line. All others separate words. */
+const INLINE_ELEMENTS = new Set(["b", "i", "u", "s", "em", "strong", "code", "kbd", "mark", "sub", "sup", "span"])
 
 function stripMarkup(text: string): string {
-  const untagged = splitCode(stripSpans(text)).map((piece) =>
-    piece.code ? piece.text : piece.text.replace(BARE_TAG_PATTERN, ""),
-  )
+  const untagged = splitCode(stripSpans(text)).map((piece) => (piece.code ? piece.text : stripBareTags(piece.text)))
   return cleanToModel(untagged.join("")).trim()
+}
+
+/** Removes tags. A space separates words between which only tags of blocks, cells or line breaks were. */
+function stripBareTags(text: string): string {
+  if (!text.includes("<")) return text
+  return text
+    .replace(BARE_TAG_PATTERN, (_tag, name: string) => (INLINE_ELEMENTS.has(name.split(" ")[0] ?? "") ? "" : "\0"))
+    .replace(/\0+/g, "\0")
+    .replace(/(?<=\s)\0|\0(?=\s)/g, "")
+    .replace(/\0/g, " ")
 }
 
 export interface MessageSegmenter {
@@ -226,32 +236,41 @@ function findAnsweredMessageId({ mode, exchange_id }: Message): string | null {
 function withCallMedia(resolver: Resolver, message: Message): Resolver {
   return {
     ...resolver,
-    findAsset: (id) => listCallMedia(message).find((asset) => asset.id === id) ?? resolver.findAsset(id),
+    findAsset: (id) =>
+      listCallMedia(message)
+        .filter(isAsset)
+        .find((asset) => asset.id === id) ?? resolver.findAsset(id),
   }
 }
 
-function listCallMedia(message: Message): Asset[] {
+function listCallMedia(message: Message): CallMedia[] {
   return listCalls(message).flatMap(({ channel, media }) => (channel === "user" ? media : []))
 }
 
 /** Appends the media of its calls to a completed answer that placed no media itself (SPEC DR20). */
 function deliverMedia(message: Message, delivery: Delivery, count: number): Op[] {
   if (delivery.hasMedia()) return []
-  const assets = listCallMedia(message)
-  if (assets.length > 0 && hasImageOf(assets, message)) return []
+  const callMedia = listCallMedia(message)
+  if (callMedia.length > 0 && hasImageOf(callMedia, message)) return []
   const ops: Op[] = []
-  for (const asset of assets) {
-    const segment = assetToSegment(asset)
+  for (const media of callMedia) {
+    const segment = callMediaToSegment(media)
     if (segment !== null) ops.push(...delivery.showMedia(segment, count + ops.length))
   }
   return ops
 }
 
-/** An image in Markdown syntax, which models often use instead of a directive. */
-const IMAGE_LINK = /!\[[^\][]*\]\(\s*<?(\/media\/[\w-]+)/g
+function callMediaToSegment(media: CallMedia): MediaSegment | null {
+  if (isAsset(media)) return assetToSegment(media)
+  const segment = urlToMediaSegment(media.url)
+  return media.voice === true && segment.kind === "audio" ? { ...segment, voice: true } : segment
+}
 
-function hasImageOf(assets: readonly Asset[], { parts }: Message): boolean {
-  const urls = new Set(assets.map(({ id }) => assetUrl(id)))
+/** An image in Markdown syntax, which models often use instead of a directive. */
+const IMAGE_LINK = /!\[[^\][]*\]\(\s*<?(\/media\/[\w-]+|https:[^\s<>)]+)/g
+
+function hasImageOf(callMedia: readonly CallMedia[], { parts }: Message): boolean {
+  const urls = new Set(callMedia.map((media) => (isAsset(media) ? assetUrl(media.id) : media.url)))
   const texts = parts.flatMap((part) => (part.type === "text" ? splitCode(part.text) : []))
   return texts.some(
     ({ code, text }) => !code && Array.from(text.matchAll(IMAGE_LINK)).some(([, url = ""]) => urls.has(url)),
@@ -322,7 +341,7 @@ function createCallIndex(): CallIndex {
 function createTextState(context: Omit<PartContext, "permit">): PartState {
   let length = 0
   const permit = createGrantDecider()
-  const segmenter = createPartSegmenter({ ...context, permit })
+  const segmenter = createPartSegmenter({ ...context, permit, trimsMarkup: true })
   return {
     lastPart: null,
     currentGrants: permit.currentGrants,

@@ -8,10 +8,11 @@
 import { assetUrl, canvasUrl } from "../protocol/asset-url.ts"
 import { splitCode } from "../text/code-tracker.ts"
 import { embedToCanvas } from "./embed-directive.ts"
-import type { Asset } from "../protocol/event.ts"
+import { isAsset } from "../protocol/asset.ts"
+import type { Asset, CallMedia } from "../protocol/event.ts"
 import { NO_GRANTS, type Permit, grantsToPermit } from "./grant.ts"
 import { stripSpans } from "./span-tag.ts"
-import type { MediaItem } from "./media-directive.ts"
+import { type MediaItem, urlToMediaSegment } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 import { WORD_JOINER } from "../sanitize/clean-writer.ts"
 import { createTokenScanner, type TextToken, parseBracketDirective } from "./text-tokens.ts"
@@ -33,6 +34,11 @@ export function stripDirectives(text: string, grants: Grants = NO_GRANTS): strin
   if (!tokens.some(isDirective)) return withoutSpans
   const stripped = stripSpans(renderTokens(tokens, grantsToPermit(grants)))
   return scanTokens(stripped).some(isDirective) ? defuseDirectives(stripped) : stripped
+}
+
+/** The note that replaces media of a tool call in the model's context. */
+export function callMediaToNote(media: CallMedia): string {
+  return isAsset(media) ? assetToNote(media) : formatAttached(urlToMediaSegment(media.url).label, media.url)
 }
 
 /** The note that replaces an asset in the model's context. */
@@ -92,7 +98,7 @@ function renderMediaItem(item: MediaItem, permit: Permit): string {
 }
 
 function renderEmbed(attributes: ReadonlyMap<string, string>, permit: Permit): string {
-  const canvas = embedToCanvas(attributes, permit.isOriginAllowed)
+  const canvas = embedToCanvas(attributes, permit)
   if (canvas === null)
     return `(not embedded: ${sanitizeName(attributes.get("url") ?? attributes.get("ref") ?? "nothing")})`
   const { title, viewId, url } = canvas.preview

@@ -16,7 +16,7 @@ import { type Match, buildPrefixPattern, TextScanner, type Matcher, type PlainTo
 export type Directive =
   | { readonly type: "media"; readonly raw: string; readonly items: readonly MediaItem[] }
   | { readonly type: "voice"; readonly raw: string }
-  /** `id` null means the message that is being answered. */
+  /** `id` null means the message that is being answered. Any other text may be a malformed id. */
   | { readonly type: "reply"; readonly raw: string; readonly id: string | null }
   | { readonly type: "embed"; readonly raw: string; readonly attributes: EmbedAttributes }
 
@@ -138,13 +138,17 @@ function matchEmbed(text: string, at: number, final: boolean): Match<Directive> 
   return { tokens: [{ type: "embed", ...embed }], end: at + embed.raw.length }
 }
 
-const BRACKET_TAG = /^\[\[[ \t]*(?:(audio_as_voice)|(reply_to_current)|reply_to[ \t]*:[ \t]*([^\s[\]]+))[ \t]*\]\]/i
+const REPLY_VALUE = "(?:[^\\n[\\]]|\\[[^\\n[\\]]*\\])*"
+const BRACKET_TAG = new RegExp(
+  `^\\[\\[[ \\t]*(?:(audio_as_voice)[ \\t]*|(reply_to_current)[ \\t]*|reply_to((?:[ \\t:]${REPLY_VALUE})?))\\]\\]`,
+  "i",
+)
 const BRACKET_TAG_END = "[ \\t]*\\]?"
 const BRACKET_TAG_PREFIX = new RegExp(
   `^\\[(?:\\[[ \\t]*(?:${[
     buildPrefixPattern("audio_as_voice", BRACKET_TAG_END),
     buildPrefixPattern("reply_to_current", BRACKET_TAG_END),
-    `reply_to[ \\t]*(?::[ \\t]*(?:[^\\s[\\]]+${BRACKET_TAG_END})?)?`,
+    `reply_to(?:[ \\t:]${REPLY_VALUE}(?:\\[[^\\n[\\]]*)?)?\\]?`,
   ].join("|")})?)?$`,
   "i",
 )
@@ -162,8 +166,9 @@ function matchBracketTag(text: string, at: number, final: boolean): Match<Direct
 export function parseBracketDirective(text: string): BracketDirective | null {
   const found = BRACKET_TAG.exec(text)
   if (found === null) return null
-  const [raw, voice, , id = null] = found
-  return voice === undefined ? { type: "reply", raw, id } : { type: "voice", raw }
+  const [raw, voice, , target] = found
+  if (voice !== undefined) return { type: "voice", raw }
+  return { type: "reply", raw, id: target === undefined ? null : target.trim().replace(/^:\s*/, "") }
 }
 
 const LESS = 60

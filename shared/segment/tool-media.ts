@@ -1,31 +1,43 @@
 /**
- * tool-media.ts: which of the assets that a tool call saved are attached to the answer.
+ * tool-media.ts: which media a tool call attaches to the answer.
  *
  * result + assets saved by the call → TOOL MEDIA → tool_result.media
- * Decided once, at dispatch, and stored. An asset counts if this very call saved it and its trailer names it. Text inside
- * tool data attaches nothing (SPEC DR12). Pure.
+ * Decided once, at dispatch, and stored. An asset counts if this very call saved it and its trailer names it; a public
+ * address counts if its trailer names it. Text inside tool data attaches nothing (SPEC DR12, DR24). Pure.
  */
 
-import { assetUrl, canvasUrl } from "../protocol/asset-url.ts"
+import { assetUrl, canvasUrl, parseAssetUrl } from "../protocol/asset-url.ts"
 import { splitResult } from "../protocol/card-cue.ts"
 import { parseDirectives } from "./parse-directives.ts"
-import type { Asset } from "../protocol/event.ts"
+import type { Asset, CallMedia } from "../protocol/event.ts"
 import type { Segment } from "../protocol/segment.ts"
 
 /**
  * Reads the `MEDIA:` lines of a trailer. `[[audio_as_voice]]` in the trailer makes its audio a voice note. A canvas that
  * the trailer asks to embed is included, although it is shown only where the answer embeds it.
  *
- * Shapes  (result, assets saved by the call) → the named assets, in order, each once.
+ * Shapes  (result, assets saved by the call) → the named media, in order, each once; at most MAX_PUBLIC_MEDIA addresses.
  * Cost    linear in the trailer.
- * Source  SPEC DR12, DR19, DR20.
+ * Source  SPEC DR12, DR19, DR20, DR24.
  */
-export function readToolMedia(result: string, saved: readonly Asset[]): Asset[] {
-  if (saved.length === 0) return []
-  const { segments, voice } = parseDirectives(splitResult(result).trailer, { assets: saved })
-  const named = segments.flatMap((segment) => saved.find((asset) => isNamedBy(asset, segment)) ?? [])
-  return [...new Set(named)].map((asset) => (voice && asset.kind === "audio" ? { ...asset, voice } : asset))
+export function readToolMedia(result: string, saved: readonly Asset[]): CallMedia[] {
+  const { trailer } = splitResult(result)
+  if (trailer === "") return []
+  const { segments, voice } = parseDirectives(trailer, { assets: saved })
+  const named = new Map<string, CallMedia>()
+  let publicCount = 0
+  for (const segment of segments) {
+    const asset = saved.find((one) => isNamedBy(one, segment))
+    const speech = voice && segment.type === "media" && segment.kind === "audio" ? { voice } : {}
+    if (asset !== undefined) named.set(asset.id, { ...asset, ...speech })
+    else if (segment.type === "media" && parseAssetUrl(segment.url) === null && publicCount++ < MAX_PUBLIC_MEDIA)
+      named.set(segment.url, { url: segment.url, ...speech })
+  }
+  return [...named.values()]
 }
+
+/** Most public addresses that one call attaches. */
+const MAX_PUBLIC_MEDIA = 20
 
 function isNamedBy(asset: Asset, segment: Segment): boolean {
   if (segment.type === "canvas") return asset.kind === "canvas" && canvasUrl(asset.id) === segment.preview.url

@@ -6,7 +6,7 @@ import { extractResultData } from "../protocol/card-cue.ts"
 import type { Op, Segment, SetFields, ToolFields } from "../protocol/segment.ts"
 import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../limits.ts"
 import type { ToolCall } from "../protocol/message.ts"
-import { createTextHead, truncateLines } from "../truncate.ts"
+import { createTextHead, type TextSize, truncateLines, type TruncatedText } from "../truncate.ts"
 
 /**
  * Follows one call and returns the changes of its segment as ops.
@@ -44,8 +44,7 @@ type ShownFields = ToolFields & Pick<Extract<Segment, { type: "tool" }>, "name" 
 function callToFields(call: ToolCall, args: string, output: ReturnType<typeof truncateLines>): ShownFields {
   const data = call.result === null ? null : extractResultData({ ...call, result: call.result })
   const result = data === null ? null : truncateLines(data, MAX_SHOWN_LINES, MAX_SHOWN_BYTES)
-  const truncated =
-    result?.truncated ?? (output.truncated === undefined ? undefined : (call.outputSize ?? output.truncated))
+  const truncated = chooseWholeSize(call, result, output)
   return {
     name: call.name,
     args,
@@ -56,6 +55,19 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
     ...(call.approval === null ? {} : { approval: call.approval }),
     ...(truncated === undefined ? {} : { truncated }),
   }
+}
+
+/**
+ * The size of the whole, if only a part is shown. Output of which we stored a part has been shortened for display, too;
+ * otherwise the producer shortened the result, and knows its size (SPEC IH8).
+ */
+function chooseWholeSize(
+  { outputSize }: ToolCall,
+  result: TruncatedText | null,
+  output: TruncatedText,
+): TextSize | undefined {
+  if (output.truncated === undefined) return outputSize ?? result?.truncated
+  return result?.truncated ?? outputSize ?? output.truncated
 }
 
 /** Sends only the new end of output that has grown, and all other changes as fields. */

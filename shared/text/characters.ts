@@ -39,6 +39,11 @@ export function isUnsafeJoin(last: string, next: string): boolean {
   return (last === "`" || last === "~") && last === next
 }
 
+/** Whether a code unit belongs to a word. Halves of surrogate pairs count, the word joiner does not. */
+export function isWordUnit(unit: string): boolean {
+  return /^[\p{L}\p{N}\ud800-\udfff]$/u.test(unit)
+}
+
 /** Index of the next special character. Uses `test`, because creating the result of `exec` costs more than the search. */
 export function findSpecial(text: string, at: number, final: boolean): number {
   SPECIAL.lastIndex = at

@@ -2,8 +2,9 @@
  * public-url.ts: checks that a URL is https and its host public.
  *
  * model text → PUBLIC URL → directive; redirect → PUBLIC URL → fetch
- * The platform's WHATWG parser normalises the many notations of IP addresses first. The ranges come from ipaddr.js. A
- * public name may still resolve to a private address; code that fetches a URL has to guard against that.
+ * The platform's WHATWG parser decides, and a URL that other parsers read differently is refused, because a check by one
+ * would not hold for the other. The ranges of addresses come from ipaddr.js. A public name may still resolve to a private
+ * address; code that fetches a URL has to guard against that.
  */
 
 import ipaddr from "ipaddr.js"
@@ -19,14 +20,19 @@ export interface PublicUrl {
   readonly path: string
 }
 
-/** Checks a URL of at most MAX_URL_CHARS. Fails with `url_refused` and the reason; never throws. SPEC PU1–PU4. */
+/** Checks a URL of at most MAX_URL_CHARS. Fails with `url_refused` and the reason; never throws. SPEC PU1–PU6. */
 export function checkPublicUrl(text: string): Result<PublicUrl, Fault> {
   if (text.length > MAX_URL_CHARS) return fail({ reason: "url_refused", because: "too_long" })
   const url = parseUrl(text)
   if (url === null) return fail({ reason: "url_refused", because: "malformed" })
   if (url.protocol !== "https:") return fail({ reason: "url_refused", because: "scheme" })
-  if (url.username !== "" || url.password !== "") return fail({ reason: "url_refused", because: "credentials" })
-  if (!isPublicHost(url.hostname)) return fail({ reason: "url_refused", because: "host" })
+  if (url.username !== "" || url.password !== "" || AT_BEFORE_PATH.test(text))
+    return fail({ reason: "url_refused", because: "credentials" })
+  const [, host, port] = AUTHORITY.exec(text) ?? []
+  if (host === undefined || AMBIGUOUS.test(text)) return fail({ reason: "url_refused", because: "malformed" })
+  if (!isSameHost(host, url.hostname) || !isPublicHost(url.hostname))
+    return fail({ reason: "url_refused", because: "host" })
+  if (!isWebPort(port ?? "")) return fail({ reason: "url_refused", because: "port" })
   return succeed({ href: url.href, origin: url.origin, host: url.hostname, path: url.pathname })
 }
 
@@ -36,6 +42,50 @@ function parseUrl(text: string): URL | null {
   } catch {
     return null
   }
+}
+
+/** Parsers disagree on whether the host begins after such an `@`. */
+const AT_BEFORE_PATH = /^[^/]*\/\/[^/]*@/
+/** Scheme, two slashes, host and port, each written as the standard writes it. */
+const AUTHORITY = /^https:\/\/(\[[^\]/?#]*\]|[^\s:/?#[\]]+)(?::(\d*))?(?=[/?#]|$)/i
+/** A backslash counts as a slash in some parsers only; controls and white space at the ends are dropped by some. */
+const AMBIGUOUS = /[\\\0-\x1f\x7f]|\s$/
+
+/** Whether a host is written so that every parser reads it like ours: not escaped, not numeric, no other form of a dot or letter. */
+function isSameHost(written: string, host: string): boolean {
+  if (host.startsWith("[")) return true
+  if (DOTTED_QUAD.test(host)) return written === host
+  const labels = host.split(".")
+  const writtenLabels = written.toLowerCase().split(".")
+  if (labels.length !== writtenLabels.length) return false
+  return labels.every((label, at) => {
+    if (label.length > MAX_LABEL_CHARS || !HOST_LABEL.test(label)) return false
+    return label === writtenLabels[at] || (label.startsWith("xn--") && NON_ASCII.test(writtenLabels[at] ?? ""))
+  })
+}
+
+/** Longest label of a name, in bytes (RFC 1035). */
+const MAX_LABEL_CHARS = 63
+/** Empty at the end of a name with a trailing dot; `isPublicName` checks that. */
+const HOST_LABEL = /^[a-z0-9_-]*$/
+const NON_ASCII = /[^\0-\x7f]/
+
+/** Ports that browsers never fetch from, because other protocols use them (the "bad ports" of the Fetch standard). */
+const BAD_PORTS = new Set(
+  (
+    "0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 " +
+    "135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 " +
+    "1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080"
+  ).split(" "),
+)
+/** Ports of databases, queues and remote desktops, which are missing there. */
+const SERVICE_PORTS = new Set(
+  "445 873 1433 1521 1883 2375 3306 3389 4222 5432 5672 5900 6379 8883 9042 9092 11211 27017".split(" "),
+)
+
+/** A port is written without leading zeros, which some parsers read as octal. */
+function isWebPort(port: string): boolean {
+  return !/^0/.test(port) && !BAD_PORTS.has(port) && !SERVICE_PORTS.has(port)
 }
 
 /** Matches every normalised IPv4 address and no name. The library would throw and catch internally for each name, which is slow. */

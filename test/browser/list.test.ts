@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import type { Browser, Page } from "playwright-core"
+import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { launchChromium } from "../support/chromium.ts"
 import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
@@ -64,6 +65,38 @@ async function listedSessions(): Promise<number> {
 }
 
 const title = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
+
+/** The boxes of the open dialog that overlap another one, or lie outside the dialog. */
+function findMisplacedBoxes(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const dialog = document.querySelector("dialog[open]")
+    if (dialog === null) return ["no dialog"]
+    // After its entrance.
+    for (const animation of document.getAnimations()) animation.finish()
+    const outer = dialog.getBoundingClientRect()
+    const boxes = [...dialog.querySelectorAll("h2, p, button, ul, progress")].filter((box) => {
+      const { width, height } = box.getBoundingClientRect()
+      return width > 0 && height > 0
+    })
+    const rectOf = (box: Element): DOMRect => box.getBoundingClientRect()
+    const overlaps = (one: Element, other: Element): boolean =>
+      one !== other &&
+      !one.contains(other) &&
+      !other.contains(one) &&
+      rectOf(one).left < rectOf(other).right - 1 &&
+      rectOf(other).left < rectOf(one).right - 1 &&
+      rectOf(one).top < rectOf(other).bottom - 1 &&
+      rectOf(other).top < rectOf(one).bottom - 1
+    const isOutside = (box: Element): boolean =>
+      rectOf(box).left < outer.left ||
+      rectOf(box).right > outer.right ||
+      rectOf(box).top < outer.top ||
+      rectOf(box).bottom > outer.bottom
+    return boxes
+      .filter((box) => isOutside(box) || boxes.some((other) => overlaps(box, other)))
+      .map((box) => `${box.localName}.${box.className}: ${box.textContent}`)
+  })
+}
 
 describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
   test("[PG31] [PG32] is ordered by last use; a title is edited in place and survives a reload", async () => {
@@ -146,6 +179,29 @@ describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
     expect(withoutIds(await transcriptOf(page))).toBe(withoutIds(shown))
     expect(errors).toEqual([])
     await page.context().close()
+  })
+
+  test("[PG74] the import dialog takes a file by click or touch, and nothing in it overlaps", async () => {
+    const isPhone = size === PHONE
+    const context = await browser.newContext({ viewport: size, hasTouch: isPhone, isMobile: isPhone })
+    const { page, errors } = await openIn(context, cuecard)
+    const press = (selector: string) => (isPhone ? page.tap(selector) : page.click(selector))
+    const nothing = join(folder, "no-messages.jsonl")
+    writeFileSync(nothing, "one\n")
+    const good = join(folder, "by-click.jsonl")
+    writeFileSync(good, `${JSON.stringify({ role: "user", content: "by click" })}\n`)
+    await showList(page)
+    await press(".sidebar .import")
+    await page.waitForSelector("dialog[open]", SOON)
+    for (const file of [nothing, good]) {
+      expect(await findMisplacedBoxes(page)).toEqual([])
+      const chooser = page.waitForEvent("filechooser", SOON)
+      await press("dialog button:has-text('Choose a file')")
+      await (await chooser).setFiles(file)
+      await page.waitForSelector(file === nothing ? "dialog .fault" : "article p:text-is('by click')", SOON)
+    }
+    expect(errors.filter((error) => !error.includes("422"))).toEqual([])
+    await context.close()
   })
 
   test("[PG35] an import lists skipped lines by number; a file without messages creates no conversation", async () => {
@@ -270,6 +326,7 @@ test("[PG32] a click into the composer saves the title and keeps the focus; a re
   await page.keyboard.type(" typed")
   expect(await page.inputValue(".rename")).toBe("Half typed")
   await page.keyboard.press("Escape")
+  await page.mouse.move(800, 400)
   const order = () => page.$$eval("[data-session]", (all) => all.map((row) => row.getAttribute("data-session")))
   await expect.poll(async () => (await order()).slice(0, 2), SOON).toEqual([one, two])
   expect(await title(page, one)).toBe("By leaving")
@@ -312,7 +369,7 @@ test("[PG37] on a phone an agent's conversation shows who asked and links back",
   await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
   await settled(page)
   const own = sessionIn(page)
-  const heading = () => page.textContent(".topbar h1")
+  const heading = () => page.textContent(".topbar .title")
   expect(await heading()).toContain("Ask the researcher")
   expect(await page.isVisible(".topbar button[aria-label=Back]")).toBe(false)
   await page.click("section.agent header a")
@@ -321,6 +378,117 @@ test("[PG37] on a phone an agent's conversation shows who asked and links back",
   await expect.poll(heading, SOON).toContain("Ask the researcher")
   expect(sessionIn(page)).toBe(own)
   expect(errors).toEqual([])
+  await page.context().close()
+})
+
+/** Answers requests for the list with these conversations, in pages. Returns the requested cursors. */
+async function serveList(context: BrowserContext, sessions: readonly SessionSummary[]): Promise<string[]> {
+  const cursors: string[] = []
+  await context.route(/\/v1\/sessions(?:\?after=.*)?$/, (route) => {
+    if (route.request().method() !== "GET") return route.fallback()
+    const after = new URL(route.request().url()).searchParams.get("after") ?? "0"
+    cursors.push(after)
+    const end = Number(after) + LIST_PAGE
+    const page = sessions.slice(Number(after), end)
+    return route.fulfill({ json: { sessions: page, next: end < sessions.length ? String(end) : null } })
+  })
+  return cursors
+}
+
+const LIST_PAGE = 100
+const createRows = (count: number): SessionSummary[] =>
+  Array.from({ length: count }, (_, at) => {
+    const active = Date.now() - at * 60_000
+    return { id: `row-${at}`, title: `Conversation ${at}`, created: active, active, running: false }
+  })
+
+describe.each(SIZES)("a long list on a %s", (_, size) => {
+  test("[PG75] more is loaded by scrolling and by keyboard, up to the last conversation", async () => {
+    const context = await browser.newContext({ viewport: size })
+    const cursors = await serveList(context, createRows(350))
+    const { page, errors } = await openIn(context, cuecard)
+    await showList(page)
+    const count = () => page.$$eval("[data-session]", (all) => all.length)
+    await expect.poll(count, SOON).toBe(100)
+    expect(cursors).toEqual(["0"])
+    const list = page.locator(".sidebar nav")
+    await list.evaluate((one) => one.scrollTo(0, one.scrollHeight))
+    await expect.poll(count, SOON).toBe(200)
+    await page.focus(".more-sessions")
+    await expect.poll(count, SOON).toBeGreaterThan(200)
+    await page.keyboard.press("Enter")
+    await page.waitForSelector(".more-sessions", { state: "detached", ...SOON })
+    expect(await count()).toBe(350)
+    expect(await page.textContent("[data-session] >> nth=-1")).toContain("Conversation 349")
+    expect(cursors).toEqual(["0", "100", "200", "300"])
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  test("[PG75] a failed page is offered again, and the focus moves on when the list is complete", async () => {
+    const context = await browser.newContext({ viewport: size })
+    await serveList(context, createRows(101))
+    await context.route(/after=100$/, (route) => route.abort())
+    const { page } = await openIn(context, cuecard)
+    await showList(page)
+    await page.waitForSelector(".more-sessions", SOON)
+    await page.focus(".more-sessions")
+    await page.waitForSelector(".more-sessions:has-text('Try again')", SOON)
+    await context.unroute(/after=100$/)
+    await serveList(context, createRows(101))
+    await page.keyboard.press("Enter")
+    await page.waitForSelector(".more-sessions", { state: "detached", ...SOON })
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.closest("li")?.dataset["session"]), SOON)
+      .toBe("row-100")
+    await context.close()
+  })
+
+  test("[PG75] [PG76] the open conversation is found in an older page, and scrolled to", async () => {
+    const { page: first } = await open(browser, cuecard)
+    const id = await begin(first, "/say far down")
+    await first.context().close()
+    const context = await browser.newContext({ viewport: size })
+    const rows = createRows(350)
+    const old = Date.now() - 270 * 60_000 - 1
+    rows.splice(270, 0, { id, title: "Far down", created: old, active: old, running: false })
+    const cursors = await serveList(context, rows)
+    const { page } = await openIn(context, cuecard, `#/s/${id}`)
+    await settled(page)
+    await expect.poll(() => page.title(), SOON).toBe("Far down · Cuecard")
+    await showList(page)
+    const isInView = () =>
+      page.locator("[data-current]").evaluate((row) => {
+        const [list, box] = [row.closest("nav")?.getBoundingClientRect(), row.getBoundingClientRect()]
+        return list !== undefined && box.top >= list.top && box.bottom <= list.bottom
+      })
+    await expect.poll(isInView, SOON).toBe(true)
+    // The search stops where the conversation is.
+    expect(cursors.slice(0, 3)).toEqual(["0", "100", "200"])
+    await menu(page, id, "Rename")
+    await page.waitForSelector(".rename", SOON)
+    await context.close()
+  })
+})
+
+test("[PG76] rows don't move below the pointer; when it leaves, the list is in order again", async () => {
+  const { page } = await open(browser, cuecard)
+  const one = await begin(page, "/say one")
+  const two = await begin(page, "/say two")
+  const order = () =>
+    page.$$eval("[data-session]", (all) => all.slice(0, 2).map((row) => row.getAttribute("data-session")))
+  await expect.poll(order, SOON).toEqual([two, one])
+  await page.click(`[data-session="${one}"] a`)
+  await expect.poll(() => sessionIn(page), SOON).toBe(one)
+  const before = await page.locator(`[data-session="${two}"]`).boundingBox()
+  await page.focus(".composer textarea")
+  await page.keyboard.type("/say more")
+  await page.keyboard.press("Enter")
+  await settled(page, 2)
+  expect(await order()).toEqual([two, one])
+  expect(await page.locator(`[data-session="${two}"]`).boundingBox()).toEqual(before)
+  await page.mouse.move(800, 400)
+  await expect.poll(order, SOON).toEqual([one, two])
   await page.context().close()
 })
 
@@ -355,7 +523,7 @@ test("[PG35] an import that was cut off by closing the page is removed when the 
 })
 
 async function tokenOfPage(): Promise<string> {
-  const answer = await fetch("/v1/dev/token", { method: "POST", body: "{}" })
+  const answer = await fetch("/v1/dev/token", { method: "POST" })
   return (await answer.json()).token
 }
 

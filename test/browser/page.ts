@@ -23,6 +23,8 @@ export interface View {
   readonly theme?: "light" | "dark"
   /** Path and hash to open; a session is `#/s/<id>`. */
   readonly at?: string
+  /** Turns the content security policy off, for scripts of the test. */
+  readonly bypassCSP?: boolean
 }
 
 export async function open(browser: Browser, cuecard: Cuecard, view: View = {}): Promise<Opened> {
@@ -30,6 +32,7 @@ export async function open(browser: Browser, cuecard: Cuecard, view: View = {}):
     viewport: view.size ?? DESK,
     colorScheme: view.theme ?? "light",
     reducedMotion: "no-preference",
+    bypassCSP: view.bypassCSP ?? false,
   })
   return openIn(context, cuecard, view.at)
 }

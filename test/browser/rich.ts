@@ -27,7 +27,8 @@ export function freePort(): Promise<number> {
 }
 
 export async function call(cuecard: Cuecard, path: string, init: RequestInit = {}, token = cuecard.token) {
-  const answer = await fetch(`${cuecard.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } })
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+  const answer = await fetch(`${cuecard.url}${path}`, { ...init, headers })
   const text = await answer.text()
   return { status: answer.status, text, json: Object(parseJson(text)) }
 }

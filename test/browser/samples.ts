@@ -48,7 +48,6 @@ export function createWireMessage(
     segments,
     status: "completed",
     reason: null,
-    topic: null,
     mode: "chat",
     metrics: null,
     timestamp: new Date(Date.UTC(2026, 4, 2) + count * 1000).toISOString(),

@@ -79,6 +79,27 @@ describe("attachments on a real server", () => {
     await page.context().close()
   })
 
+  test("[PG70] [PG77] a refused file says that it has to be removed, and Enter doesn't do that; an uploaded one survives a reload", async () => {
+    const { page } = await open(setup.browser, setup.cuecard)
+    await page.fill(FIELD, "/say first")
+    await page.press(FIELD, "Enter")
+    await settled(page)
+    await choose(page, ["report.docx", Buffer.from("504b0304", "hex")], ["bay.png", bytesOf("/media/landscape")])
+    await expect.poll(() => chips(page), SOON).toEqual(["failed", "done"])
+    await page.fill(FIELD, "/say with a file")
+    for (let press = 0; press < 3; press++) await page.press(FIELD, "Enter")
+    expect(await page.textContent(".composer .blocked")).toBe("To send your message, remove “report.docx”.")
+    expect(await chips(page)).toEqual(["failed", "done"])
+    expect(await page.inputValue(FIELD)).toBe("/say with a file")
+    await expect.poll(() => page.evaluate(() => JSON.stringify({ ...localStorage })), SOON).toContain("bay.png")
+    await page.reload()
+    await expect.poll(() => chips(page), SOON).toEqual(["done"])
+    await page.press(FIELD, "Enter")
+    await settled(page, 2)
+    await expectImage(page)
+    await page.context().close()
+  })
+
   test("[PG42] [PG67] [PG72] a file of unknown type shows the error text of the server; a session without messages is deleted again", async () => {
     const before = await sessions()
     const { page } = await open(setup.browser, setup.cuecard)

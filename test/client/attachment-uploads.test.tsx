@@ -1,11 +1,12 @@
 /** attachment-uploads.test.tsx: attachments, from the composer to the wire and back. */
 
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/api.ts"
 import { AttachmentUploads, type UploadFile, uploadAttachment } from "../../client/files/attachment-uploads.ts"
 import { DraftSession } from "../../client/session/draft-session.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { Composer } from "../../client/composer/composer.tsx"
+import { attachmentChips } from "../../client/composer/deferred-chips.ts"
 import { Draft } from "../../client/session/draft.ts"
 import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -43,6 +44,7 @@ function uplinks() {
 
 const states = (files: AttachmentUploads) => files.entries.value.map(({ state }) => state.at)
 
+beforeAll(() => attachmentChips.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("attachments", () => {
@@ -200,12 +202,31 @@ describe("the composer", () => {
     await delay()
     expect(root.querySelector("[role=alert]")?.textContent).toBe("Such files are not taken.")
     expect(send.disabled).toBe(true)
-    const remove = root.querySelector<HTMLButtonElement>("[aria-label='Remove: a.exe']")
-    field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
-    expect(document.activeElement).toBe(remove)
-    remove?.click()
+    const blocked = () => root.querySelector(".blocked")?.textContent
+    expect(blocked()).toBe("To send your message, remove “a.exe”.")
+    field.focus()
+    for (let press = 0; press < 2; press++) {
+      field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }))
+      await delay()
+    }
+    expect(document.activeElement).toBe(field)
+    expect(root.querySelectorAll(".chip")).toHaveLength(1)
+    root.querySelector<HTMLButtonElement>("[aria-label='Remove: a.exe']")?.click()
     await delay()
+    expect(blocked()).toBe(undefined)
     expect([send.disabled, field.value]).toEqual([false, "words"])
+  })
+
+  test("[PG67] an image that can't be displayed has the sign of its extension", async () => {
+    const { draft, root } = composer()
+    vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL() {} }))
+    draft.attachments.addFiles([file("a.png", "image/png")], uplinks().uplink)
+    await delay()
+    expect(root.querySelector(".chip img")).not.toBe(null)
+    root.querySelector(".chip img")?.dispatchEvent(new Event("error"))
+    await delay()
+    expect(root.querySelector(".chip img")).toBe(null)
+    expect(root.querySelector(".chip .sign")?.textContent).toBe("PNG")
   })
 
   test("[PG42] a pasted image is a file; pasted text stays text, also with an image of it", async () => {

@@ -142,4 +142,46 @@ describe("documents", () => {
     cycleTheme()
     expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
+
+  test("[CD6] a flood of messages removes the frame before their data is read, also when the session is opened again", async () => {
+    const messages = [answer("a", { segments: [canvas("/canvas/documents/flood/index.html"), text("after")] })]
+    const { root } = transcript(messages)
+    const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
+    const inner = { postMessage: vi.fn() }
+    Object.defineProperty(frame, "contentWindow", { get: () => inner })
+    let reads = 0
+    const send = (): void => {
+      const event = Object.assign(new Event("message"), { source: inner })
+      Object.defineProperty(event, "data", { get: () => void reads++ })
+      dispatchEvent(event)
+    }
+    for (let at = 0; at < 5_000; at++) send()
+    expect(reads).toBeLessThan(100)
+    await until(() => expect(root.querySelector("iframe")).toBe(null))
+    expect(root.querySelector(".canvas .note")?.textContent).toBe(
+      "Paused because it was sending too many messages. Resume",
+    )
+    expect(root.querySelector<HTMLElement>(".canvas .note")?.style.height).toBe("200px")
+    render(null, root)
+    const again = transcript(messages).root
+    await delay()
+    expect(again.querySelector("iframe")).toBe(null)
+    again.querySelector<HTMLButtonElement>(".canvas .note button")?.click()
+    await waitForElement(again, "iframe")
+  })
+
+  test("[CD6] messages in ordinary numbers are handled", async () => {
+    const { root } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
+    const inner = { postMessage: vi.fn() }
+    Object.defineProperty(frame, "contentWindow", { get: () => inner })
+    for (let at = 0; at < 300; at++) {
+      const event = Object.assign(new Event("message"), { data: { type: "cuecard:ready" }, source: inner })
+      Object.defineProperty(event, "timeStamp", { value: at * 200 })
+      dispatchEvent(event)
+    }
+    await delay()
+    expect(root.querySelector("iframe")).toBe(frame)
+    expect(inner.postMessage).toHaveBeenCalledTimes(300)
+  })
 })

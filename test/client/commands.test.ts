@@ -324,7 +324,7 @@ describe("switching versions", () => {
       pageOf(old.slice(2, 25), { epoch: "e2", seq: 21, has_more: true, cursor: "2" }),
     ])
     await controller.loadOlder()
-    controller.findReadingMessage = () => "m3"
+    controller.findReadingPlace = () => ({ messageId: "m3", offset: 0 })
     server.last().say(hello(20, "e2"))
     await settle()
     expect(requests).toEqual([undefined, "6", undefined, "25"])

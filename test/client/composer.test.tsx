@@ -1,8 +1,9 @@
 /** composer.test.tsx: writing and sending. */
 
 import { type ComponentProps, render } from "preact"
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
+import { attachmentChips } from "../../client/composer/deferred-chips.ts"
 import { Draft } from "../../client/session/draft.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { draw, delay } from "./dom.ts"
@@ -26,6 +27,7 @@ function composer(canSend = true, more: Partial<ComponentProps<typeof Composer>>
   return { onSend, field, button, root, type, press }
 }
 
+beforeAll(() => attachmentChips.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("the composer", () => {

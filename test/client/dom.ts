@@ -13,13 +13,13 @@ export function draw(
   return root
 }
 
-/** Renders a text as Markdown and returns the HTML inside `.prose`. */
+/** Renders a text as Markdown and returns the HTML inside `.prose`, without directions. */
 export function markdown(text: string): string {
   const root = document.createElement("div")
   draw(h(Markdown, { text }), root)
   const html = root.querySelector(".prose")?.innerHTML ?? ""
   render(null, root)
-  return html
+  return html.replace(/ dir="\w+"/g, "")
 }
 
 /** Long enough for a busy machine. */

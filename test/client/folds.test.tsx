@@ -2,6 +2,7 @@
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { formatSize } from "../../client/words/media-descriptions.ts"
+import { toolText } from "../../client/words/transcript-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import { delay } from "./dom.ts"
 import { answer, call, user } from "./sample-messages.ts"
@@ -44,7 +45,7 @@ describe("folds", () => {
     expect(code()).toBe(element)
     expect(code().textContent).toBe('{"a":1}\nmore')
     expect(fold.open).toBe(true)
-    expect(root.textContent).toContain(`Showing the first part of 2,500 lines (${formatSize(60_000)}) so far.`)
+    expect(root.textContent).toContain(`Showing part of 2,500 lines (${formatSize(60_000)}) so far.`)
     store.applyFrame(ops(4, 3, "a", [{ op: "set", at: 0, fields: { status: "ok", result: "done" } }]))
     await delay()
     expect(root.textContent).toContain(`2,500 lines (${formatSize(60_000)}).`)
@@ -92,4 +93,11 @@ describe("folds", () => {
     expect(folds()[2]?.textContent).toBe("Thought for 14 s")
     expect(root.querySelectorAll("details[open]")).toHaveLength(0)
   })
+})
+
+test("[IH8] a result that its producer shortened says how long the whole is, as far as that is known", () => {
+  expect(toolText.truncated(12_000, 800_000, true)).toBe("Showing part of 12,000 lines (781 KB).")
+  expect(toolText.truncated(0, 800_000, true)).toBe("Showing part of 781 KB.")
+  expect(toolText.truncated(12_000, 0, false)).toBe("Showing part of 12,000 lines so far.")
+  expect(toolText.truncated(0, 0, true)).toBe("Showing only a part.")
 })

@@ -10,11 +10,16 @@ import { SessionList } from "../../client/session/session-list.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
 import { pageOf, setUp, user } from "./open-session.ts"
 import { settle } from "./wire.ts"
+import { importText } from "../../client/words/import-text.ts"
 
 const answered = (value: object, status = 200): SendFileResult => ({ status, text: JSON.stringify(value) })
 const DONE = { records: 3, skipped: 0, bad: [] }
 
-function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>, more: Partial<Api> = {}) {
+function importing(
+  upload: (path: string, body: Blob) => Promise<SendFileResult>,
+  more: Partial<Api> = {},
+  createId = () => "new",
+) {
   const { api: plain, storage, locks } = setUp()
   const made: string[] = []
   const erased: string[] = []
@@ -52,7 +57,7 @@ function importing(upload: (path: string, body: Blob) => Promise<SendFileResult>
         upload(path, body).then(resolve, reject)
       })
     },
-    createId: () => "new",
+    createId,
     setTimer: (_ms, call) => {
       const timer = setTimeout(call)
       return () => clearTimeout(timer)
@@ -120,7 +125,7 @@ describe("an import", () => {
     const progress = [
       { state: "staging", records: 3, folded: 0 },
       { state: "folding", records: 3, folded: 1 },
-      { state: "done", records: 3, folded: 3 },
+      { state: "done", records: 3, folded: 3, messages: 2, kinds: { image: 1 } },
     ] as const
     let attempts = 0
     const bad = [{ line: 2, code: "frame_malformed", text: "The frame isn't a JSON object." }]
@@ -129,7 +134,17 @@ describe("an import", () => {
       { getImportProgress: () => Promise.resolve(progress[Math.min(attempts++, 2)] ?? progress[2]) },
     )
     await importer.startImport(file("a\nb\nc\n"))
-    expect(importer.stage.value).toEqual({ at: "done", session: "new", records: 3, skipped: 1, skippedLines: bad })
+    expect(importer.stage.value).toEqual({
+      at: "done",
+      session: "new",
+      records: 3,
+      skipped: 1,
+      skippedLines: bad,
+      messages: 2,
+      kinds: { image: 1 },
+      export: null,
+    })
+    expect(importer.hasSummary()).toBe(true)
     expect({ made, erased, paths }).toEqual({ made: ["new"], erased: [], paths: ["/v1/sessions/new/import"] })
     expect(stages).toContainEqual({ at: "sending", sent: 6, size: 6 })
     expect(stages).toContainEqual({ at: "folding", folded: 1, of: 3 })
@@ -201,7 +216,7 @@ describe("an import", () => {
     const summary = { id: "new", title: "", created: 1, active: 1, running: false }
     const it = importing(() => new Promise(() => {}), {
       eraseSession: erase,
-      listSessions: () => Promise.resolve([summary]),
+      listSessions: () => Promise.resolve({ sessions: [summary], next: null }),
     })
     const under = it.importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(it.importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
@@ -218,7 +233,7 @@ describe("an import", () => {
     expect(it.storage.all.size).toBe(0)
 
     const other = importing(() => Promise.reject(new RequestError(422, "No.")), {
-      listSessions: () => Promise.resolve([summary]),
+      listSessions: () => Promise.resolve({ sessions: [summary], next: null }),
     })
     await other.sessions.refresh()
     await other.importer.startImport(file("a\n"))
@@ -330,4 +345,109 @@ describe("an import", () => {
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(errorText) })
     expect(made).toEqual([])
   })
+})
+
+describe("a data export", () => {
+  const conversation = (title: string, fields: object = { mapping: {}, current_node: "a" }) => ({ title, ...fields })
+  const exported = (...list: object[]) => file(JSON.stringify(list), "conversations.json")
+
+  test("[IH10] of several conversations: each goes into a session of its own, and one without messages is skipped", async () => {
+    const titles: string[] = []
+    let created = 0
+    const { importer, made, erased, stages } = importing(
+      async (_path, body) => {
+        const { title } = JSON.parse(await body.text()) as { title: string }
+        titles.push(title)
+        if (title === "none") return answered({ error: { code: "import_empty", message: "Nothing" } }, 422)
+        return answered({ ...DONE, state: "done", messages: 2, kinds: { image: 1, system: 2 } })
+      },
+      {},
+      () => `s${++created}`,
+    )
+    await importer.startImport(
+      exported(conversation("one"), conversation("none"), conversation("two", { chat_messages: [] })),
+    )
+    expect(titles).toEqual(["one", "none", "two"])
+    expect({ made, erased }).toEqual({ made: ["s1", "s2", "s3"], erased: ["s2"] })
+    expect(stages).toContainEqual({ at: "several", done: 2, of: 3 })
+    expect(stages.some(({ at }) => at === "folding")).toBe(false)
+    expect(importer.stage.value).toEqual({
+      at: "done",
+      session: "s1",
+      records: 6,
+      skipped: 0,
+      skippedLines: [],
+      messages: 4,
+      kinds: { image: 2, system: 4 },
+      export: { imported: 2, empty: 1, leftOut: 0 },
+    })
+    expect(importer.hasSummary()).toBe(true)
+  })
+
+  test("[IH10] of one conversation, or a list of something else, is uploaded as it is", async () => {
+    for (const one of [
+      exported(conversation("one")),
+      exported({ role: "user", content: "Hi" }),
+      file('{"mapping":{}}'),
+    ]) {
+      const bodies: Blob[] = []
+      const { importer } = importing((_path, body) => {
+        bodies.push(body)
+        return Promise.resolve(answered({ ...DONE, messages: 1 }))
+      })
+      await importer.startImport(one)
+      expect(bodies).toEqual([one])
+      expect(importer.stage.value).toMatchObject({ at: "done", messages: 1, export: null })
+      expect(importer.hasSummary()).toBe(false)
+    }
+  })
+
+  test("[IH10] what is imported before a cancellation stays", async () => {
+    let created = 0
+    const { importer, erased } = importing(
+      () => {
+        if (created === 2) importer.cancelImport()
+        return Promise.resolve(answered({ ...DONE, messages: 1 }))
+      },
+      {},
+      () => `s${++created}`,
+    )
+    await importer.startImport(exported(conversation("one"), conversation("two"), conversation("three")))
+    expect(importer.stage.value).toEqual({ at: "choose", error: null })
+    await settle()
+    expect(erased).toEqual(["s2"])
+  })
+
+  test("[IH10] an archive says what to do", async () => {
+    const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
+    await importer.startImport(file("PK\u0003\u0004…", "export.zip"))
+    expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining("Unzip it") })
+    expect(made).toEqual([])
+  })
+})
+
+test("[IH9] the summary counts messages, not records, and names each kind", () => {
+  expect(importText.summary(2, 4)).toBe("Imported 2 messages.")
+  expect(importText.summary(null, 1)).toBe("Imported 1 record.")
+  expect(importText.exportSummary(12, 1, 3, 240)).toBe(
+    "Imported 12 conversations with 240 messages. 1 conversation without messages was skipped. 3 more in this file were left out.",
+  )
+  const kinds = {
+    image: 2,
+    canvas: 1,
+    hidden_thinking: 1,
+    "block:hologram": 3,
+    "line:x": 1,
+    "message:narrator": 2,
+    other: 1,
+  }
+  expect(Object.entries(kinds).map(([kind, count]) => importText.kind(kind, count))).toEqual([
+    "2 images couldn't be imported.",
+    "1 canvas was imported as text.",
+    "1 thinking block can't be read, because the provider encrypted it.",
+    "3 blocks of the unknown type “hologram”, imported as text.",
+    "1 line of the unknown type “x” isn't shown.",
+    "2 messages of the unknown role “narrator”.",
+    "1 block of other unknown types.",
+  ])
 })

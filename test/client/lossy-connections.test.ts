@@ -33,7 +33,7 @@ function setUp() {
         return Promise.resolve({ token: "jwt", renewAt: expiresAt })
       },
       forgetToken() {},
-      listSessions: () => Promise.resolve([]),
+      listSessions: () => Promise.resolve({ sessions: [], next: null }),
       createSession: () => Promise.resolve("s1"),
       renameSession: (_session, title) => Promise.resolve(title),
       eraseSession: () => Promise.resolve(),

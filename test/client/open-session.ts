@@ -47,7 +47,7 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemor
   const api: Api = {
     getToken: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
     forgetToken() {},
-    listSessions: () => Promise.resolve([]),
+    listSessions: () => Promise.resolve({ sessions: [], next: null }),
     createSession: () => Promise.resolve("s1"),
     renameSession: (_session, title) => Promise.resolve(title),
     eraseSession: () => Promise.resolve(),

@@ -27,6 +27,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
   const commands = new Commands(() => {})
   const draft = new Draft()
   const entries = signal(unsent)
+  const scrollAnchor = new ScrollAnchor(() => {})
   const settings = signal(EMPTY_SETTINGS)
   const link = signal<LinkState>("live")
   const actions = {
@@ -49,7 +50,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
     <Transcript
       store={store}
       unsent={entries}
-      scrollAnchor={new ScrollAnchor(() => {})}
+      scrollAnchor={scrollAnchor}
       requests={{ store, commands, draft, settings, link, ...actions }}
       onRetry={() => {}}
       onDiscard={() => {}}
@@ -57,6 +58,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
   )
   return {
     store,
+    scrollAnchor,
     entries,
     settings,
     link,

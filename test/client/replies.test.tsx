@@ -1,13 +1,15 @@
 /** replies.test.tsx: replies: how the quoted message is shown, where it leads, and how it is chosen. */
 
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
+import { attachmentChips } from "../../client/composer/deferred-chips.ts"
 import { Draft } from "../../client/session/draft.ts"
 import { draw, delay, until } from "./dom.ts"
 import { openSession, pageOf, user as userOf } from "./open-session.ts"
 import { answer, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 
+beforeAll(() => attachmentChips.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("replies", () => {

@@ -59,13 +59,23 @@ describe("scrolling", () => {
     const { view, scrollAnchor, grow, scrollTo } = setUp()
     scrollTo(2460)
     expect(scrollAnchor.isFollowing.value).toBe(false)
-    scrollAnchor.noteNewContent()
+    scrollAnchor.noteNewContent("b")
     grow(300)
     expect(view.scrollTop).toBe(2460)
     expect(scrollAnchor.hasUnread.value).toBe(true)
     scrollTo(2800)
     expect(scrollAnchor.isFollowing.value).toBe(true)
     expect(scrollAnchor.hasUnread.value).toBe(false)
+  })
+
+  test("[PG15] an answer that grows is not a new message", () => {
+    const { scrollAnchor, scrollTo } = setUp()
+    scrollAnchor.noteNewContent("a")
+    scrollTo(2460)
+    scrollAnchor.noteNewContent("a")
+    expect(scrollAnchor.hasUnread.value).toBe(false)
+    scrollAnchor.noteNewContent("b")
+    expect(scrollAnchor.hasUnread.value).toBe(true)
   })
 
   test("[PG15] content that shrinks doesn't count as scrolling up", () => {

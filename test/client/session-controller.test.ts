@@ -4,8 +4,15 @@ import { describe, expect, test } from "vitest"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { openSession, pageOf, sends, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
+
+/** A late answer of an agent, which begins a turn. */
+function agentReply(id: string, extras: Partial<WireMessage>): WireMessage {
+  const agent = { direction: "received", name: "researcher", exchange: id, call_id: "call_2_0" } as const
+  return wireMessage(id, { role: "agent", exchange_id: id, status: "completed", agent, ...extras })
+}
 
 describe("sending", () => {
   test("[SO6] a message appears at once, and is replaced by the server's message of the same id", async () => {
@@ -159,8 +166,27 @@ describe("the transcript", () => {
     ]
     for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
-    server.last().say(messageFrame(16, 15, user("q0", "first", { timestamp: at(0) })))
-    expect(controller.store.messageIds.value).toEqual(["q0", "q1", "a1", "q2", "a2", "q3"])
+    // An agent's message waits behind those of users, however early it arrived, and stays behind one that begins.
+    server.last().say(messageFrame(16, 15, agentReply("r1", { timestamp: at(1), status: "queued" })))
+    server.last().say(messageFrame(17, 16, user("q4", "four", { timestamp: at(6), status: "queued" })))
+    expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "q4", "r1"])
+    server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: at(3) })))
+    server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: at(7) })))
+    expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
+    // A client that was away receives them as they began: r1 after q4, although its timestamp is earlier.
+    server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: at(6) })))
+    server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: at(1) })))
+    server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: at(2) })))
+    expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1", "r2"])
+  })
+
+  test("[PG8] a change of a message that is older than the loaded history doesn't put it before that history", async () => {
+    const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
+    const newest = pageOf([user("q5", "five", { timestamp: at(5) })], { has_more: true, cursor: "5" })
+    const { controller, server } = await openSession([newest])
+    const old = wireMessage("a1", { exchange_id: "q1", timestamp: at(1), status: "completed" })
+    server.last().say(messageFrame(11, 10, old))
+    expect(controller.store.messageIds.value).toEqual(["q5"])
   })
 
   test("[PG16] older pages are put before the rest, once each", async () => {

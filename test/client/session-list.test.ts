@@ -4,9 +4,10 @@ import { describe, expect, test, vi } from "vitest"
 import { type Api, RequestError } from "../../client/net/api.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionList } from "../../client/session/session-list.ts"
+import { appendPage, mergeFirstPage, NO_SESSIONS } from "../../client/session/session-pages.ts"
 import { createFileName } from "../../client/sidebar/save-session.ts"
 import { groupByDate, formatRelativeTime } from "../../client/words/relative-time.ts"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { SessionPage, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { openSession, pageOf, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, settle, wireMessage } from "./wire.ts"
 
@@ -22,7 +23,7 @@ const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => 
 function createSessionList(rows: SessionSummary[], more: Partial<Api> = {}) {
   const { api, clock } = setUp()
   let isVisible = true
-  const sessionsOf = vi.fn(() => Promise.resolve<readonly SessionSummary[]>(rows))
+  const sessionsOf = vi.fn(() => Promise.resolve<SessionPage>({ sessions: rows, next: null }))
   const deps = { ...clock, isVisible: () => isVisible, api: { ...api, listSessions: sessionsOf, ...more } }
   return {
     clock,
@@ -111,6 +112,80 @@ describe("the list of conversations", () => {
       ["Last 30 days", 1] as const,
       ["Older", 1] as const,
     ])
+  })
+})
+
+describe("pages of the list", () => {
+  const rowsFrom = (newest: number, count: number) =>
+    Array.from({ length: count }, (_, at) => row(`s${newest - at}`, { active: newest - at }))
+  const idsOf = (sessions: readonly SessionSummary[]) => sessions.map(({ id }) => id)
+  const first: SessionPage = { sessions: rowsFrom(10, 3), next: "c8" }
+
+  test("[PG75] each page is requested with the cursor of the one before, until there is none", async () => {
+    const pages = vi.fn((after?: string) =>
+      Promise.resolve(after === undefined ? first : { sessions: rowsFrom(7, 2), next: null }),
+    )
+    const { sessions } = createSessionList([], { listSessions: pages })
+    await sessions.refresh()
+    expect(sessions.more.value).toBe("available")
+    const loading = sessions.loadMore()
+    expect(sessions.more.value).toBe("loading")
+    await Promise.all([loading, sessions.loadMore()])
+    expect(ids(sessions)).toEqual(["s10", "s9", "s8", "s7", "s6"])
+    expect(sessions.more.value).toBe("none")
+    await sessions.loadMore()
+    expect(pages.mock.calls).toEqual([[], ["c8"]])
+  })
+
+  test("[PG75] a failure is shown, keeps what is loaded, and the next attempt goes on", async () => {
+    let isDown = true
+    const pages = vi.fn((after?: string) => {
+      if (after === undefined) return Promise.resolve(first)
+      return isDown ? Promise.reject(new TypeError("no network")) : Promise.resolve({ sessions: [], next: null })
+    })
+    const { sessions } = createSessionList([], { listSessions: pages })
+    await sessions.refresh()
+    await sessions.loadMore()
+    expect([sessions.more.value, sessions.sessions.value.length]).toEqual(["failed", 3])
+    isDown = false
+    await sessions.loadMore()
+    expect(sessions.more.value).toBe("none")
+  })
+
+  test("[PG75] a refresh of the first page keeps older pages, and drops what was deleted", () => {
+    const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
+    const changed = [row("s6", { active: 12 }), row("s11", { active: 11 }), row("s10", { active: 10 })]
+    const merged = mergeFirstPage(loaded, { sessions: changed, next: "c10" })
+    // s9 and s8 are older than the page's end, so it says nothing about them.
+    expect(idsOf(merged.sessions)).toEqual(["s6", "s11", "s10", "s9", "s8", "s7", "s5"])
+    expect(merged.next).toBe("c5")
+    const withoutNine = mergeFirstPage(merged, {
+      sessions: [row("s10", { active: 10 }), row("s8", { active: 8 })],
+      next: "c8",
+    })
+    expect(idsOf(withoutNine.sessions)).toEqual(["s10", "s8", "s7", "s5"])
+    expect(idsOf(mergeFirstPage(merged, { sessions: rowsFrom(10, 1), next: null }).sessions)).toEqual(["s10"])
+  })
+
+  test("[PG75] if a whole page of new conversations has appeared, the list starts again instead of having a gap", () => {
+    const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
+    const merged = mergeFirstPage(loaded, { sessions: rowsFrom(30, 3), next: "c28" })
+    expect([idsOf(merged.sessions), merged.next]).toEqual([["s30", "s29", "s28"], "c28"])
+  })
+
+  test("[PG79] a list that can't be loaded says so until it can", async () => {
+    let isDown = true
+    const { sessions } = createSessionList([], {
+      listSessions: () => (isDown ? Promise.reject(new TypeError("no network")) : Promise.resolve(first)),
+    })
+    await sessions.refresh()
+    expect(sessions.isUnreachable.value).toBe(true)
+    isDown = false
+    await sessions.refresh()
+    expect(sessions.isUnreachable.value).toBe(false)
+    isDown = true
+    await sessions.refresh()
+    expect(sessions.isUnreachable.value).toBe(false)
   })
 })
 
@@ -215,7 +290,7 @@ describe("changes", () => {
 
   test("[PG53] the open session updates the list when an answer begins and ends", async () => {
     const { deps, api, server } = setUp()
-    const sessions = () => Promise.resolve([row("s1")])
+    const sessions = () => Promise.resolve({ sessions: [row("s1")], next: null })
     const router = new SessionRouter({
       ...deps,
       api: { ...api, listSessions: sessions },

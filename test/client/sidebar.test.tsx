@@ -2,11 +2,12 @@
 
 import { signal } from "@preact/signals"
 import { render } from "preact"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { App } from "../../client/app/app.tsx"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { handleEscape } from "../../client/app/escape-key.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import { sessionActions } from "../../client/sidebar/deferred-actions.ts"
 import { setUp } from "./open-session.ts"
 import { delay, until } from "./dom.ts"
 import { settle } from "./wire.ts"
@@ -30,7 +31,12 @@ async function page(rows: readonly SessionSummary[]) {
   const stop = vi.fn()
   const router = new SessionRouter({
     ...deps,
-    api: { ...api, renameSession: rename, eraseSession: erase, listSessions: () => Promise.resolve(rows) },
+    api: {
+      ...api,
+      renameSession: rename,
+      eraseSession: erase,
+      listSessions: () => Promise.resolve({ sessions: rows, next: null }),
+    },
     readHash: () => "#/",
     writeHash() {},
   })
@@ -49,6 +55,7 @@ async function page(rows: readonly SessionSummary[]) {
 }
 
 let ended: (() => void)[] = []
+beforeAll(() => sessionActions.load())
 beforeEach(() => document.body.replaceChildren())
 afterEach(() => {
   for (const end of ended) end()

@@ -52,7 +52,7 @@ describe("stored messages", () => {
     const other = new SessionController("s1", setup.deps)
     other.sendMessage("from the other tab")
     other.close()
-    router.handleStorageEvent()
+    router.handleStorageEvent({ key: null, oldValue: null, newValue: null })
     expect(sends(setup.server.last().sent)).toEqual([])
     setup.clock.pass(3_000)
     expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1" }])

@@ -20,6 +20,43 @@ const plain = (n: number, status: CallStatus = "ok") => {
 
 beforeEach(() => document.body.replaceChildren())
 
+describe("arguments and results", () => {
+  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
+  const codeOf = (root: ParentNode) => root.querySelector(".data code")?.textContent ?? ""
+
+  test("[BD4] 5,000 levels are drawn to a bounded depth", () => {
+    const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args: nested(5_000) })] })])
+    expect(codeOf(root)).toContain("(deeper levels omitted)")
+    expect(codeOf(root).split("\n").length).toBeLessThan(200)
+  })
+
+  test("[BD4] a wide and deep value is drawn on one line", () => {
+    const args = nested(60).replace("1", `[${"0,".repeat(20_000)}0]`)
+    const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
+    root.querySelector<HTMLElement>(".data .rest")?.click()
+    expect(codeOf(root).length).toBeLessThanOrEqual(args.length)
+  })
+
+  test("[BD4] a long one begins with its first lines and a button for the rest", async () => {
+    const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
+    const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
+    expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[\s\S]*\d",$/)
+    expect(codeOf(root).length).toBeLessThanOrEqual(20_000)
+    const button = root.querySelector<HTMLElement>(".data .rest")
+    expect(button?.textContent).toMatch(/^Show all \([\d,]+ more characters\)$/)
+    button?.click()
+    await delay(20)
+    expect(codeOf(root)).toBe(JSON.stringify(JSON.parse(args), null, 2))
+    expect(root.querySelector(".data .rest")).toBe(null)
+  })
+
+  test("[BD4] a call that needs approval shows all of them at once", () => {
+    const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
+    const { root } = transcript([answer("a", { segments: [call({ args, status: "waiting", approval: "asked" })] })])
+    expect(codeOf(root)).toBe(JSON.stringify(JSON.parse(args), null, 2))
+  })
+})
+
 describe("adjacent calls", () => {
   const heading = (root: ParentNode) => root.querySelector(".calls > button")
   const visible = (root: ParentNode) =>
@@ -225,6 +262,15 @@ describe("agents", () => {
       session: null,
     })
     expect(parseAgentCall({ args, result: "null" })).toMatchObject({ answer: null, session: null })
+  })
+
+  test("[PG37] the excerpt of a folded text has no markup", () => {
+    const { root } = transcript([
+      received("x", `## Findings\n\n- It is **wet** in [Oslo](https://e.x).\n${"- more\n".repeat(200)}`),
+    ])
+    expect(root.querySelector("section.exchange summary")?.textContent).toMatch(
+      /^Findings It is wet in Oslo\. more more/,
+    )
   })
 
   test("[PG37] long text is folded, short text isn't", () => {

@@ -3,6 +3,7 @@
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { tagToToolName } from "../../client/cards/card-registry.ts"
+import { localeToUnit, readUnit, temperatureUnit } from "../../client/cards/temperature-unit.ts"
 import { formatDegrees, parseObservedTime } from "../../client/cards/weather-card.tsx"
 import {
   CONDITIONS,
@@ -17,7 +18,14 @@ import { formatDuration } from "../../client/words/transcript-text.ts"
 import { createHint } from "../../client/transcript/tool-call.tsx"
 import type { Op, Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import type { CallStatus, MessageStatus } from "../../shared/protocol/message.ts"
+import {
+  type CallStatus,
+  createMessage as createStoredMessage,
+  fold,
+  type MessageStatus,
+} from "../../shared/protocol/message.ts"
+import type { TurnEvent } from "../../shared/protocol/event.ts"
+import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { delay } from "./dom.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
@@ -31,6 +39,7 @@ const kindsIn = (root: HTMLElement) =>
 beforeEach(() => {
   document.body.replaceChildren()
   vi.restoreAllMocks()
+  temperatureUnit.value = "C"
 })
 
 describe("a message", () => {
@@ -233,6 +242,87 @@ describe("cards", () => {
     expect(live.root.querySelector(".synthesis")).toBe(null)
   })
 
+  test("[SG16] an ephemeral row is drawn like any other: the call, and the card that it cues", () => {
+    const call = { call_id: "c1", name: "weather" } as const
+    const data = JSON.stringify(createWeather("Rain"))
+    const events: readonly TurnEvent[] = [
+      { type: "tool_call", ...call, args: "{}" },
+      { type: "tool_call_start", ...call, channel: "user", ordinal: 1, ephemeral: true },
+      {
+        type: "tool_result",
+        ...call,
+        status: "ok",
+        result: `${data}\n\nUse <span id='weather_1'>…</span>.`,
+        card: "weather_1",
+        error: null,
+      },
+      { type: "text_delta", delta: "<span id='weather_1'>Wet.</span>" },
+      { type: "end", status: "completed", reason: null, metrics: null },
+    ]
+    const empty = createStoredMessage({
+      id: "a",
+      role: "assistant",
+      exchange_id: "u",
+      timestamp: "2026-05-02T14:00:00Z",
+    })
+    const { root } = transcript([messageToWire(events.reduce(fold, empty))])
+    expect(kindsIn(root)).toEqual(["tool", "rich"])
+    expect(root.querySelector(".card h3")?.textContent).toBe("London, GB")
+  })
+
+  test("[CA7] the card shows three days of forecast, with the names of the weekdays at the place", () => {
+    const days = Array.from({ length: 7 }, (_, i) => ({
+      date: `2026-05-0${i + 3}`,
+      condition: i === 2 ? null : "Snow",
+      max_c: -i,
+      min_c: i === 1 ? null : -9.6,
+      precip_chance_pct: i === 2 ? null : 80.4,
+      precip_mm: 1,
+    }))
+    const { root } = answer([createCardSegment(createWeather("Rain", { forecast_days: days }), "")])
+    const shown = [...root.querySelectorAll(".days li")].map((day) => day.textContent)
+    expect(shown).toEqual([
+      "TomorrowSnow 0° / −10°Chance of precipitation 80%",
+      "MonSnow −1° / –Chance of precipitation 80%",
+      "Tue−2° / −10°",
+    ])
+    expect(root.querySelectorAll(".days .sky")).toHaveLength(2)
+    expect(root.querySelector(".tomorrow")).toBe(null)
+  })
+
+  test("[CA8] the region of the language selects °C or °F", () => {
+    const units = ["en-US", "es-PR", "en-GB", "de", "en", "fr-CA", "en-Latn-US-u-ca-gregory", "", "?"].map(localeToUnit)
+    expect(units).toEqual(["F", "F", "C", "C", "C", "C", "F", "C", "C"])
+  })
+
+  test("[CA8] the switch changes all cards, and the browser remembers it", async () => {
+    const cards = [
+      createWeather("Rain", { temperature_f: 54.3 }),
+      createWeather("Snow", { temperature_c: -40, temperature_f: -40 }),
+    ]
+    const { root } = answer(cards.map((card) => createCardSegment(card, "")))
+    const shown = () =>
+      [...root.querySelectorAll(".degrees, .facts p:last-child, .tomorrow b")].map((p) => p.textContent)
+    const celsius = shown()
+    expect(celsius[0]).toBe("12°C")
+    const button = root.querySelector<HTMLButtonElement>(".unit")
+    expect(button?.getAttribute("aria-label")).toBe("C. Show temperatures in °F")
+    button?.click()
+    await delay()
+    expect(shown()).toEqual([
+      "54°F",
+      expect.stringContaining("Feels like 50°"),
+      "57° / 48°",
+      "−40°F",
+      expect.stringContaining("Feels like 50°"),
+      "57° / 48°",
+    ])
+    expect([localStorage.getItem("cuecard.temperature-unit"), readUnit()]).toEqual(["F", "F"])
+    root.querySelectorAll<HTMLButtonElement>(".unit")[1]?.click()
+    await delay()
+    expect([shown(), readUnit()]).toEqual([celsius, "C"])
+  })
+
   test("[CA2] every sky has its icon, by day and by night", () => {
     const { root } = answer(
       CONDITIONS.map(([condition, is_daylight]) => createCardSegment(createWeather(condition, { is_daylight }), "")),
@@ -310,7 +400,7 @@ describe("live and after a reload", () => {
         { opacity: 1, transform: "none" },
       ],
     ])
-    expect(root.querySelector(".degrees")?.textContent).not.toBe("30°C")
+    expect(root.querySelector(".degrees")?.textContent, "the true figure at once").toBe("30°C")
     store.applyFrame(ops(4, 3, "a", [{ op: "text", at: 0, offset: 0, text: "more" }]))
     await delay(600)
     expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
@@ -387,6 +477,30 @@ describe("live and after a reload", () => {
     await delay()
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     expect(log.textContent).toContain("Queued")
+  })
+
+  test("[PG7] the indicator follows the answer being written, above queued messages, and disappears while the connection is lost", async () => {
+    const running = wireMessage("a", { exchange_id: "q", timestamp: "2026-01-01T00:00:01.000Z" })
+    const question = createMessage("user", [{ type: "text", content: "one" }], { id: "q", exchange_id: "q" })
+    const queued = createMessage("user", [{ type: "text", content: "two" }], {
+      id: "p",
+      exchange_id: "p",
+      status: "queued",
+      timestamp: "2026-01-01T00:00:02.000Z",
+    })
+    const { log, link } = transcript([question, running, queued])
+    const order = () =>
+      [...log.querySelectorAll("article, .typing")].map((one) => one.getAttribute("data-id") ?? "typing")
+    expect(order()).toEqual(["q", "a", "typing", "p"])
+    for (const state of ["waiting", "connecting"] as const) {
+      link.value = state
+      await delay()
+      expect(log.querySelector("[data-typing]")).toBe(null)
+      expect(log.getAttribute("aria-busy")).toBe("false")
+    }
+    link.value = "live"
+    await delay()
+    expect(log.querySelectorAll("[data-typing]")).toHaveLength(1)
   })
 
   test("[PG17] the transcript is a log that is not announced as it grows", () => {

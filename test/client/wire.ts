@@ -149,7 +149,6 @@ export function wireMessage(id: string, more: Partial<WireMessage> = {}): WireMe
     segments: [],
     status: "running",
     reason: null,
-    topic: null,
     mode: "chat",
     metrics: null,
     timestamp: "2026-05-02T14:00:00.000Z",

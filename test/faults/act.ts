@@ -5,12 +5,14 @@
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
-import { postMessage, readPage } from "./ask.ts"
+import { postMessage, readExport, readPage, uploadText } from "./ask.ts"
 import { listWaitingCalls } from "./approver.ts"
 import type { Moment, TurnPlan } from "./plan.ts"
 import { RECOVERED_MS, WORK_MS } from "./endings.ts"
 import { answerIn, type Host, isTurnOver, RETRY_MS, type TestSession, tabOf } from "./test-session.ts"
+import { hasWaitingCall } from "./late-answers.ts"
 import { injectFault } from "./inject-fault.ts"
+import { produceAnswer } from "./producer.ts"
 import { type Tab, untilTrue } from "./tab.ts"
 import { clip, type Rule } from "./violation.ts"
 
@@ -19,6 +21,9 @@ const MOMENT_MS = 2_500
 
 /** Nothing may change during this time after the end, in milliseconds: a late write shows here. */
 const QUIET_MS = 150
+
+/** Longest wait for the answers of agents, in milliseconds. */
+const ANSWERS_MS = 10_000
 
 /** Extra time until a tab with a blackholed socket sees an end, in milliseconds. */
 const BLACKHOLE_MS = 3_000
@@ -37,6 +42,8 @@ async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promi
   await waitForMoment(session, tab, turn, from)
   tab.proxy.disarm()
   if (!isArmed) await injectFault(host, session, turn)
+  if (fault.kind === "cut") for (const observer of session.observers) observer.drop()
+  await Promise.all(session.observers.map((observer) => observer.check()))
   await sending
   if (!turn.patient) return
   const started = Date.now()
@@ -56,9 +63,25 @@ function reportLate(host: Host, session: TestSession, started: number, turns: nu
 }
 
 /** Sends the message of a turn as a page does, or over HTTP until it is answered. */
-async function sendMessage(host: Host, session: TestSession, { id, content, via }: TurnPlan): Promise<void> {
-  if (via === "http") return postMessage(host, session, id, content)
-  tabOf(session, 0).controller().sendMessageWithId(id, content)
+async function sendMessage(host: Host, session: TestSession, turn: TurnPlan): Promise<void> {
+  const { id, content, via } = turn
+  if (via === "producer") {
+    host.count("answer of a producer")
+    return produceAnswer(host, session, turn)
+  }
+  const file = turn.attach === true ? await uploadText(host, session, noteOf(id)) : null
+  if (file !== null) {
+    host.count("message with a file")
+    session.files.set(id, file.id)
+  }
+  if (via === "http") return postMessage(host, session, id, content, file === null ? [] : [file.id])
+  const extras = file === null ? {} : { attachments: [file] }
+  tabOf(session, 0).controller().sendMessageWithId(id, content, extras)
+}
+
+/** The uploaded text of a message. */
+function noteOf(id: string): string {
+  return `the note of ${id}`
 }
 
 /** Waits for the moment of a turn, or until it can no longer happen. */
@@ -93,7 +116,7 @@ function momentOf(session: TestSession, tab: Tab, id: string, moment: Moment, fr
 
 /** Waits, after the last fault, until every turn has ended and every tab shows what a reload shows. */
 export async function settleSession(host: Host, session: TestSession, differs: Differs): Promise<void> {
-  const report = (rule: Rule, detail: string): void => host.report({ rule, session: session.plan.name, detail })
+  const report: Report = (rule, detail) => host.report({ rule, session: session.plan.name, detail })
   session.isSettling = true
   for (const tab of session.tabs) {
     tab.proxy.disarm()
@@ -102,10 +125,13 @@ export async function settleSession(host: Host, session: TestSession, differs: D
   const isOut = (): boolean => session.tabs.every((tab) => tab.controller().outbox.listPending().length === 0)
   if (!(await untilTrue(isOut, host.patienceMs))) report("answered", "a message was never acknowledged")
   const open = await untilEnded(host, session)
+  await untilAnswersArrived(host, session)
+  await checkFiles(host, session, report)
   if (open.length > 0) report("turn_ends", clip(`not ended: ${open.join(", ")}`))
   await Promise.all(
     session.tabs.map((tab) => tab.until(() => differsFrom(session, tab, differs) === null, host.patienceMs / 2)),
   )
+  await checkObservers(host, session, report)
   for (const tab of session.tabs) {
     const difference = differsFrom(session, tab, differs)
     if (difference !== null) report("live_is_history", difference)
@@ -117,6 +143,37 @@ export async function settleSession(host: Host, session: TestSession, differs: D
     report("nothing_later", clip(`${toCanonicalJson(before)} became ${toCanonicalJson(session.page)}`))
   }
 }
+
+/** Waits until agents have answered all questions, also those of versions that are not active. */
+async function untilAnswersArrived(host: Host, session: TestSession): Promise<void> {
+  const late = performance.now() + ANSWERS_MS
+  while (performance.now() < late) {
+    const file = await readExport(host.server, session.id)
+    if (file !== null && !hasWaitingCall(file)) break
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+  // The answers begin turns.
+  await untilEnded(host, session)
+}
+
+/** A stored file is found by its bytes, under the id that the upload reported. */
+async function checkFiles(host: Host, session: TestSession, report: Report): Promise<void> {
+  for (const [message, id] of session.files) {
+    const again = await uploadText(host, session, noteOf(message))
+    if (again !== null && again.id !== id) report("files_kept", `the file ${id} of ${message} is now ${again.id}`)
+  }
+}
+
+async function checkObservers(host: Host, { observers, page }: TestSession, report: Report): Promise<void> {
+  for (const observer of observers) {
+    const difference = (): string | null => (page === null ? null : observer.differenceFrom(page))
+    await untilTrue(() => difference() === null, host.patienceMs / 2)
+    const found = difference()
+    if (found !== null) report("live_is_history", found)
+  }
+}
+
+type Report = (rule: Rule, detail: string) => void
 
 type Differs = (tab: Tab, page: HistoryPage) => string | null
 

@@ -1,8 +1,17 @@
 /** ask.ts: the suite's own HTTP requests, retried until they are answered, as a careful API client does. */
 
+import type { Asset } from "../../shared/protocol/event.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { TestServer } from "./server.ts"
-import { type Host, recordCancel, RETRY_MS, recordRefusal, type TestSession, TURN_END_MS } from "./test-session.ts"
+import {
+  type Host,
+  recordCancel,
+  RETRY_MS,
+  recordRefusal,
+  tabOf,
+  type TestSession,
+  TURN_END_MS,
+} from "./test-session.ts"
 
 export interface Answer {
   readonly status: number
@@ -29,8 +38,15 @@ export async function ask(server: TestServer, path: string, body?: object): Prom
 }
 
 /** Posts a message until it is accepted or refused. */
-export async function postMessage(host: Host, session: TestSession, id: string, content: string): Promise<void> {
-  const answer = await ask(host.server, `/v1/sessions/${session.id}/messages`, { id, content })
+export async function postMessage(
+  host: Host,
+  session: TestSession,
+  id: string,
+  content: string,
+  attachments: readonly string[] = [],
+): Promise<void> {
+  const message = { id, content, ...(attachments.length === 0 ? {} : { attachments }) }
+  const answer = await ask(host.server, `/v1/sessions/${session.id}/messages`, message)
   if (answer === null) return reportUnanswered(host, session, `the message ${id}`)
   const { status, body } = answer
   if (status === 202) session.ledger.get(id)?.acks.push(Number(Reflect.get(body, "seq")))
@@ -54,4 +70,39 @@ const PAGE_LIMIT = 120
 export async function readPage(server: TestServer, session: string): Promise<HistoryPage | null> {
   const answer = await ask(server, `/v1/sessions/${session}/conversation/recent?limit=${PAGE_LIMIT}`)
   return answer?.status === 200 ? (answer.body as HistoryPage) : null
+}
+
+/** Every version of every message, as JSONL; null if it could not be read. */
+export async function readExport(server: TestServer, session: string): Promise<string | null> {
+  try {
+    const headers = { authorization: `Bearer ${server.token()}` }
+    const signal = AbortSignal.timeout(TURN_END_MS)
+    const response = await fetch(`${server.url()}/v1/sessions/${session}/events`, { headers, signal })
+    return response.ok ? await response.text() : null
+  } catch {
+    return null
+  }
+}
+
+/** Longest upload, in milliseconds: a blackholed connection gives no sign. */
+const UPLOAD_MS = 1_500
+
+/** Uploads a text through the proxy of the first tab, again after each failure. The same bytes are stored once. */
+export async function uploadText(host: Host, session: TestSession, text: string): Promise<Asset | null> {
+  const late = performance.now() + TURN_END_MS
+  const headers = { authorization: `Bearer ${host.server.token()}` }
+  while (performance.now() < late) {
+    try {
+      const path = `http://127.0.0.1:${tabOf(session, 0).proxy.port}/v1/sessions/${session.id}/assets?name=note.txt`
+      const init = { method: "POST", headers, body: text, signal: AbortSignal.timeout(UPLOAD_MS) }
+      const response = await fetch(path, init)
+      const answer = (await response.json()) as Asset
+      if (response.ok) return answer
+    } catch {
+      // The server is down, or the connection was cut.
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+  reportUnanswered(host, session, `the upload of ${text}`)
+  return null
 }

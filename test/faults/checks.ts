@@ -11,6 +11,8 @@ import { toCanonicalJson } from "../../shared/json.ts"
 import { listCalls, isEnded, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { lateBy, wrongEnding } from "./endings.ts"
+import { findLateViolations, isAsynchronous } from "./late-answers.ts"
+import { findProducerViolations } from "./producer.ts"
 import { strangeStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
 import type { TestSession } from "./test-session.ts"
@@ -54,7 +56,19 @@ function checkStored(session: TestSession, stored: StoredSession, facts: Facts, 
   checkEnds(session, stored, facts, report)
   checkCancels(session, stored, report)
   checkEffects(session, stored, facts.effects, report)
+  checkFiles(session, stored, report)
+  for (const { rule, detail } of findProducerViolations(session, stored)) report(rule, detail)
+  for (const { rule, detail } of findLateViolations(session.plan.name, stored)) report(rule, detail)
   for (const tab of session.tabs) checkShown(tab, stored, report)
+}
+
+/** A message that is stored has the file that was sent with it. */
+function checkFiles({ files }: TestSession, { all }: StoredSession, report: Report): void {
+  for (const [id, file] of files) {
+    const message = all.find((one) => one.id === id)
+    if (message !== undefined && !message.attachments.some((asset) => asset.id === file))
+      report("files_kept", `${id} was sent with ${file} and has ${message.attachments.length} files`)
+  }
 }
 
 /** An acknowledged message is stored once with its text, or was withdrawn. A refused message is not stored. */
@@ -245,6 +259,12 @@ function checkEnded(id: string, states: readonly WireMessage[], final: Message, 
   if (other !== undefined) report("ends_once", `${id}: ${around(endJson(other), last)}`)
 }
 
+/** The late answer of an agent changes its call after the end. */
 function endJson({ segments, status, reason, metrics }: WireMessage): string {
-  return toCanonicalJson({ segments, status, reason, metrics })
+  const fixed = segments.map((segment) => {
+    if (segment.type !== "tool" || !isAsynchronous(segment)) return segment
+    const { status: _status, result: _result, error: _error, ...rest } = segment
+    return rest
+  })
+  return toCanonicalJson({ segments: fixed, status, reason, metrics })
 }

@@ -18,11 +18,11 @@ export const WORK_MS = 3_000
 
 /**
  * How much too late an answer ended, in milliseconds, counted from its start or from the last restart before its end. 0 if
- * it ended in time, or if it waited for an approval.
+ * it ended in time, if it waited for an approval, or if an external producer determined its duration.
  */
-export function lateBy({ timestamp, metrics, parts }: Message, readyAt: readonly number[]): number {
+export function lateBy({ timestamp, metrics, parts, mode }: Message, readyAt: readonly number[]): number {
   const hasApproval = parts.some((part) => part.type === "tool_call" && part.call.approval !== null)
-  if (metrics === null || hasApproval) return 0
+  if (metrics === null || hasApproval || mode === "external") return 0
   const began = Date.parse(timestamp)
   const end = began + metrics.ms
   const from = Math.max(began, ...readyAt.filter((at) => at <= end))
@@ -94,6 +94,8 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
   const expected = played === null ? null : expectedEnding(played.play)
   const describeWrong = (what: string): string =>
     `${answer.id}: ${status} ${reason ?? ""} after ${clip(circumstances.question, 60)}: ${what}`
+  // A producer that can't be reached for too long is gone.
+  if (answer.mode === "external" && status === "interrupted" && reason === "producer_gone") return null
   switch (status) {
     case "queued":
     case "running":

@@ -15,7 +15,7 @@ const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 60))
 /** The default seed is the same everywhere, so that a failure is caused by the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)
 
-test(`[FS1] [FS2] [FS3] [FS6] [FS7] [FS8] [FS9] ${FAULTS} seeded faults: no message is lost or duplicated, and every turn ends`, async () => {
+test(`[FS1] [FS2] [FS3] [FS6] [FS7] [FS8] [FS9] [FS11] [FS12] ${FAULTS} seeded faults: no message is lost or duplicated, and every turn ends`, async () => {
   const started = performance.now()
   const reports = await playUntil(FAULTS, FROM, () => {})
   const total = totalOf(reports, performance.now() - started)

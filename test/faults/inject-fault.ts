@@ -6,6 +6,7 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import { postCancel, postMessage, readPage } from "./ask.ts"
 import { type Fault, planWords, type ThenKill, type TurnPlan } from "./plan.ts"
+import { repeatRecords } from "./producer.ts"
 import { expectMessage, type Host, isQuietIn, type TestSession, tabOf } from "./test-session.ts"
 import type { Tab } from "./tab.ts"
 
@@ -28,7 +29,8 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
     case "cut":
       return void tabOf(session, fault.tab).proxy.cut(fault.how)
     case "repeat":
-      host.count(`repeat: ${fault.via}`)
+      host.count(`repeat: ${turn.via === "producer" ? "records" : fault.via}`)
+      if (turn.via === "producer") return repeatRecords(host, session, turn)
       if (fault.via === "http") return postMessage(host, session, turn.id, turn.content)
       tabOf(session, 0).say({ type: "send", id: turn.id, content: turn.content })
       return

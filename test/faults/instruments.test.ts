@@ -5,10 +5,13 @@ import { expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { fold, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
 import { checkSession } from "./checks.ts"
 import { lateBy, wrongEnding } from "./endings.ts"
+import { findLateViolations } from "./late-answers.ts"
+import { type ObservedSocket, openObserver } from "./observer.ts"
 import { createFrameReader } from "./frames.ts"
 import { strangeStates } from "./prefixes.ts"
 import { startProxy } from "./proxy.ts"
@@ -273,6 +276,9 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
     id: "s",
     plan: { name: "s", tabs: 0, turns: [] },
     tabs: [],
+    observers: [],
+    produced: new Map(),
+    files: new Map(),
     ledger: new Map(),
     withdrawals: new Map(),
     cancelRequested: new Set(),
@@ -287,6 +293,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
     epoch: "e",
     all,
     seqs: new Map(),
+    places: new Map(),
     withdrawn: new Map(),
     path: [],
     lastSeq: 1,
@@ -328,4 +335,86 @@ test("[FS5] an end too late after the start, or after the last restart, is repor
   const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
   expect([lateBy(ended(5_000), []), lateBy(ended(15_000), [began + 11_000])]).toEqual([0, 0])
   expect([lateBy(ended(9_000), []) > 0, lateBy(ended(15_000), [began + 1_000]) > 0]).toEqual([true, true])
+})
+
+/** An answer at position 2 with a call that another agent answered late. */
+function askedLater(): Message {
+  const args = '{"agent":"researcher","mode":"async","message":"x"}'
+  const provisional = '{"mode":"async","status":"queued"}'
+  const events = [
+    { type: "step_start" },
+    { type: "tool_call", call_id: "call_2_0", name: "agents_message", args },
+    { type: "tool_call_start", call_id: "call_2_0", channel: "user", ordinal: null },
+    { type: "tool_result", call_id: "call_2_0", status: "waiting", result: provisional, card: null, error: null },
+    { type: "end", status: "completed", reason: null, metrics: null },
+    { type: "tool_result", call_id: "call_2_0", status: "ok", result: '{"answer":"y"}', card: null, error: null },
+  ] as const
+  return events.reduce((message: Message, event) => fold(message, event), EMPTY)
+}
+
+function lateFound(
+  replies: readonly { readonly id: string; readonly pos: number; readonly parent: number }[],
+): string[] {
+  const answer = askedLater()
+  const other: Message = { ...EMPTY, id: "other", status: "completed" }
+  const agent = { direction: "received", name: "researcher", exchange: "r", call_id: "call_2_0" } as const
+  const messages = replies.map(({ id }): Message => ({ ...EMPTY, id, role: "agent", status: "completed", agent }))
+  const places = new Map([
+    [answer.id, { pos: 2, parent: 1 }],
+    ["other", { pos: 3, parent: 1 }],
+    ...replies.map(({ id, pos, parent }) => [id, { pos, parent }] as const),
+  ])
+  const all = [answer, other, ...messages]
+  const stored = { id: "s", epoch: "e", all, seqs: new Map(), places, withdrawn: new Map(), path: [answer], lastSeq: 1 }
+  return findLateViolations("s", stored).map(({ detail }) => detail)
+}
+
+test("[FS5] a late answer that begins no turn, two turns, or one on another path is reported", () => {
+  expect(lateFound([{ id: "r", pos: 4, parent: 2 }])).toEqual([])
+  expect(lateFound([])).toHaveLength(1)
+  expect(
+    lateFound([
+      { id: "r", pos: 4, parent: 2 },
+      { id: "r2", pos: 6, parent: 4 },
+    ]),
+  ).toHaveLength(1)
+  expect(lateFound([{ id: "r", pos: 4, parent: 3 }])).toHaveLength(1)
+})
+
+test("[FS5] the late answer of an agent may replace the provisional one, and nothing else of an ended answer", () => {
+  const answered = askedLater()
+  const [part] = answered.parts
+  if (part?.type !== "tool_call") throw new Error("no call")
+  const result = '{"mode":"async","status":"queued"}'
+  const before: Message = { ...answered, parts: [{ ...part, call: { ...part.call, status: "waiting", result } }] }
+  expect(strangeStates(answered, [messageToWire(before)])).toEqual([])
+  // An answer that was shown is not taken back.
+  expect(strangeStates(before, [messageToWire(answered)])).toHaveLength(1)
+})
+
+test("[FS12] an independent client reports a frame about a message that history lacks, and a gap", async () => {
+  const found: Rule[] = []
+  const frames = [
+    { type: "hello", protocol: PROTOCOL_VERSION, epoch: "e", seq: 4 },
+    { type: "ops", seq: 5, prev: 4, message: "unknown", ops: [] },
+    { type: "ops", seq: 7, prev: 5, message: "a", ops: [] },
+  ]
+  const socket: ObservedSocket = {
+    ...{ onopen: null, onmessage: null, onclose: null, onerror: null, readyState: WebSocket.OPEN },
+    send: () => queueMicrotask(sayAll),
+    close() {},
+  }
+  const sayAll = (): void => {
+    for (const frame of frames.splice(0))
+      socket.onmessage?.call(socket as WebSocket, new MessageEvent("message", { data: JSON.stringify(frame) }))
+  }
+  const observer = openObserver({
+    openSocket: () => socket,
+    isLive: true,
+    readHistory: async () => ({ messages: [messageToWire(EMPTY)], has_more: false, epoch: "e", seq: 4 }),
+    report: (rule) => void found.push(rule),
+  })
+  socket.onopen?.call(socket as WebSocket, new Event("open"))
+  await expect.poll(() => found).toEqual(["live_is_history", "seq_in_order"])
+  observer.close()
 })

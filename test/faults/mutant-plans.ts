@@ -2,7 +2,9 @@
  * mutant-plans.ts: for each mutant a short plan with the fault, and the moment, that exposes it.
  */
 
-import type { Fault, Moment, RunPlan, TurnPlan } from "./plan.ts"
+import type { Fault, Moment, Revising, RunPlan, TurnPlan } from "./plan.ts"
+import { produceWords } from "./producer.ts"
+import { askLater } from "./script.ts"
 import type { Rule } from "./violation.ts"
 
 /** The mutants of mutants.ts, each with the rules of which at least one has to be reported. */
@@ -17,7 +19,16 @@ export const DETECTED_BY = {
   drop_window: ["live_is_history", "shown_is_stored"],
   late_delta: ["nothing_later", "ends_once"],
   run_again: ["once_dispatched"],
+  inactive_shown: ["live_is_history", "late_in_place"],
+  answer_dropped: ["late_in_place"],
+  record_again: ["records_once"],
+  file_lost: ["files_kept"],
 } as const satisfies Readonly<Record<string, readonly Rule[]>>
+
+/** Variables of the server. A producer has to be back before it counts as gone. */
+export const MUTANT_VARS: { readonly [name in Mutant]?: Readonly<Record<string, string>> } = {
+  record_again: { TIME_SCALE: "0.2" },
+}
 
 export type Mutant = keyof typeof DETECTED_BY
 
@@ -36,6 +47,14 @@ const EFFECT = `/script ${JSON.stringify([
   [{ type: "text_delta", delta: "Done." }],
 ])}`
 
+/** A turn that takes longer than the other agent of LATER needs. */
+const PAUSE = `/script ${JSON.stringify([
+  [{ type: "tool_call", name: "probe_slow", args: '{"ms":3000}' }],
+  [{ type: "text_delta", delta: KEY }],
+])}`
+/** A turn that asks another agent, which works for 1.5 s. */
+const LATER = askLater(1_500, KEY)
+
 const ACKED: Moment = { at: "acked" }
 const KILL: Fault = { kind: "kill", again: false }
 
@@ -50,7 +69,7 @@ export function planFor(mutant: Mutant, seed: number): RunPlan {
 
 /** A unique text. */
 function wordsFor(content: string, id: string): string {
-  return content.includes(KEY) ? content.replace(KEY, id) : `${content} ${id}`
+  return content.includes(KEY) ? content.replaceAll(KEY, id) : `${content} ${id}`
 }
 
 type Turn = Pick<TurnPlan, "content" | "fault" | "moment"> & Partial<TurnPlan>
@@ -80,7 +99,22 @@ function turnsFor(mutant: Mutant): readonly Turn[] {
       return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
     case "run_again":
       return [{ content: EFFECT, fault: KILL, moment: { at: "ms", ms: 300 } }]
+    case "inactive_shown":
+      return [{ content: LATER, fault: revise("edit"), moment: { at: "ended" } }]
+    case "answer_dropped":
+      return [
+        { content: LATER, fault: revise("edit"), moment: { at: "ended" } },
+        { content: PAUSE, fault: revise("switch"), moment: { at: "ended" } },
+      ]
+    case "record_again":
+      return [{ content: produceWords(100), via: "producer", fault: KILL, moment: frame(3) }]
+    case "file_lost":
+      return [{ content: SHORT, via: "http", attach: true, fault: KILL, moment: ACKED }]
   }
+}
+
+function revise(how: Revising): Fault {
+  return { kind: "revise", how, thenKill: null }
 }
 
 function frame(n: number): Moment {

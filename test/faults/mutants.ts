@@ -58,6 +58,21 @@ function storeOverrides(mutant: string | undefined, store: SessionStore): Partia
     // A tool with side effects that was running when the process was killed runs again.
     case "run_again":
       return { findMessageAt: (pos) => markRunningAsAllowed(store.findMessageAt(pos)) }
+    // A late answer is treated as if the version that asked were active.
+    case "inactive_shown":
+      return { isOnPath: () => true }
+    // A late answer to an inactive version is dropped.
+    case "answer_dropped":
+      return { agentAsks: override(store.agentAsks, { holdAnswer: (id) => store.agentAsks.closeOutboundAsk(id) }) }
+    // The number of the newest record of a producer is lost in a restart.
+    case "record_again":
+      return { setAckedRecord() {} }
+    // A message is stored without its files.
+    case "file_lost":
+      return {
+        insertMessage: ({ message, ...place }) =>
+          store.insertMessage({ ...place, message: { ...message, attachments: [] } }),
+      }
     default:
       return {}
   }

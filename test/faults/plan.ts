@@ -6,7 +6,8 @@
 
 import { type Chance, createChance } from "./chance.ts"
 import type { Cut } from "./proxy.ts"
-import { scriptWords } from "./script.ts"
+import { produceWords } from "./producer.ts"
+import { laterWords, scriptWords } from "./script.ts"
 import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 
 /** The model of a run. */
@@ -55,7 +56,10 @@ export interface PlannedApproval {
 export interface TurnPlan {
   readonly id: string
   readonly content: string
-  readonly via: "socket" | "http"
+  /** `producer`: an external producer sends the answer, and there is no question. */
+  readonly via: "socket" | "http" | "producer"
+  /** A file is uploaded first and sent with the message. */
+  readonly attach?: boolean
   readonly fault: Fault
   readonly moment: Moment
   readonly approval: PlannedApproval | null
@@ -66,6 +70,8 @@ export interface TurnPlan {
 export interface SessionPlan {
   readonly name: string
   readonly tabs: number
+  /** Independent clients follow the session. Default: yes. */
+  readonly isObserved?: boolean
   readonly turns: readonly TurnPlan[]
 }
 
@@ -103,8 +109,9 @@ function planSession(chance: Chance, name: string, model: ModelKind, turns: numb
   const tabs = chance.odds(0.5) ? 2 : 1
   const plans: TurnPlan[] = []
   for (let at = 0; at < turns; at++) {
-    const turn = planTurn(chance, `${name}-${at}`, model, tabs)
     const before = plans.at(-1)
+    const planned = planTurn(chance, `${name}-${at}`, model, tabs)
+    const turn = planSender(chance, planned, before?.patient !== false)
     // A message can only be withdrawn from the queue if another one is before it.
     if (turn.fault.kind === "withdraw" && before !== undefined) plans[at - 1] = { ...before, patient: false }
     plans.push(turn)
@@ -125,6 +132,15 @@ function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): T
   const patient = isAlone || (chance.odds(0.75) && !(asks && approval === null))
   const moment = planMoment(chance, fault, asks)
   return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, approval, patient }
+}
+
+/** Some messages carry a file, and some answers come from an external producer, if nothing is queued before them. */
+function planSender(chance: Chance, turn: TurnPlan, isIdle: boolean): TurnPlan {
+  const { kind } = turn.fault
+  if (kind === "model" || kind === "withdraw") return turn
+  const content = produceWords(chance.between(10, 60))
+  if (isIdle && chance.odds(0.12)) return { ...turn, content, via: "producer", approval: null, patient: true }
+  return kind !== "repeat" && chance.odds(0.12) ? { ...turn, attach: true } : turn
 }
 
 /** The decision if the plan has none. */
@@ -193,6 +209,8 @@ const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]
 
 /** A unique message that makes the model do something. */
 export function planWords(chance: Chance, id: string, model: ModelKind, asks: boolean): string {
+  // Another agent answers after the turn, perhaps when another version is active.
+  if (model === "scripted" && !asks && chance.odds(0.2)) return laterWords(chance, id)
   if (model === "upstream") return `play ${asks ? "asks" : chance.pick(["words", "thought", "tools", "effects"])} ${id}`
   if (asks) return scriptWords(chance, id, true)
   switch (chance.int(6)) {

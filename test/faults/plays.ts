@@ -18,7 +18,8 @@ export function everyPlay(): RunPlan {
       moment: { at: "ended" },
       approval: { decision: "allow", tab: 0, afterMs: 0, disputed: false },
     }
-    return { name, tabs: 1, turns: [turn] }
+    // Without further clients: all sessions begin at once, and the time limits of the model are short.
+    return { name, tabs: 1, isObserved: false, turns: [turn] }
   })
   return { seed: 1, model: "upstream", contextTokens: null, sessions }
 }

@@ -90,10 +90,17 @@ const RANKS = { queued: 0, waiting: 1, running: 2, ok: 3, failed: 3, interrupted
 function isIntermediateState(shown: ToolSegment, final: ToolSegment | undefined): boolean {
   if (final === undefined || shown.name !== final.name || shown.args !== final.args) return false
   if (isSettled(shown.status)) return isSame(shown, final)
+  // The late answer of an agent replaces the provisional result.
+  if (isDeferredTool(shown)) return isSettled(final.status) || isSame(shown, final)
+  if (isDeferredTool(final)) return shown.result === undefined
   if (RANKS[shown.status] > RANKS[final.status] || shown.result !== undefined || shown.error !== undefined) return false
   if (!isIntermediateApproval(shown.approval, final.approval)) return false
   if (shown.truncated !== undefined && final.truncated === undefined) return false
   return (final.output ?? "").startsWith(shown.output ?? "")
+}
+
+function isDeferredTool({ status, result }: ToolSegment): boolean {
+  return status === "waiting" && result !== undefined
 }
 
 /** A decision is not undone, and a call that asks keeps asking until a decision is made. */
@@ -122,8 +129,8 @@ function isHeadOnTheWay(shown: WireMessage, final: WireMessage): boolean {
   return isSame(fixedOf(shown), fixedOf(final))
 }
 
-function fixedOf({ id, role, exchange_id, reply_to, topic, mode, timestamp }: WireMessage): object {
-  return { id, role, exchange_id, reply_to, topic, mode, timestamp }
+function fixedOf({ id, role, exchange_id, reply_to, mode, timestamp }: WireMessage): object {
+  return { id, role, exchange_id, reply_to, mode, timestamp }
 }
 
 function isSame(a: unknown, b: unknown): boolean {

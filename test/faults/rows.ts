@@ -17,6 +17,8 @@ export interface StoredSession {
   readonly seqs: ReadonlyMap<string, number>
   /** Seq with which a message was withdrawn from the queue, by id. */
   readonly withdrawn: ReadonlyMap<string, number>
+  /** Position and parent of each message that has begun, by id. */
+  readonly places: ReadonlyMap<string, { readonly pos: number; readonly parent: number | null }>
   /** The active path, oldest first, followed by the queued messages. */
   readonly path: readonly Message[]
   readonly lastSeq: number
@@ -49,11 +51,13 @@ function readSession(file: string): StoredSession | null {
     const queued = store.readQueue().map(({ message }) => message)
     const all: Message[] = []
     const seqs = new Map<string, number>()
+    const places = new Map<string, { pos: number; parent: number | null }>()
     for (let pos = 1; pos <= store.readNewestPos(); pos++) {
       const stored = store.findMessageAt(pos)
       if (stored === null) continue
       all.push(stored.message)
       seqs.set(stored.message.id, stored.seq)
+      places.set(stored.message.id, { pos, parent: stored.parent })
     }
     const path: Message[] = []
     for (let pos = store.readTip(); pos !== null; ) {
@@ -65,7 +69,7 @@ function readSession(file: string): StoredSession | null {
     const { id, epoch } = session
     const withdrawn = new Map(store.readWithdrawnSince(0).map(({ message, seq }) => [message.id, seq]))
     const lastSeq = store.readLastSeq()
-    return { id, epoch, seqs, withdrawn, lastSeq, all: [...all, ...queued], path: [...path, ...queued] }
+    return { id, epoch, seqs, places, withdrawn, lastSeq, all: [...all, ...queued], path: [...path, ...queued] }
   } finally {
     database.close()
   }

@@ -20,6 +20,19 @@ export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   return `/script ${JSON.stringify(steps)}`
 }
 
+/** Asks another agent, whose answer arrives after the turn has ended. */
+export function laterWords(chance: Chance, id: string): string {
+  return askLater(chance.between(20, 500), id, speech(chance, id))
+}
+
+/** The same, after some speech. `ms`: how long the other agent works. It says little, because other turns may wait for it. */
+export function askLater(ms: number, id: string, before: readonly Event[] = []): string {
+  const research = [[call("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
+  const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }
+  const last: Event = { type: "text_delta", delta: `${id}-last` }
+  return `/script ${JSON.stringify([[...before, call("agents_message", question)], [last]])}`
+}
+
 function toolCall(chance: Chance, key: string): Event {
   switch (chance.int(7)) {
     case 0:

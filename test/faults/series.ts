@@ -1,6 +1,6 @@
 /** series.ts: repeats runs until enough faults were injected, or until a mutant is detected. */
 
-import { DETECTED_BY, type Mutant, planFor } from "./mutant-plans.ts"
+import { DETECTED_BY, type Mutant, MUTANT_VARS, planFor } from "./mutant-plans.ts"
 import { type Report, runPlan, runSeed } from "./run.ts"
 import type { Rule } from "./violation.ts"
 
@@ -27,7 +27,8 @@ export async function playUntil(faults: number, from: number, say: (line: string
 export async function triesToFind(mutant: Mutant): Promise<number | null> {
   const rules: readonly Rule[] = DETECTED_BY[mutant]
   for (let seed = 1; seed <= TRIES; seed++) {
-    const { violations } = await runPlan(planFor(mutant, seed), { MUTANT: mutant }, PATIENCE_MS)
+    const vars = { ...MUTANT_VARS[mutant], MUTANT: mutant }
+    const { violations } = await runPlan(planFor(mutant, seed), vars, PATIENCE_MS)
     if (violations.some(({ rule }) => rules.includes(rule))) return seed
   }
   return null

@@ -22,6 +22,8 @@ export interface TestServer {
   /** Evicts an idle session from memory. */
   evict(session: string): Promise<void>
   createSession(): Promise<string>
+  /** A token for external producers of this session. */
+  externalToken(session: string): Promise<string>
   /** Stops the server. The state folder stays until `remove`. */
   stop(): Promise<void>
   remove(): Promise<void>
@@ -71,6 +73,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
     async createSession() {
       return (await cuecard.createSession()).id
     },
+    externalToken: (session) => cuecard.tokenFor({ scope: "external", session }),
     async stop() {
       await crashing
       await cuecard.kill()

@@ -8,6 +8,8 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import type { Chance } from "./chance.ts"
 import type { ModelKind, SessionPlan } from "./plan.ts"
+import { readPage } from "./ask.ts"
+import { type Observer, openObserver } from "./observer.ts"
 import { startProxy } from "./proxy.ts"
 import type { TestServer } from "./server.ts"
 import { createMemoryStorage, openTab, type Tab } from "./tab.ts"
@@ -37,6 +39,12 @@ export interface TestSession {
   readonly cancelled: Map<string, number[]>
   /** Withdrawals: the id of the command and of the withdrawn message. */
   readonly withdrawals: Map<string, string>
+  /** Independent clients: one live, one that takes whole messages. */
+  readonly observers: readonly Observer[]
+  /** The status that the producer of an external answer was told, by its id; null if it was told none. */
+  readonly produced: Map<string, string | null>
+  /** The uploaded file of each message that was sent with one. */
+  readonly files: Map<string, string>
   /** The object is being evicted, so no new command may start. */
   isEvicting: boolean
   /** All plans have been played, so calls that still wait are denied. */
@@ -87,6 +95,16 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
     id: sessionId,
     plan,
     tabs,
+    observers: (plan.isObserved === false ? [] : [true, false]).map((isLive) =>
+      openObserver({
+        openSocket: () => openSocket(host.server, sessionId),
+        isLive,
+        readHistory: () => readPage(host.server, sessionId),
+        report: (rule, detail) => host.report({ rule, session: plan.name, detail }),
+      }),
+    ),
+    produced: new Map(),
+    files: new Map(),
     ledger: new Map(),
     withdrawals: new Map(),
     cancelRequested: new Set(),
@@ -96,7 +114,7 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
     isSettling: false,
     page: null,
   }
-  for (const { id, content } of plan.turns) expectMessage(session, id, content)
+  for (const { id, content, via } of plan.turns) expectMessage(session, id, via === "producer" ? null : content)
   let ids = 0
   const nextId = (): string => `${plan.name}-r${++ids}`
   for (let at = 0; at < plan.tabs; at++) {
@@ -111,6 +129,11 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
     tabs.push(openTab({ ...deps, onFrameSent, onAnswer }))
   }
   return session
+}
+
+function openSocket(server: TestServer, session: string): WebSocket {
+  const url = `${server.url().replace("http", "ws")}/v1/sessions/${session}/socket`
+  return new WebSocket(url, ["cuecard.v1", `token.${server.token()}`])
 }
 
 export function expectMessage({ ledger }: TestSession, id: string, content: string | null): LedgerEntry {
@@ -163,6 +186,7 @@ export function isQuietIn(tab: Tab): boolean {
 }
 
 export async function closeTestSession(session: TestSession): Promise<void> {
+  for (const observer of session.observers) observer.close()
   for (const tab of session.tabs) {
     tab.close()
     await tab.proxy.close()

@@ -21,6 +21,9 @@ export const RULES = {
   once_dispatched: "a call with side effects is dispatched at most once, and exactly once if it succeeded",
   cancel_holds: "a cancelled answer stays cancelled, with the acknowledged seq",
   answered: "every request is answered",
+  late_in_place: "a late answer of an agent begins one turn, below the version that asked, once that is active",
+  records_once: "each record of an external producer takes effect once",
+  files_kept: "an uploaded file is stored, and the message that was sent with it has it",
 } as const
 
 export type Rule = keyof typeof RULES

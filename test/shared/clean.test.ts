@@ -54,14 +54,41 @@ table("CL2", [
   ["<span id='weather_1'>Hi</span>", "<span id='weather_1'>Hi</span>"],
   ['<span id="weather_1">Hi</span>', '<span id="weather_1">Hi</span>'],
   ["<SPAN  ID='weather_1' class=x>Hi</SPAN >", "<span id='weather_1'>Hi</span>"],
-  ["<span class='evil' onclick='…'>x</span>", "<span>x</span>"],
-  ["<span id=weather_1>x</span>", "<span>x</span>"],
-  ["<span id='Weather_1'>x</span>", "<span>x</span>"],
-  ["<span id='weather'>x</span>", "<span>x</span>"],
+  ["<span class='evil' onclick='…'>x</span>", "x"],
+  ["<span id=weather_1>x</span>", "x"],
+  ["<span id='Weather_1'>x</span>", "x"],
+  ["<span id='weather'>x</span>", "x"],
   ["<span id='a_1' id='b_2'>x</span>", "<span id='a_1'>x</span>"],
   ["x</span>y", "xy"],
-  ["<span>a</span></span>", "<span>a</span>"],
+  ["<span>a</span></span>b", "ab"],
+  ["<span id='a_1'>a <span class=x>b</span> c</span> d", "<span id='a_1'>a b c</span> d"],
+  ["<span id='a_1'><span>a <span>b</span></span> c</span> d</span>", "<span id='a_1'>a b c</span> d"],
+  ["<span class=x><span id='a_1'>a</span> b</span> c", "<span id='a_1'>a</span> b c"],
+  ["<span id='a_1'>a <span id='b_2'>b</span> c</span> d", "<span id='a_1'>a <span id='b_2'>b</span> c d"],
+  ["<span id='a_1'>a <span>`</span>` b</span> c</span>", "<span id='a_1'>a `</span>` b c</span>"],
   ["<span id='a_1'>open", "<span id='a_1'>open"],
+])
+
+table("CL11", [
+  ["<div>a</div><div>b</div>", "a b"],
+  ["<DIV class=x>a</DIV ><section><article>1</article>", "a 1"],
+  ["a<img src=x>b<button>c</button>d", "a b c d"],
+  ["a <div>b</div>\n<div>c</div>", "a b\nc"],
+  ["**<div>a</div>**", "**a**"],
+  ["`a`<div>b</div>(<p>c</p>)", "`a`b(<p>c</p>)"],
+  ["f<font>oo</font>b<time>ar</time>", "foobar"],
+  ["你<div>好</div>", "你 好"],
+])
+
+table("CL12", [
+  ["    <script>x</script>", "    &lt;script>x&lt;/script>"],
+  ["\t<iframe src=x></iframe>", "\t&lt;iframe src=x>&lt;/iframe>"],
+  ["a\n     x = '<video>'\nb <video></video>c", "a\n     x = '&lt;video>'\nb c"],
+  ["   <script>x</script>y", "   y"],
+  ["    <b class=x>y</b> <span class=x>z</span>", "    <b>y</b> z"],
+  ["    <span id='a_1' class=x>y</span>", "    <span id='a_1'>y</span>"],
+  ["  <!-- x -->  <script>y</script>", "    &lt;script>y&lt;/script>"],
+  ["```\n    <div>\n```\n<div>x", "```\n    <div>\n```\nx"],
 ])
 
 const SWALLOWED = "script style iframe object embed noscript template svg math textarea title".split(" ")

@@ -64,10 +64,10 @@ function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string
       case "thinking":
         return `${segment.type} ${JSON.stringify(segment.content)}`
       case "tool": {
-        const { name, args, status, output, result, error } = segment
+        const { name, args, status, output, result, error, truncated } = segment
         const nestedText = output === undefined ? "" : ` output ${JSON.stringify(output)}`
         const came = result === undefined ? "" : ` result ${JSON.stringify(result)}`
-        return `tool ${name} ${JSON.stringify(args)} ${status}${nestedText}${came}${error ? ` ${error.code}: ${error.message}` : ""}`
+        return `tool ${name} ${JSON.stringify(args)} ${status}${nestedText}${came}${error ? ` ${error.code}: ${error.message}` : ""}${truncated ? ` of ${truncated.lines} lines ${truncated.bytes} bytes` : ""}`
       }
       default:
         return segment.type

@@ -27,8 +27,8 @@ test("[TE12] the package entry exports what other projects need", () => {
       "createCodexMapper",
       "createPiMapper",
       "createSegmenter",
+      "createHistoryReader",
       "fold",
-      "historyToRecords",
       "parse",
       "parseClientFrame",
       "parseDirectives",
@@ -52,7 +52,7 @@ test("[TE12] its functions run in plain Node: sanitise, segment, validate, conve
       segments: cuecard.parse("<span id='weather_1'>Mild.</span>", [{ name: "weather", ordinal: 1, result }]),
       frame: cuecard.parseClientFrame('{"type":"ping"}').ok,
       url: cuecard.checkPublicUrl("http://localhost/").ok,
-      roles: cuecard.historyToRecords(history, 1).map((record) => record.type),
+      roles: cuecard.createHistoryReader(() => null).readValue(history, "1").map((record) => record.type),
     }))
   `)
   expect(result).toEqual({

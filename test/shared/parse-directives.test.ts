@@ -157,7 +157,9 @@ describe("replies and voice", () => {
     ["[[AUDIO_as_voice]]", ["voice"]],
     ["x[[audio_as_voice ]]y", ['text "xy"', "voice"]],
     ["[[audio_as\n_voice]]", ['text "[[audio_as\\n_voice]]"']],
-    ["[[reply_to]] [[reply_to:a b]] [reply_to_current]", ['text "[[reply_to]] [[reply_to:a b]] [reply_to_current]"']],
+    ["x[[reply_to]]y [[reply_to:a b]]", ['text "xy"', "drift reply_unknown nothing", "drift reply_unknown a b"]],
+    ["x[[ reply_to : [m1] ]]", ['text "x"', "drift reply_unknown [m1]"]],
+    ["[reply_to_current] [[reply_tom1]]", ['text "[reply_to_current] [[reply_tom1]]"']],
   ])("[DR5] [DR22] %j", (text, expected) => {
     expect(read(text, { current: "u1", replies: ["m1", "m2"] })).toEqual(expected)
   })

@@ -5,11 +5,19 @@ import { expect, test } from "vitest"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
 import { assertProperty } from "../support/seeded.ts"
-import { INNER_NAMES, INNER_V4, INNER_V6, ROWS, verdictOf } from "../support/url-table.ts"
+import { AMBIGUOUS, INNER_NAMES, INNER_V4, INNER_V6, ROWS, verdictOf } from "../support/url-table.ts"
 
 test("[PU1] the table has at least 250 different addresses", () => {
   expect(new Set(ROWS.map(([url]) => url)).size).toBe(ROWS.length)
   expect(ROWS.length).toBeGreaterThanOrEqual(250)
+})
+
+test.each(AMBIGUOUS)("[PU5] [PU6] %j is refused: %s", (url, verdict) => {
+  expect(verdictOf(url)).toBe(verdict)
+})
+
+test("[PU5] labels of up to 63 characters are accepted", () => {
+  expect(verdictOf(`https://${"a".repeat(63)}.${"b".repeat(63)}.com/`)).toBe("ok")
 })
 
 test.each(ROWS.filter(([, verdict]) => verdict !== "host"))("[PU1] %j is %s", (url, verdict) => {
@@ -156,7 +164,7 @@ test("[PU3] every notation of every private IPv4 address is refused, inside IPv6
   )
 })
 
-test("[PU3] no notation of a public address is refused", () => {
+test("[PU3] [PU5] a public address is accepted as four decimal numbers, and in no other notation", () => {
   const isInner = (address: number): boolean =>
     INNER_RANGES.some(([first, size]) => address >= first && address < first + size)
   // Three small reserved ranges and a cloud's metadata address are refused too.
@@ -167,7 +175,9 @@ test("[PU3] no notation of a public address is refused", () => {
     fc.property(
       outer.chain((address) => fc.tuple(fc.constant(address), toV4Notation(address))),
       ([address, text]) => {
-        expect(verdictOf(`https://${text}/x`)).toBe("ok")
+        const decimal = [24, 16, 8, 0].map((shift) => (address >>> shift) & 0xff).join(".")
+        expect(verdictOf(`https://${decimal}/x`)).toBe("ok")
+        if (text !== decimal) expect(verdictOf(`https://${text}/x`)).not.toBe("ok")
         for (const inner of toV6Notations(address)) expect(verdictOf(`https://[${inner}]/`)).toBe("ok")
       },
     ),

@@ -9,6 +9,7 @@ import type { Op, Segment } from "../../shared/protocol/segment.ts"
 import { toCanonicalJson, parseJson } from "../../shared/json.ts"
 import { MAX_CARD_BYTES, MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from "../../shared/limits.ts"
 import { fold, createMessage } from "../../shared/protocol/message.ts"
+import { clean } from "../../shared/sanitize/clean.ts"
 import { createSegmenter, messageToWire, parse, plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { stripSpans } from "../../shared/segment/span-tag.ts"
 import { truncateLines, countUtf8Bytes } from "../../shared/truncate.ts"
@@ -106,6 +107,58 @@ describe("parse", () => {
         }
         live = apply(live, cut.end())
         expect(toCanonicalJson(live)).toBe(toCanonicalJson(parse(text, ROWS)))
+      }),
+    )
+  })
+
+  /** Texts with spans among Markdown that spans may leave without text. */
+  const MARKUP = fc
+    .array(
+      fc.oneof(
+        { arbitrary: fc.constantFrom("<span id='weather_1'>Cool.</span>", '<span id="weather_9">x</span>'), weight: 3 },
+        fc.constantFrom("<span id='weather_2'>", "</span>", "<b>", "</b>", "<br>", "`", "\n```\n", "\\"),
+        fc.constantFrom("*", "**", "***", "_", "~~", "|", "\n", "\n\n", " ", "  ", ".", ", ", "(", ")", "—", ":"),
+        fc.constantFrom("- ", "* ", "1. ", "2) ", "> ", "# ", "[ ] ", "---", "\n- ", "\n> ", "\n1. ", "| ", " |\n| "),
+        fc.constantFrom("word", "wörter", "你好", "😀", "\u2060", "<", "*".repeat(300), " ".repeat(300)),
+      ),
+      { maxLength: 20 },
+    )
+    .map((pieces) => pieces.join(""))
+
+  test("[SG15] however the text is cut, the same markup is removed at every point", () => {
+    const cases = MARKUP.chain((text) => cutsOf(text).map((chunks) => ({ text, chunks })))
+    assertProperty(
+      fc.property(cases, ({ text, chunks }) => {
+        const cut = createSegmenter(ROWS, { trimsMarkup: true })
+        let live: Segment[] = []
+        let soFar = ""
+        for (const chunk of chunks) {
+          live = apply(live, cut.push(chunk))
+          soFar += chunk
+          const whole = apply([], createSegmenter(ROWS, { trimsMarkup: true }).push(soFar))
+          expect(toCanonicalJson(live)).toBe(toCanonicalJson(whole))
+        }
+        const whole = createSegmenter(ROWS, { trimsMarkup: true })
+        const segments = apply([], [...whole.push(text), ...whole.end()])
+        expect(toCanonicalJson(apply(live, cut.end()))).toBe(toCanonicalJson(segments))
+      }),
+    )
+  })
+
+  const toText = (segment: Segment): string =>
+    segment.type === "text" ? segment.content : segment.type === "rich" ? segment.synthesis : ""
+
+  test("[SG15] every word, card and order stays", () => {
+    const wordsOf = (segments: readonly Segment[]): string =>
+      segments
+        .map((segment) => `${segment.type === "rich" ? "#" : ""}${toText(segment).replace(/<\/?(?:b|br|span)>/g, "")}`)
+        .join("")
+    assertProperty(
+      fc.property(MARKUP, (text) => {
+        const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
+        const trimmed = wordsOf(apply([], [...segmenter.push(text), ...segmenter.end()]))
+        const letters = (value: string): string => value.replace(/[^\p{L}\p{So}]/gu, "")
+        expect(letters(trimmed)).toBe(letters(wordsOf(parse(text, ROWS))))
       }),
     )
   })
@@ -208,6 +261,21 @@ describe("messages", () => {
     ]
     expect(plainText(events.reduce(fold, EMPTY))).toBe("In **Paris** now:\n\ncool\n\n`<b>` a <T>")
     expect(plainText({ ...EMPTY, role: "user", words: "<b>" })).toBe("<b>")
+  })
+
+  test.each([
+    ["<p>a</p><p>b</p>", "a b"],
+    ["a<br>b<hr>c", "a b c"],
+    ["<table><tr><th>City</th><td>Paris</td></tr></table><ul><li>x</li><li>y</li></ul>z", "City Paris x y z"],
+    ["<p>a </p>\n<p> b</p>", "a \n b"],
+    ["H<sub>2</sub>O is <b>w</b>et<span id='x_1'>ter</span>", "H2O is wet\n\nter"],
+    ["`<p>`<p>a</p>", "`<p>` a"],
+    ["<div>a</div><section>b</section><div>c", "a b c"],
+  ])("[SG12] the plain text of %j joins no words", (raw, expected) => {
+    const message = [{ type: "text_delta", delta: clean(raw) } as const].reduce(fold, EMPTY)
+    expect(plainText(message)).toBe(expected)
+    const hostile = [{ type: "text_delta", delta: "<p>".repeat(50_000) } as const].reduce(fold, EMPTY)
+    expect(plainText(hostile)).toBe("")
   })
 
   test("[DR5] an external answer has no current message to reply to, but can name one", () => {

@@ -68,6 +68,29 @@ describe("the guard", () => {
     },
   )
 
+  const DAY = { date: "2026-05-03", condition: "Rain", max_c: 14, min_c: null, precip_chance_pct: 70, precip_mm: 0 }
+
+  test("[CA7] it may hold up to seven days of forecast", () => {
+    expect(isWeatherPayload({ ...FULL, forecast_days: [] })).toBe(true)
+    expect(isWeatherPayload({ ...FULL, forecast_days: Array.from({ length: 7 }, () => DAY) })).toBe(true)
+    expect(isWeatherPayload({ ...FULL, forecast_days: [{ ...DAY, condition: null, moon: 1 }] })).toBe(true)
+    expect(isWeatherPayload({ ...FULL, forecast_days: Array.from({ length: 8 }, () => DAY) })).toBe(false)
+  })
+
+  test.each<unknown>([
+    ...["", "tomorrow", "2026-13-01", "2026-05-03T00:00", 7, null].map((date) => [{ ...DAY, date }]),
+    ...[Number.NaN, "14", undefined].map((max_c) => [{ ...DAY, max_c }]),
+    [{ ...DAY, condition: 7 }],
+    [null],
+    [[]],
+    [DAY, 1],
+    null,
+    { 0: DAY, length: 1 },
+    "days",
+  ])("[CA7] forecast days %j fail", (forecast_days) => {
+    expect(isWeatherPayload({ ...FULL, forecast_days })).toBe(false)
+  })
+
   test("[CA1] it fails with an unknown source", () => {
     expect(isWeatherPayload({ ...FULL, source: "my guess" })).toBe(false)
   })

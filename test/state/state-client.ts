@@ -47,7 +47,8 @@ export class StateClient {
   }
 
   request(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetch(`${this.#url}${path}`, { ...init, headers: { authorization: `Bearer ${this.#token}` } })
+    const headers = { authorization: `Bearer ${this.#token}`, ...init.headers }
+    return fetch(`${this.#url}${path}`, { ...init, headers })
   }
 
   async text(path: string, init: RequestInit = {}): Promise<string> {
@@ -62,7 +63,9 @@ export class StateClient {
   }
 
   async send<T>(method: "POST" | "PUT", path: string, body: object): Promise<T> {
-    return JSON.parse(await this.text(path, { method, body: JSON.stringify(body) })) as T
+    return JSON.parse(
+      await this.text(path, { method, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
+    ) as T
   }
 
   async createSession(id: string, title = "", agent = "general"): Promise<void> {

@@ -10,7 +10,7 @@
  *   save chart_1 pic image "chart.png" [voice]      an asset that the call itself stored
  * Events:
  *   text "…" · think "…" · thought 1200 · step · end [status [reason]]
- *   call weather_1 {args} [channel]                 requested and dispatched
+ *   call weather_1 {args} [channel]                 requested and dispatched; `ephemeral`: an ephemeral row, channel user
  *   want pay_1 {args}                               requested, not dispatched
  *   start pay_1 · ask pay_1 · allow pay_1 · deny pay_1 · output weather_1 "…" · fail weather_1 code "message"
  *   result weather_1 {json}                         the data, followed by the trailer that cues a card
@@ -136,11 +136,10 @@ function parseCallLine(word: string, rest: string, where: string): TurnEvent[] {
   switch (word) {
     case "call": {
       const [, args = "{}", channel = "user"] = /^(\{.*\})?\s*(\w+)?$/.exec(more) ?? []
-      const isUser = channel === "user"
-      return [
-        { type: "tool_call", call_id, name: tool, args },
-        { type: "tool_call_start", call_id, channel: channel as Channel, ordinal: isUser ? ordinal : null },
-      ]
+      const isEphemeral = channel === "ephemeral"
+      const on = isEphemeral ? "user" : (channel as Channel)
+      const start = { type: "tool_call_start", call_id, channel: on, ordinal: on === "user" ? ordinal : null } as const
+      return [{ type: "tool_call", call_id, name: tool, args }, isEphemeral ? { ...start, ephemeral: true } : start]
     }
     case "want":
       return [{ type: "tool_call", call_id, name: tool, args: more === "" ? "{}" : more }]

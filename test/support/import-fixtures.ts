@@ -8,7 +8,6 @@
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
 import { chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
-import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fold, type Message } from "../../shared/protocol/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -38,19 +37,16 @@ export function parseImportFixture(name: string, text: string): ImportFixture {
 
 /** The messages of a file, as the importer creates them: ordered by time, with late results applied. */
 export function importLines(lines: readonly string[]): Message[] {
-  const records = lines.flatMap((line, n) => lineToRecords(JSON.parse(line), n + 1))
+  const records = lines.flatMap((line) => lineToRecords(JSON.parse(line)))
   const timed = records.map((record, n) => ({ record, n, at: Date.parse(record.timestamp ?? "") }))
   timed.sort((a, b) => (a.at === b.at ? a.n - b.n : a.at - b.at))
   const assembler = createAssembler(new Set(), [], false)
   return applyLate([...timed.flatMap(({ record, n }) => assembler.addRecord(record, n + 1)), ...assembler.end()])
 }
 
-function lineToRecords(value: unknown, n: number): StreamRecord[] {
-  const found = isChatEvent(value)
-    ? chatEventToRecords(value, new Date(Number(value.timestamp)).toISOString())
-    : isHistoryMessage(value)
-      ? historyToRecords(value, n)
-      : null
+function lineToRecords(value: unknown): StreamRecord[] {
+  const isEvent = isChatEvent(value)
+  const found = isEvent ? chatEventToRecords(value, new Date(Number(value.timestamp)).toISOString()) : null
   return (found ?? [value]).map((one) => {
     const record = parseRecord(JSON.parse(JSON.stringify(one)))
     if (!record.ok) throw new Error(`${JSON.stringify(one)}: ${JSON.stringify(record.fault)}`)

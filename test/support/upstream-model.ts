@@ -69,6 +69,25 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
   "500": (call) => error(call, 500, "It broke."),
   "503-text": (call) => void call.reply.writeHead(503).end("upstream connect error"),
   redirect: (call) => void call.reply.writeHead(307, { location: "/model/ok/redirected/chat/completions" }).end(),
+  "long-line": (call) => {
+    begin(call)
+    call.reply.write(line(text("So")))
+    flood(call, `data: {"id":"`, "x")
+  },
+  "deep-chunk": (call) => {
+    begin(call)
+    call.reply.write(line(text("So")))
+    call.reply.write(`data: {"extra":${"[".repeat(100_000)}\n\n`)
+  },
+  "endless-args": (call) => {
+    begin(call)
+    call.reply.write(line(toolDelta(0, '{"location":"', "call_a")))
+    flood(call, "", line(toolDelta(0, "x".repeat(10_000))))
+  },
+  "long-error": (call) => {
+    call.reply.writeHead(500, { "content-type": "application/json" })
+    flood(call, '{"error":{"message":"', "x")
+  },
   silent: () => {},
   "silent-stream": (call) => begin(call),
   stall: (call) => {
@@ -145,6 +164,21 @@ function bytewise(call: Call, chunks: readonly Chunk[]): void {
     call.reply.write(bytes.subarray(at, at + 1))
     at += 1
     setImmediate(next)
+  }
+  next()
+}
+
+/** Writes `head`, then `unit` again and again, up to 64 MB or until the client closes the connection. */
+function flood({ reply }: Call, head: string, unit: string): void {
+  const block = Buffer.from(unit.repeat(Math.ceil(65_536 / unit.length)))
+  let left = 64 * 1024 * 1024
+  reply.write(head)
+  const next = (): void => {
+    while (left > 0 && !reply.destroyed) {
+      left -= block.length
+      if (!reply.write(block)) return void reply.once("drain", next)
+    }
+    if (!reply.destroyed) reply.end()
   }
   next()
 }

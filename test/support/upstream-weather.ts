@@ -42,12 +42,12 @@ const FORECAST = {
     uv_index: null,
   },
   daily: {
-    time: ["2026-05-02", "2026-05-03"],
-    weather_code: [61, 3],
-    temperature_2m_max: [13.1, 14],
-    temperature_2m_min: [8.2, 9],
-    precipitation_probability_max: [88, 70],
-    precipitation_sum: [4.4, 3.2],
+    time: Array.from({ length: 8 }, (_, i) => `2026-05-0${i + 2}`),
+    weather_code: [61, 3, 0, 80, null, 71, 95, 2],
+    temperature_2m_max: [13.1, 14, 15.5, 12, 11, 10, 9, 8],
+    temperature_2m_min: [8.2, 9, 9.5, 8, 7, -1.5, 5, 4],
+    precipitation_probability_max: [88, 70, 0, 60, null, 50, 40, 30],
+    precipitation_sum: [4.4, 3.2, 0, 2.1, 0, 1, 0, 0],
   },
 }
 

@@ -17,19 +17,18 @@ function words(text: string): string[] {
 
 const PUBLIC = words(`
   https://example.com https://example.com/ https://example.com/a/b.png https://www.example.org/x?y=1#z HTTPS://EXAMPLE.COM/A
-  https://example.com:443/x https://example.com:8443/x https://example.com:1/ https://a.b.c.d.example.net/
+  https://example.com:443/x https://example.com:8443/x https://example.com:65535/ https://example.com:/x https://a.b.c.d.example.net/
   https://example.com./x https://sub.domain.co.uk/x.mp3 https://xn--bcher-kva.example.com/ https://bücher.example.com/
   https://例え.jp/ https://пример.рф/ https://example.com/?u=http://127.0.0.1/ https://example.com/@user https://example.com/a:b@c
   https://example.com/#@127.0.0.1 https://example.com/..%2f..%2fetc https://local.example.com/ https://localhost.example.com/
   https://internal.example.com/ https://127.0.0.1.example.com/ https://metadata.example.com/ https://1.example.com/
   https://a-b.example.com/ https://a_b.example.com/ https://mylocal.dev/ https://notlocalhost.com/ https://onion.ly/ https://corp.com/
   https://home.arpa.com/ https://lan.party/ https://cdn.jsdelivr.net/x.js https://upload.wikimedia.org/a.svg
-  https:example.com/x https:/example.com/x https:\\\\example.com\\x https://exa%6dple.com/ https://ｅｘａｍｐｌｅ.com/ https://example。com/
   https://1.1.1.1 https://8.8.8.8/x https://8.8.8.8:8443/ https://9.255.255.255/ https://11.0.0.0/ https://100.63.255.255/
   https://100.128.0.0/ https://126.255.255.255/ https://128.0.0.0/ https://169.253.255.255/ https://169.255.0.0/
   https://172.15.255.255/ https://172.32.0.0/ https://192.167.255.255/ https://192.169.0.0/ https://192.0.1.0/ https://192.0.3.0/
   https://198.17.255.255/ https://198.20.0.0/ https://198.51.99.255/ https://198.51.101.0/ https://203.0.112.255/
-  https://203.0.114.0/ https://223.255.255.255/ https://134744072/ https://0x08080808/ https://010.010.010.010/ https://8.8.2056/
+  https://203.0.114.0/ https://223.255.255.255/ 
   https://[2606:4700:4700::1111]/ https://[2001:4860:4860::8888]:8443/x https://[2a00:1450:4001:81b::200e]/ https://[2620:fe::fe]/
   https://[2606:4700:4700:0:0:0:0:1111]/ https://[2606:4700:4700::1.2.3.4]/ https://[2400:cb00::1]/ https://[2c0f:fb50::1]/
   https://[3ffe:ffff::1]/ https://[::ffff:8.8.8.8]/ https://[::ffff:808:808]/ https://[::8.8.8.8]/ https://[64:ff9b::8.8.8.8]/
@@ -113,6 +112,86 @@ export const INNER_V6 = words(`
   https://[e000::1]/ https://[200::1]/ https://[2606:4700::5efe:10.0.0.1]/ https://[2606:4700::200:5efe:127.0.0.1]/
 `)
 
+/** Forms that parsers read differently: known from attacks on servers that check a URL with one parser and fetch it with another. */
+export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = [
+  // Slashes that are missing, superfluous or backslashes.
+  ["https:example.com/x", "malformed"],
+  ["https:/example.com/x", "malformed"],
+  ["https:///example.com/x", "malformed"],
+  ["https:////example.com/x", "malformed"],
+  ["https:\\\\example.com\\x", "malformed"],
+  ["https:/\\example.com/x", "malformed"],
+  ["https://\\example.com/x", "malformed"],
+  ["https://example.com\\x", "malformed"],
+  ["https://example.com/a\\b", "malformed"],
+  ["https://example.com?x=\\", "malformed"],
+  // An `@` that may or may not end user info.
+  ["https://example.com\\@example.org/", "credentials"],
+  ["https://example.com/\\@example.org/", "malformed"],
+  ["https://@example.com/", "credentials"],
+  ["https://:@example.com/", "credentials"],
+  ["https://example.com#@example.org/", "credentials"],
+  ["https://example.com?@example.org/", "credentials"],
+  ["https://example.com?x=y@example.org", "credentials"],
+  ["https://example.com:443#@example.org/", "credentials"],
+  ["https://example.com&@example.org#@example.net/", "credentials"],
+  ["https://foo@example.com:443@example.org/", "credentials"],
+  // White space and controls that some parsers drop and some send.
+  [" https://example.com/", "malformed"],
+  ["https://example.com/ ", "malformed"],
+  ["\u0000https://example.com/", "malformed"],
+  ["ht\ttps://example.com/", "malformed"],
+  ["https://exam\tple.com/", "malformed"],
+  ["https://example.com\n/", "malformed"],
+  ["https://example.com/a\r\nHost: example.org", "malformed"],
+  ["https://example.com/a\tb", "malformed"],
+  ["https://example.com/\u007f", "malformed"],
+  // Names that are escaped, use other letters and dots, or have characters that no name has.
+  ["https://exa%6dple.com/", "host"],
+  ["https://example%2ecom/", "host"],
+  ["https://ｅｘａｍｐｌｅ.com/", "host"],
+  ["https://ⓔxample.com/", "host"],
+  ["https://example。com/", "host"],
+  ["https://example．com/", "host"],
+  ["https://exam\u00adple.com/", "host"],
+  ["https://example.com;example.org/", "host"],
+  ["https://example.com,example.org/", "host"],
+  ["https://example.com&example.org/", "host"],
+  ["https://$example.com/", "host"],
+  ["https://example.com'/", "host"],
+  ["https://*.example.com/", "host"],
+  ["https://(example).com/", "host"],
+  [`https://${"a".repeat(64)}.com/`, "host"],
+  [`https://${"é".repeat(60)}.com/`, "host"],
+  // Addresses that some parsers read as octal, hexadecimal or shortened.
+  ["https://134744072/", "host"],
+  ["https://0x08080808/", "host"],
+  ["https://0x8.0x8.0x8.0x8/", "host"],
+  ["https://010.010.010.010/", "host"],
+  ["https://08.8.8.8/", "malformed"],
+  ["https://8.8.8.010/", "host"],
+  ["https://008.8.8.8/", "malformed"],
+  ["https://8.8.2056/", "host"],
+  ["https://8.526344/", "host"],
+  ["https://8.8.8.8./", "host"],
+  ["https://８.8.8.8/", "host"],
+  ["https://8%2e8.8.8/", "host"],
+  // Ports of other protocols, and ports in other notations.
+  ...[0, 1, 7, 22, 23, 25, 53, 110, 143, 389, 465, 587, 993, 995, 2049, 5060, 6000, 6667, 10080].map(
+    (port) => [`https://example.com:${port}/`, "port"] as const,
+  ),
+  ...[445, 1433, 3306, 3389, 5432, 5900, 6379, 9042, 11211, 27017].map(
+    (port) => [`https://8.8.8.8:${port}/`, "port"] as const,
+  ),
+  ["https://[2606:4700:4700::1111]:22/", "port"],
+  ["https://example.com:0443/", "port"],
+  ["https://example.com:00/", "port"],
+  ["https://example.com:443:80/", "malformed"],
+  ["https://example.com: 443/", "malformed"],
+  ["https://example.com:+443/", "malformed"],
+  ["https://example.com:４４３/", "malformed"],
+]
+
 const TABLE: readonly (readonly ["ok" | UrlFlaw, readonly string[]])[] = [
   ["ok", PUBLIC],
   ["scheme", BY_SCHEME],
@@ -123,4 +202,4 @@ const TABLE: readonly (readonly ["ok" | UrlFlaw, readonly string[]])[] = [
   ["host", INNER_V6],
 ]
 
-export const ROWS = TABLE.flatMap(([verdict, urls]) => urls.map((url) => [url, verdict] as const))
+export const ROWS = [...TABLE.flatMap(([verdict, urls]) => urls.map((url) => [url, verdict] as const)), ...AMBIGUOUS]

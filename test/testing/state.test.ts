@@ -16,6 +16,11 @@ const versions = readdirSync(STATES, { withFileTypes: true }).flatMap((entry) =>
   entry.isDirectory() ? entry.name : [],
 )
 
+/** An answer of the earlier version. Version 0.1.0 gave each message a field that was always null. */
+function readExpected(path: string): string {
+  return readFileSync(path, "utf8").replaceAll('"topic":null,', "")
+}
+
 describe.each(versions)("the state of version %s", (version) => {
   const folder = join(STATES, version)
   let persist = ""
@@ -44,7 +49,7 @@ describe.each(versions)("the state of version %s", (version) => {
     const files = readdirSync(expected, { recursive: true, encoding: "utf8" }).filter((name) => /\.\w+$/.test(name))
     expect(Object.keys(answers).sort()).toEqual(files.sort())
     for (const [name, text] of Object.entries(answers)) {
-      expect.soft(text, name).toBe(readFileSync(join(expected, name), "utf8"))
+      expect.soft(text, name).toBe(readExpected(join(expected, name)))
     }
   })
 

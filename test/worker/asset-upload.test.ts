@@ -2,7 +2,13 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { ASSET_PENDING_MS, MAX_IMAGE_BYTES, MAX_SESSION_ASSETS, MAX_VIDEO_BYTES } from "../../shared/asset-limits.ts"
+import {
+  ASSET_PENDING_MS,
+  MAX_IMAGE_BYTES,
+  MAX_REFUSED_BYTES,
+  MAX_SESSION_ASSETS,
+  MAX_VIDEO_BYTES,
+} from "../../shared/asset-limits.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
 import { brokenBucket, file, listStoredAssets, NOTHING, png, upload, withBrokenBucket } from "./files.ts"
@@ -109,6 +115,36 @@ describe("refused", () => {
     expect(image).toEqual(refusal(413, "asset_too_large", "20 MB"))
     expect(await upload(id, token, streamOf(png(1, 9_000)), headers(20_000))).toEqual(refusal(400, "asset_cut_off"))
     expect(await upload(id, token, streamOf(png(1, 9_000)), headers(8_000))).toEqual(refusal(400, "asset_cut_off"))
+    expect(await listStoredAssets(T, id)).toEqual(NOTHING)
+  })
+
+  test("[AS3] a refused upload is read for a short while only, whether it drips or pours", async () => {
+    const token = await tokenOf(T, "bob")
+    const id = await makeSession(token)
+    for (const [everyMs, chunkBytes] of [
+      [5, 100],
+      [0, 1024 * 1024],
+    ] as const) {
+      const sent = { bytes: 0, isCancelled: false }
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, everyMs))
+          // A zip file.
+          controller.enqueue(sent.bytes === 0 ? file(5_000, "PK", 3, 4) : new Uint8Array(chunkBytes))
+          sent.bytes += chunkBytes
+        },
+        cancel() {
+          sent.isCancelled = true
+        },
+      })
+      const headers = { "content-length": String(MAX_VIDEO_BYTES) }
+      // Five seconds become a tenth of one, for the one that drips.
+      const env = everyMs > 0 ? { TIME_SCALE: "0.02" } : {}
+      const options = { method: "POST", token, body, headers, env }
+      expect(await call(`/v1/sessions/${id}/assets?name=a.zip`, options)).toEqual(refusal(415, "asset_type_refused"))
+      expect(sent.isCancelled).toBe(true)
+      expect(sent.bytes).toBeLessThan(MAX_REFUSED_BYTES + 4 * 1024 * 1024)
+    }
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 

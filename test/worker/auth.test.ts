@@ -1,10 +1,11 @@
 /** auth.test.ts: access: tokens, deployments, the local page's token, origins. */
 
-import { env, evictDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { LOCAL_SECRET } from "../../worker/env.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
+import { Sockets } from "../../worker/socket/sockets.ts"
 import {
   type Call,
   call,
@@ -209,6 +210,70 @@ describe("sockets whose token expires", () => {
   })
 })
 
+describe("sockets that nobody uses", () => {
+  const stubOf = (id: string) => env.SESSION.getByName(`acme:${id}`)
+  const alarmOf = (id: string) => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
+
+  /** A session object that waits for a tenth of a second instead of half a minute. */
+  async function openUnderShortLimits(hello: string | null) {
+    const token = await tokenOf("acme", "ada")
+    const id = await makeSession(token)
+    const claims = await verifyToken(token, SECRET, Date.now())
+    if (!claims.ok) throw new Error("no claims")
+    return await runInDurableObject(stubOf(id), async (_object, state) => {
+      const sockets = new Sockets(state, { now: Date.now, helloMs: 100, armBy: () => {} })
+      const socket = sockets.acceptSocket(claims.value).webSocket
+      if (socket === null) throw new Error("no socket")
+      const seen = { codes: [] as string[], closed: 0 }
+      socket.addEventListener("message", ({ data }) => seen.codes.push(JSON.parse(String(data)).code ?? "hello"))
+      socket.addEventListener("close", ({ code }) => {
+        seen.closed = code
+      })
+      socket.accept()
+      const [server] = state.getWebSockets()
+      const resume = { epoch: "e", seq: 0, after: null, live: true, changesSince: () => [] }
+      if (hello !== null && server !== undefined) sockets.resumeSocket(server, resume)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return seen
+    })
+  }
+
+  test("[AU15] a socket without a hello is closed", async () => {
+    expect(await openUnderShortLimits(null)).toEqual({ codes: ["hello_timeout"], closed: 4408 })
+  })
+
+  test("[AU15] one with a hello stays", async () => {
+    expect(await openUnderShortLimits(HELLO)).toEqual({ codes: ["hello"], closed: 0 })
+  })
+
+  test("[AU16] an idle socket is closed by the alarm when its token expires, also after the object slept", async () => {
+    const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
+    const id = await makeSession(long)
+    const other = await openSocket(id, long)
+    const connection = await openSocket(id, short)
+    const expiresAt = (token: string) =>
+      verifyToken(token, SECRET, Date.now()).then((read) => read.ok && read.value.expires * 1000)
+    const [first, second] = [await expiresAt(short), await expiresAt(long)]
+    await expect.poll(() => alarmOf(id)).toBe(first)
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 })
+    await evictDurableObject(stubOf(id))
+    await runDurableObjectAlarm(stubOf(id))
+    await expect.poll(() => connection.closed).toBe(4401)
+    expect(connection.received).toEqual(["hello", "token_expired"])
+    expect(other.closed).toBeNull()
+    await expect.poll(() => alarmOf(id)).toBe(second)
+  })
+
+  test("[AU16] an earlier alarm stays", async () => {
+    const token = await tokenOf("acme", "ada", 600)
+    const id = await makeSession(token)
+    const soon = Date.now() + 100_000
+    await runInDurableObject(stubOf(id), (_object, { storage }) => storage.setAlarm(soon))
+    await openSocket(id, token)
+    expect(await alarmOf(id)).toBe(soon)
+  })
+})
+
 describe("deployments", () => {
   const PRODUCTION = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(32) }
 
@@ -271,7 +336,7 @@ describe("deployments", () => {
 
 describe("the local page's token", () => {
   const ask = (body?: string, more: Call = {}) =>
-    call("/v1/dev/token", { method: "POST", ...(body === undefined ? {} : { body }), ...more })
+    call("http://localhost/v1/dev/token", { method: "POST", ...(body === undefined ? {} : { body }), ...more })
 
   test("[AU4] with AUTH=dev the page gets a token for the tenant demo, valid for an hour", async () => {
     const given = await ask('{"user":"me"}')
@@ -282,6 +347,24 @@ describe("the local page's token", () => {
     const claims = await verifyToken(given.json.token, SECRET, Date.now())
     expect(claims).toMatchObject({ value: { token: expect.stringMatching(/^[\w-]{21}$/) } })
     expect(claims.ok && Math.abs(claims.value.issued - nowSeconds())).toBeLessThan(10)
+  })
+
+  test.each([
+    ["http://localhost:8787", 200],
+    ["http://chat.localhost", 200],
+    ["http://127.0.0.1:8787", 200],
+    ["http://127.9.9.9", 200],
+    ["http://[::1]:8787", 200],
+    ["http://192.168.1.5:8787", 404],
+    ["http://10.0.0.1", 404],
+    ["http://cuecard.test", 404],
+    ["http://desk.lan", 404],
+    ["http://0.0.0.0:8787", 404],
+    ["http://[::ffff:7f00:2]", 404],
+  ])("[AU4] under %s the answer is %i", async (origin, status) => {
+    const given = await call(`${origin}/v1/dev/token`, { method: "POST" })
+    expect(given.status).toBe(status)
+    if (status === 404) expect(given).toEqual(refusal(404, "route_unknown"))
   })
 
   test("[AU4] without AUTH=dev the route doesn't exist", async () => {

@@ -120,6 +120,16 @@ test("[WS12] a client that keeps requesting and reads nothing is closed before i
   expect(client.texts.reduce((sum, text) => sum + text.length, 0)).toBeLessThan(20_000_000)
 })
 
+test("[TU13] one delta of 5 MB is cut at the limit of an answer, before it is stored", async () => {
+  const id = await freshSession()
+  const client = await connect(id, CLAIMS, { live: false })
+  client.say({ type: "send", id: "q1", content: "/bench deltas=1 chars=5000000 delay_ms=0" })
+  const answer = await client.untilEnd("q1")
+  expect(answer).toMatchObject({ status: "failed", reason: "answer_too_long" })
+  const [segment] = answer.segments
+  expect(segment?.type === "text" ? segment.content.length : 0).toBeLessThanOrEqual(MAX_ANSWER_CHARS)
+})
+
 test("[TU13] a model that never stops is cut off; the cost of a window doesn't grow with the text", async () => {
   const id = await freshSession()
   const client = await connect(id, CLAIMS, { live: false })

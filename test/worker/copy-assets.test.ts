@@ -35,7 +35,7 @@ async function fillSession(id: string): Promise<readonly WireMessage[]> {
   const sent = await putAsset(id, assetOf("sent", { label: "A [plan].png" }))
   const named = await putAsset(id, assetOf("named"))
   const made = await putAsset(id, assetOf("made", { kind: "audio", mime_type: "audio/wav", voice: true }), "RIFFtone")
-  await putAsset(id, assetOf("doc", { kind: "canvas", mime_type: "text/html", size: 4 }), "<p>x")
+  const doc = await putAsset(id, assetOf("doc", { kind: "canvas", mime_type: "text/html", size: 4 }), "<p>x")
   await putAsset(id, assetOf("unused"))
   await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
@@ -46,7 +46,7 @@ async function fillSession(id: string): Promise<readonly WireMessage[]> {
       const message = { ...answerOf(), id: name, exchange_id: "q1" }
       const stored = placed(message, { pos, parent: pos - 1, seq: ++seq })
       store.insertMessage(stored)
-      const assets = [named]
+      const assets = [named, doc]
       const resolver = {
         findAsset: (one: string) => assets.find((asset) => asset.id === one) ?? null,
         hasMessage: (one: string) => one === "q1",
@@ -130,6 +130,7 @@ describe("an export", () => {
     expect(records.find((record) => record.type === "text_done")?.grants).toEqual({
       origins: ["https://frames.example.com"],
       replies: ["q1"],
+      canvases: ["doc"],
       assets: [assetOf("named")],
     })
     const result = records.find((record) => record.type === "tool_result")
@@ -330,9 +331,9 @@ describe("an unverified import", () => {
     expect(await importInto(to, forge(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
     const [question, reply, spoken] = (await pageOf(to)).messages
     expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
-    // The file contains the message that is replied to. Its assets and the framed origin do not exist here.
+    // The file contains the message that is replied to. Its assets, its document and the framed origin do not exist here.
     expect(reply).toMatchObject({ origin: "import", reply_to: "q1" })
-    expect(reply?.segments.map(({ type }) => type)).toEqual(["text", "canvas", "text"])
+    expect(reply?.segments.map(({ type }) => type)).toEqual(["text"])
     expect(JSON.stringify(reply?.segments)).toContain("MEDIA:/media/named")
     expect(spoken?.segments.some(({ type }) => type === "media")).toBe(false)
     expect(await bytesIn(to, "sent")).toBeNull()

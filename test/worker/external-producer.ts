@@ -75,7 +75,7 @@ export async function readState(session: string, id: string): Promise<Answer> {
 }
 
 export async function postAnswer(session: string, body: object): Promise<Answer> {
-  const headers = { authorization: `Bearer ${await externalToken(session)}` }
+  const headers = { authorization: `Bearer ${await externalToken(session)}`, "content-type": "application/json" }
   const init = { method: "POST", headers, body: JSON.stringify(body) }
   return await answerOf(await SELF.fetch(`${HOST}/external/sessions/${session}/messages`, init))
 }

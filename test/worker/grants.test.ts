@@ -28,7 +28,13 @@ import { begin, call, expectSame, fault, freshSession, say, script } from "./ses
 const STREAMS = 400
 
 function assetCalled(id: string): Asset {
-  return { id, kind: id.startsWith("s") ? "audio" : "image", mime_type: "image/png", label: `${id}.png`, size: 5 }
+  return {
+    id,
+    kind: id.startsWith("c") ? "canvas" : id.startsWith("s") ? "audio" : "image",
+    mime_type: "image/png",
+    label: `${id}.png`,
+    size: 5,
+  }
 }
 
 /** A resolver whose answers depend on the step, so that a late lookup gives a different result. */

@@ -29,6 +29,7 @@ export interface Call {
   readonly env?: Partial<Record<keyof Env, unknown>>
 }
 
+/** `path` may be a whole address. */
 export async function call(path: string, options: Call = {}) {
   const response = await respond(path, options)
   const text = response.webSocket === null ? await response.text() : ""
@@ -44,11 +45,13 @@ export async function call(path: string, options: Call = {}) {
 
 async function respond(path: string, { method = "GET", token, body, headers = {}, env: over }: Call) {
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
-  if (over === undefined) return await SELF.fetch(`${HOST}${path}`, init)
+  const type = body === undefined ? {} : { "content-type": "application/json" }
+  const init = { method, headers: { ...type, ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
+  const url = new URL(path, HOST).href
+  if (over === undefined) return await SELF.fetch(url, init)
   // A deployment under test must not have the test tools.
   const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, MEDIA_UPSTREAM: undefined }
-  return await worker.fetch(new Request(`${HOST}${path}`, init), { ...own, ...over }, createExecutionContext())
+  return await worker.fetch(new Request(url, init), { ...own, ...over }, createExecutionContext())
 }
 
 /** Matches a refusal by status and code, and optionally by its text. */

@@ -1,11 +1,12 @@
 /** imported-records.test.ts: transcripts of another system through the import of a real session. */
 
+import { evictDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { toCanonicalJson } from "../../shared/json.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { importLines, parseImportFixture } from "../support/import-fixtures.ts"
 import { messageToWire } from "../../shared/segment/segmenter.ts"
-import { connect, pageOf } from "../support/socket.ts"
+import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { exportOf } from "./export-sample.ts"
 import { numberRecords, openRequest, postRecords } from "./external-producer.ts"
 import { importFile, streamOf, toJsonl } from "./import-file.ts"
@@ -106,6 +107,28 @@ describe("live external answers", () => {
     expect(answer).toMatchObject({ status: "interrupted", reason: null })
     expect(textIn(answerTo(client, "r1"))).toBe("Let me look.||It is x, I think.|")
     await expectSame(id, client)
+  })
+
+  test("[IR3] a whole text counts once after the object has restarted, also with markup that was removed", async () => {
+    const id = await freshSession()
+    const whole = "Let me <script>alert(1)</script>look."
+    const records = numberRecords(
+      "r1",
+      { type: "text_delta", delta: whole },
+      { type: "tool_call", callId: "a", toolName: "Bash", argsJson: "{}" },
+      { type: "tool_result", callId: "a", ok: true, result: "x" },
+      { type: "text_done", text: whole },
+      { type: "assistant_message", text: `${whole} It is x.` },
+    )
+    await postRecords(id, records.slice(0, 3))
+    await evictDurableObject(sessionOf(id))
+    expect((await postRecords(id, records)).json).toMatchObject({ n: 5, applied: 2, repeated: 3, status: "completed" })
+    const [answer] = (await pageOf(id)).messages
+    expect(answer?.segments.map((segment) => (segment.type === "text" ? segment.content : segment.type))).toEqual([
+      "Let me look.",
+      "tool",
+      "It is x.",
+    ])
   })
 
   test("[IR9] [EX4] a trailer cues no card in a live external answer", async () => {

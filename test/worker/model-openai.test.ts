@@ -205,6 +205,17 @@ describe("upstream failures", () => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
+  test.each<[string, string[]]>([
+    ["long-line", ["text So", "fault answer_too_long"]],
+    ["deep-chunk", ["text So", "fault model_malformed"]],
+    ["endless-args", ["fault answer_too_long"]],
+    ["long-error", ["fault model_unreachable"]],
+  ])("[MO13] %s is cut off, and the connection is closed", async (scenario, lines) => {
+    const { runCall, seen } = await prepareCall(scenario, {}, PATIENT)
+    expect(describeEvents(await runCall())).toEqual(lines)
+    await expect.poll(async () => (await seen())[0]?.closed).toBe(true)
+  })
+
   test("[MO8] a host that doesn't answer", async () => {
     const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake", fileKinds: ALL_FILE_KINDS })
     const events: ModelEvent[] = []

@@ -18,6 +18,22 @@ function files() {
   return { ASSETS, requests }
 }
 
+describe("a path without a file", () => {
+  const ASSETS = { fetch: async () => new Response("", { status: 404 }) }
+
+  test("[RT14] is 404: a short page for a browser, JSON for anything else, and never cached", async () => {
+    const page = await call("/nope", { env: { ASSETS }, headers: { accept: "text/html,*/*;q=0.8" } })
+    expect(page).toMatchObject({ status: 404, text: expect.stringContaining('<a href="/">Open Cuecard</a>') })
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    })
+    for (const path of ["/nope", "/favicon.ico", "/assets/gone-12345678.js"])
+      expect(await call(path, { env: { ASSETS } })).toEqual(refusal(404, "route_unknown"))
+  })
+})
+
 function directives(headers: Headers): Map<string, string> {
   const policy = headers.get("content-security-policy") ?? ""
   return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))
@@ -31,7 +47,7 @@ async function policyOf(vars: Record<string, unknown>) {
 describe("the page's policy", () => {
   test("[HD1] the page runs, styles and requests only its own resources, and turns no string into markup", async () => {
     const { ASSETS, requests } = files()
-    const page = await call("/deep/link", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
+    const page = await call("/", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
     expect(Object.fromEntries(directives(page.headers))).toEqual({
       "default-src": "'none'",

@@ -5,9 +5,14 @@ import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Session } from "../../worker/session/session-object.ts"
-import { MAX_REVOKED_TOKENS } from "../../worker/auth/user-directory.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
-import { createRevocationCache, isRevoked, NO_REVOCATIONS } from "../../worker/auth/revocation.ts"
+import {
+  createRevocationCache,
+  isRevoked,
+  MAX_REVOKED_LIMITED_TOKENS,
+  MAX_REVOKED_TOKENS,
+  NO_REVOCATIONS,
+} from "../../worker/auth/revocation.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import {
   call,
@@ -342,20 +347,59 @@ describe("revoking", () => {
     expect(isRevoked({ token: null, issued: Number.NaN } as Claims, { n: 1, tokens: [], upTo: 1 })).toBe(true)
   })
 
-  test("[AU9] one token more than MAX_REVOKED_TOKENS revokes all", async () => {
-    const claims = (n: number): Claims => ({
-      tenant: "au9f",
-      user: "ada",
-      expires: nowSeconds() + 600,
-      token: `t${n}`,
-      issued: 5,
+  describe("revoked one by one", () => {
+    const FULL = { ok: false, fault: { reason: "revocations_full", max: expect.any(Number) } }
+    const claims = (tenant: string, token: string, scope?: "external"): Claims => ({
+      ...{ tenant, user: "ada", expires: nowSeconds() + 600, token, issued: 5 },
+      ...(scope === undefined ? {} : { scope, session: "s" }),
     })
-    const stub = directory("au9f")
-    for (let n = 0; n < MAX_REVOKED_TOKENS; n += 1) await stub.revokeTokens(claims(n), false)
-    expect((await stub.getRevocationState()).tokens).toHaveLength(MAX_REVOKED_TOKENS)
-    expect(await stub.revokeTokens(claims(0), false)).toEqual({ ok: true, value: { revoked: "token" } })
-    expect(await stub.revokeTokens(claims(-1), false)).toMatchObject({ value: { revoked: "all" } })
-    expect(await stub.getRevocationState()).toMatchObject({ tokens: [], upTo: expect.any(Number) })
+    const fill = (stub: DurableObjectStub, count: number, prefix: string) =>
+      runInDurableObject(stub, (_object, { storage: { sql } }) => {
+        const add = "INSERT INTO revoked (token, issued, expires) VALUES (?, 5, ?)"
+        for (let n = 0; n < count; n += 1) sql.exec(add, `${prefix}${n}`, nowSeconds() + 600)
+      })
+
+    test("[AU14] the 101st revocation revokes that token and no other", async () => {
+      const stub = directory("au14a")
+      for (let n = 0; n <= 100; n += 1) {
+        expect(await stub.revokeTokens(claims("au14a", `t${n}`), false)).toEqual({
+          ok: true,
+          value: { revoked: "token" },
+        })
+      }
+      const revoked = await stub.getRevocationState()
+      expect(revoked).toMatchObject({ upTo: null, tokens: { length: 101 } })
+      expect(isRevoked(claims("au14a", "other"), revoked)).toBe(false)
+    })
+
+    test("[AU14] limited tokens leave room for the user's own, and a full list changes nothing", async () => {
+      const stub = directory("au14b")
+      await stub.revokeTokens(claims("au14b", "first"), false)
+      await fill(stub, MAX_REVOKED_LIMITED_TOKENS - 1, "x")
+      expect(await stub.revokeTokens(claims("au14b", "limited", "external"), false)).toEqual(FULL)
+      expect(await stub.revokeTokens(claims("au14b", "own"), false)).toMatchObject({ value: { revoked: "token" } })
+      await fill(stub, MAX_REVOKED_TOKENS - MAX_REVOKED_LIMITED_TOKENS - 1, "y")
+      expect(await stub.revokeTokens(claims("au14b", "own2"), false)).toEqual(FULL)
+      // Repeating one that was revoked changes nothing, as before.
+      expect(await stub.revokeTokens(claims("au14b", "own"), false)).toMatchObject({ value: { revoked: "token" } })
+      const revoked = await stub.getRevocationState()
+      expect(revoked).toMatchObject({ upTo: null, tokens: { length: MAX_REVOKED_TOKENS } })
+      expect(isRevoked(claims("au14b", "own2"), revoked)).toBe(false)
+      expect(await stub.revokeTokens(claims("au14b", "own2"), true)).toMatchObject({ value: { revoked: "all" } })
+      expect((await stub.getRevocationState()).tokens).toEqual([])
+    })
+
+    test("[AU14] a full list is reported, and has room again when its tokens have expired", async () => {
+      const own = await tokenOf("au14c", "ada", 7_200)
+      const stub = directory("au14c")
+      await openSocket(await makeSession(own), own)
+      await fill(stub, MAX_REVOKED_TOKENS, "x")
+      expect(await revoke(own)).toEqual(refusal(409, "revocations_full", "1000"))
+      expect(await list(own)).toMatchObject({ status: 200 })
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 })
+      expect(await revoke(own)).toMatchObject({ status: 200, json: { revoked: "token" } })
+      expect((await countRows(stub))["revoked"]).toBe(1)
+    })
   })
 
   test("[AU9] the row of a token is deleted when the token would have expired; that of all stays", async () => {

@@ -36,7 +36,7 @@ describe("sessions and messages", () => {
     }
     const list = await call("/v1/sessions", { token: ada })
     expect(list.json.sessions.filter((one: { id: string }) => one.id === "mine-1")).toHaveLength(1)
-    expect(await call("/v1/sessions", { method: "POST", token: eve, body })).toEqual(refusal(404, "session_unknown"))
+    expect(await call(recent("mine-1"), { token: eve })).toEqual(refusal(404, "session_unknown"))
     const odd = JSON.stringify({ id: "no id" })
     expect(await call("/v1/sessions", { method: "POST", token: ada, body: odd })).toEqual(refusal(400, "field_invalid"))
   })
@@ -53,6 +53,53 @@ describe("sessions and messages", () => {
     const { token, id } = await open()
     const response = await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: '{"content":"/say hi"}' })
     expect(response.json.id).toMatch(/^[\w-]{21}$/)
+  })
+})
+
+describe("the type and time of a body", () => {
+  test.each([
+    "text/plain;charset=UTF-8",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "x/json",
+    "",
+  ])("[RT12] a body of type %s is refused, and stores nothing", async (type) => {
+    const token = await tokenOf("acme", "ada")
+    const options = { method: "POST", token, body: '{"id":"typed"}', headers: { "content-type": type } }
+    expect(await call("/v1/sessions", options)).toEqual(refusal(415, "body_type_refused"))
+    expect(await tablesOf(env.SESSION.getByName("acme:typed"))).toEqual([])
+  })
+
+  test.each(["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json"])(
+    "[RT12] one of type %s is accepted",
+    async (type) => {
+      const token = await tokenOf("acme", "ada")
+      const options = { method: "POST", token, body: "{}", headers: { "content-type": type } }
+      expect((await call("/v1/sessions", options)).status).toBe(201)
+    },
+  )
+
+  test("[RT12] one that doesn't arrive in time is refused, whether it drips or stops", async () => {
+    const token = await tokenOf("acme", "ada")
+    const headers = { "content-type": "application/json" }
+    for (const everyMs of [5, null]) {
+      let timer: ReturnType<typeof setInterval> | undefined
+      let isCancelled = false
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode("{"))
+          if (everyMs !== null) timer = setInterval(() => controller.enqueue(new Uint8Array([0x20])), everyMs)
+        },
+        cancel() {
+          isCancelled = true
+        },
+      })
+      // Twenty seconds become a tenth of one.
+      const options = { method: "POST", token, body, headers, env: { TIME_SCALE: "0.005" } }
+      expect(await call("/v1/sessions", options)).toEqual(refusal(408, "body_stalled"))
+      clearInterval(timer)
+      expect(isCancelled).toBe(true)
+    }
   })
 })
 

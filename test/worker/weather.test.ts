@@ -78,8 +78,28 @@ describe("what it returns", () => {
       forecast_tomorrow_min_c: 9,
       forecast_tomorrow_precip_chance_pct: 70,
       forecast_tomorrow_precip_mm: 3.2,
+      forecast_days: [
+        { date: "2026-05-03", condition: "Slight rain", max_c: 14, min_c: 9, precip_chance_pct: 70, precip_mm: 3.2 },
+        expect.objectContaining({ date: "2026-05-04", max_c: expect.any(Number) }),
+        expect.objectContaining({ date: "2026-05-05" }),
+      ],
       source: "sample",
     })
+  })
+
+  test.each([
+    [undefined, 3],
+    [1, 1],
+    [7, 7],
+    [2.9, 2],
+    [0, 1],
+    [99, 7],
+    ["5", 3],
+  ])("[CA7] with `days` %j it returns %i days of forecast", async (days, count) => {
+    const args: ToolArgs = { location: "Oslo", ...(days === undefined ? {} : { days }) }
+    const result = await sample.execute(args, context())
+    expect(result).toMatchObject({ forecast_days: expect.objectContaining({ length: count }) })
+    expect(isWeatherPayload(result)).toBe(true)
   })
 
   test("[TO5] with a tag: the same data as JSON, a blank line, and the trailer that cues this tag", async () => {
@@ -193,6 +213,18 @@ describe("Open-Meteo", () => {
       forecast_tomorrow_condition: "Overcast",
       forecast_tomorrow_max_c: 14,
       forecast_tomorrow_precip_chance_pct: 70,
+      forecast_days: [
+        { date: "2026-05-03", condition: "Overcast", max_c: 14, min_c: 9, precip_chance_pct: 70, precip_mm: 3.2 },
+        { date: "2026-05-04", condition: "Clear sky", max_c: 15.5, min_c: 9.5, precip_chance_pct: 0, precip_mm: 0 },
+        {
+          date: "2026-05-05",
+          condition: "Light rain showers",
+          max_c: 12,
+          min_c: 8,
+          precip_chance_pct: 60,
+          precip_mm: 2.1,
+        },
+      ],
       source: "open-meteo",
     })
     expect(isWeatherPayload(result)).toBe(true)
@@ -210,7 +242,7 @@ describe("Open-Meteo", () => {
         "temperature_2m,apparent_temperature,relative_humidity_2m,wind_speed_10m,wind_direction_10m,precipitation,weather_code,is_day,visibility,uv_index",
       daily: "weather_code,temperature_2m_max,temperature_2m_min,precipitation_probability_max,precipitation_sum",
       timezone: "auto",
-      forecast_days: "2",
+      forecast_days: "8",
     })
   })
 

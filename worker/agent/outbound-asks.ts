@@ -77,6 +77,15 @@ export class OutboundAsks {
     }
   }
 
+  /** Begins the turns of answers that arrived while the version that asked was not active, if it is now (SPEC VE8). */
+  beginHeldTurns(): void {
+    for (const { ask, answer } of this.#rows.listHeldAnswers()) {
+      const stored = this.#findCallMessage(ask)
+      if (stored === null) this.#rows.closeOutboundAsk(ask.id)
+      else if (this.#session.store.isOnPath(stored.pos)) this.#beginAnswerTurn(ask, stored, answer)
+    }
+  }
+
   /** The sessions whose answers the running turn waits for. */
   listAwaitedSessions(): string[] {
     return this.#rows.listOpenOutboundAsks().flatMap(({ mode, session }) => (mode === "sync" ? [session] : []))
@@ -159,13 +168,17 @@ export class OutboundAsks {
     const call = findCall(stored, ask)
     if (call === undefined || call.status === "interrupted") return this.#rows.closeOutboundAsk(ask.id)
     if (!isSettled(call.status)) turns.fillToolResult(stored, answerToToolResult(ask, answer))
-    if (store.isOnPath(stored.pos) && store.findById(ask.id) === null) this.#beginAnswerTurn(ask, stored, answer)
-    this.#rows.closeOutboundAsk(ask.id)
+    if (store.isOnPath(stored.pos)) this.#beginAnswerTurn(ask, stored, answer)
+    else this.#rows.holdAnswer(ask.id, answer)
   }
 
-  /** A late answer begins a turn of its own, in which the agent that asked can use it (SPEC AG4). */
+  /**
+   * A late answer begins a turn of its own, in which the agent that asked can use it (SPEC AG4). Closes the question, which
+   * therefore begins one turn however often it is answered.
+   */
   #beginAnswerTurn({ id, call_id, agent: name, budget }: OutboundAsk, stored: StoredMessage, answer: AskAnswer): void {
     const { row, store, turns, maxMessageTokens } = this.#session
+    if (store.findById(id) !== null) return this.#rows.closeOutboundAsk(id)
     const inboundAsk = this.#rows.findInboundAsk(stored.message.exchange_id)
     const path = inboundAsk?.path ?? []
     const depth = (inboundAsk?.depth ?? 0) + 1
@@ -173,6 +186,7 @@ export class OutboundAsks {
     const agent = { direction: "received", name, exchange: id, call_id } as const
     store.atomically(() => {
       this.#rows.addInboundAsk({ id, mode: "callback", session: row.id, call_id, path, depth, budget })
+      this.#rows.closeOutboundAsk(id)
       turns.startOrQueue(createAgentMessage(id, text, agent, Date.now()))
     })
   }

@@ -1,15 +1,24 @@
 /** bucket.ts: the objects of a session in the R2 bucket, stored as `<tenant>/<session>/<asset id>`. */
 
 import type { Asset } from "../../shared/protocol/event.ts"
+import type { LinkClaims } from "../auth/link-signing.ts"
+import { createPrivateKey } from "../platform/session-key.ts"
 
 /** The session of an object key. */
 export interface SessionRef {
   readonly tenant: string
+  /** The key of the session (platform/session-key.ts). */
   readonly session: string
 }
 
 export function assetObjectKey({ tenant, session }: SessionRef, id: string): string {
   return `${tenant}/${session}/${id}`
+}
+
+/** Where the asset of a link may be: under the session's public id, or under the user's private key (SPEC AU17). */
+export function listLinkedKeys({ tenant, session, user, what }: LinkClaims): readonly string[] {
+  const keys = user === undefined ? [session] : [session, createPrivateKey(session, user)]
+  return keys.map((key) => assetObjectKey({ tenant, session: key }, what))
 }
 
 /** Metadata of an object, with which it can be served without a request to the session. */

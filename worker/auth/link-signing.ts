@@ -17,14 +17,22 @@ export type LinkAudience = "media" | "canvas" | "remote"
 
 export interface LinkClaims {
   readonly tenant: string
+  /** The user's public id of the session (platform/session-key.ts). Links of version 0.1.0 name no user. */
   readonly session: string
+  readonly user?: string | undefined
   /** The asset's id; for the audience `remote`, the URL. */
   readonly what: string
   /** Seconds since 1970. */
   readonly expires: number
 }
 
-const payloadSchema = v.object({ tenant: idSchema, session: idSchema, sub: v.string(), exp: v.number() })
+const payloadSchema = v.object({
+  tenant: idSchema,
+  session: idSchema,
+  user: v.optional(idSchema),
+  sub: v.string(),
+  exp: v.number(),
+})
 
 /** Expiry of a link signed now, in seconds since 1970. It is rounded, so that a link stays the same and can be cached. */
 export function computeLinkExpiry(nowMs: number): number {
@@ -34,8 +42,8 @@ export function computeLinkExpiry(nowMs: number): number {
 
 /** Signs a link. The same claims always result in the same token. */
 export async function signLink(secret: string, audience: LinkAudience, claims: LinkClaims): Promise<string> {
-  const { tenant, session, what, expires } = claims
-  return await new SignJWT({ tenant, session })
+  const { tenant, session, user, what, expires } = claims
+  return await new SignJWT({ tenant, session, user })
     .setProtectedHeader({ alg: "HS256" })
     .setAudience(audience)
     .setSubject(what)
@@ -59,8 +67,8 @@ export async function verifyLink(
     })
     const parsed = v.safeParse(payloadSchema, payload)
     if (!parsed.success) return fail({ reason: "link_invalid" })
-    const { tenant, session, sub, exp } = parsed.output
-    return succeed({ tenant, session, what: sub, expires: exp })
+    const { tenant, session, user, sub, exp } = parsed.output
+    return succeed({ tenant, session, user, what: sub, expires: exp })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "link_expired" : "link_invalid" })
   }

@@ -9,6 +9,13 @@ import type { Claims } from "../platform/rpc/claims.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 
+/**
+ * Maximum number of unexpired tokens of a user that are revoked one by one, and how many of them tokens of a narrower
+ * scope may revoke: the list is read with every check. SPEC AU14.
+ */
+export const MAX_REVOKED_TOKENS = 1_000
+export const MAX_REVOKED_LIMITED_TOKENS = 800
+
 export const NO_REVOCATIONS: RevocationState = { n: 0, tokens: [], upTo: null }
 
 /** Whether a token is revoked, individually or together with all tokens of its user. */

@@ -10,12 +10,19 @@ import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
-import type { Claims } from "../platform/rpc/claims.ts"
+import { type Claims, getScope } from "../platform/rpc/claims.ts"
 import type { DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
+import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
-import { isRevoked, isIssuedBeforeCutoff, NO_REVOCATIONS } from "./revocation.ts"
+import {
+  isRevoked,
+  isIssuedBeforeCutoff,
+  MAX_REVOKED_LIMITED_TOKENS,
+  MAX_REVOKED_TOKENS,
+  NO_REVOCATIONS,
+} from "./revocation.ts"
 
 /** With the index, listing sessions reads only the rows that it returns. */
 const MIGRATIONS: readonly string[] = [
@@ -36,9 +43,6 @@ export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?,
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
-
-/** Tokens of one user that can be revoked individually. One more revokes all, which bounds the state (SPEC AU9). */
-export const MAX_REVOKED_TOKENS = 100
 
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
@@ -81,7 +85,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
       after === undefined
         ? sql.exec<ListedRow>(LIST_SQL, limit)
         : sql.exec<ListedRow>(LIST_AFTER_SQL, after.active, after.created, after.id, limit)
-    return rows.toArray().map((row) => ({ ...row, running: row.running === 1 }))
+    // An earlier version stored titles with controls.
+    return rows.toArray().map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
   }
 
   setRunning(id: string, running: boolean): void {
@@ -112,13 +117,16 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
 
   revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult> {
     const revoked = this.getRevocationState()
-    const isFull = revoked.tokens.length >= MAX_REVOKED_TOKENS
-    if (wantsAll || claims.token === null || (isFull && !isRevoked(claims, revoked))) {
-      return this.#revokeAll(claims, revoked)
-    }
     const { token } = claims
-    if (!isRevoked(claims, revoked))
-      this.#writeRevocation(revoked, () => this.#revocationRows.revokeToken(token, claims))
+    if (wantsAll || token === null) return this.#revokeAll(claims, revoked)
+    if (isRevoked(claims, revoked)) return succeed({ revoked: "token" })
+    // The others must not suffer from it: a list that is full refuses, it does not revoke them all.
+    const max = getScope(claims) === "user" ? MAX_REVOKED_TOKENS : MAX_REVOKED_LIMITED_TOKENS
+    if (revoked.tokens.length >= max) return fail({ reason: "revocations_full", max })
+    this.#writeRevocation(revoked, () => {
+      this.#revocationRows.pruneExpired(nowSeconds())
+      this.#revocationRows.revokeToken(token, claims)
+    })
     return succeed({ revoked: "token" })
   }
 

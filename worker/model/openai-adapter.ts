@@ -16,7 +16,8 @@ import {
   TypeValidationError,
 } from "@ai-sdk/provider"
 import type { TurnFault } from "../../shared/fault.ts"
-import { MODEL_FIRST_BYTE_MS, MODEL_IDLE_MS } from "../../shared/limits.ts"
+import { MAX_ANSWER_CHARS, MODEL_FIRST_BYTE_MS, MODEL_IDLE_MS } from "../../shared/limits.ts"
+import { fetchBounded, StreamBoundError } from "./bounded-fetch.ts"
 import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
 import type { FileKinds } from "./model-files.ts"
 import { createPrompt, toolSpecsToFunctions } from "./openai-prompt.ts"
@@ -42,8 +43,7 @@ export function createOpenAiModel(config: OpenAiConfig): Model {
     baseURL: config.baseUrl,
     includeUsage: true,
     ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
-    // A redirect would send the key to a host that isn't configured.
-    fetch: (input, init) => fetch(input, { ...init, redirect: "manual" }),
+    fetch: fetchBounded,
   })
   const model = provider.chatModel(config.modelName)
   const limits = { firstByteMs: config.firstByteMs ?? MODEL_FIRST_BYTE_MS, idleMs: config.idleMs ?? MODEL_IDLE_MS }
@@ -93,6 +93,7 @@ async function* readModelStream(
   watch.onStop(() => void reader.cancel().catch(() => {}))
   const calls: ModelEvent[] = []
   let hasText = false
+  let callChars = 0
   try {
     for (;;) {
       const { done, value } = await reader.read()
@@ -106,6 +107,11 @@ async function* readModelStream(
           break
         case "reasoning-delta":
           yield { type: "thinking_delta", delta: value.delta }
+          break
+        case "tool-input-delta":
+          // The package keeps the arguments until they are complete.
+          callChars += value.delta.length
+          if (callChars > MAX_ANSWER_CHARS) return yield createFault("answer_too_long", "The arguments are too long.")
           break
         case "tool-call":
           calls.push({ type: "tool_call", name: value.toolName, args: value.input })
@@ -177,6 +183,9 @@ export function parseRetryAfterMs(header: string | undefined, now: number): numb
 
 /** The fault of a stream that broke: the connection failed, or the package couldn't read the data. */
 function streamErrorToFault(error: unknown): ModelFault {
+  // The package wraps the errors of a stream.
+  const cause = readField(error, "cause")
+  if (cause instanceof StreamBoundError) return createFault(cause.fault, cause.message)
   return createFault(
     InvalidResponseDataError.isInstance(error) ? "model_malformed" : "model_cut_off",
     getErrorMessage(error),

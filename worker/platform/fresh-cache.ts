@@ -25,12 +25,23 @@ export class FreshCache<T> {
    * Concurrent fetches are not merged: the platform ties I/O to the request that started it.
    */
   async getOrFetch(key: string, now: number, fetchValue: () => Promise<T>): Promise<T> {
+    const cached = this.get(key, now)
+    if (cached !== undefined) return cached
+    const value = await fetchValue()
+    this.set(key, value, now)
+    return value
+  }
+
+  /** The cached value; undefined if there is none that is fresh. */
+  get(key: string, now: number): T | undefined {
     const cached = this.#entries.get(key)
     // If the clock was set back, an entry from the future counts as stale.
-    if (cached !== undefined && cached.fetchedAt <= now && now - cached.fetchedAt < this.#maxAgeMs) return cached.value
-    const value = await fetchValue()
+    const isFresh = cached !== undefined && cached.fetchedAt <= now && now - cached.fetchedAt < this.#maxAgeMs
+    return isFresh ? cached.value : undefined
+  }
+
+  set(key: string, value: T, now: number): void {
     this.#entries.set(key, { value, fetchedAt: now })
-    return value
   }
 
   delete(key: string): void {

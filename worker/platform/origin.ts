@@ -1,6 +1,16 @@
-/** origin.ts: origins that can be named in a response header. Pure. */
+/** origin.ts: origins that can be named in a response header, and names of this machine. Pure. */
 
 /** Whether a content security policy can name this origin: no IP address in brackets, no character that ends a directive. */
 export function isPlainOrigin(origin: string): boolean {
   return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)
+}
+
+/** Whether a URL's host name always means this machine. No other site can point such a name elsewhere (DNS rebinding). */
+export function isLoopbackName(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127(?:\.\d+){3}$/.test(hostname)
+  )
 }

@@ -7,23 +7,34 @@ type Bytes = Uint8Array<ArrayBuffer>
 /**
  * Reads a stream to its end. Returns null, and cancels the stream, if it has more than `maxBytes`.
  *
- * Errors  throws the signal's reason if a chunk arrives after the signal was aborted.
+ * Errors  throws the signal's reason, and cancels the stream, when the signal is aborted.
  */
 export async function readBounded(
-  body: AsyncIterable<Uint8Array> | null,
+  body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
   signal?: AbortSignal,
 ): Promise<Bytes | null> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body ?? []) {
+  const reader = new BodyReader(body)
+  // Cancelling the body unblocks a pending read.
+  const cancel = (): void => void reader.cancel(signal?.reason).catch(() => {})
+  signal?.addEventListener("abort", cancel)
+  try {
     signal?.throwIfAborted()
-    length += chunk.byteLength
-    // Leaving the loop cancels the stream.
-    if (length > maxBytes) return null
-    chunks.push(chunk)
+    const chunks: Uint8Array[] = []
+    let length = 0
+    for (let chunk = await reader.read(); chunk !== null; chunk = await reader.read()) {
+      length += chunk.byteLength
+      if (length > maxBytes) {
+        cancel()
+        return null
+      }
+      chunks.push(chunk)
+    }
+    signal?.throwIfAborted()
+    return await joinChunks(chunks)
+  } finally {
+    signal?.removeEventListener("abort", cancel)
   }
-  return await joinChunks(chunks)
 }
 
 async function joinChunks(chunks: readonly Uint8Array[]): Promise<Bytes> {
@@ -61,9 +72,12 @@ export class BodyReader {
     for (let chunk = await this.read(); chunk !== null; chunk = await this.read()) yield chunk
   }
 
-  /** Reads the rest of the body and drops it. */
-  async drain(): Promise<void> {
-    while ((await this.#readChunk()) !== null);
+  /** Reads and drops the rest of the body, up to `maxBytes`. */
+  async drain(maxBytes: number): Promise<void> {
+    let bytesLeft = maxBytes
+    for (let chunk = await this.#readChunk(); chunk !== null && bytesLeft > 0; chunk = await this.#readChunk())
+      bytesLeft -= chunk.byteLength
+    await this.cancel()
   }
 
   async cancel(reason?: unknown): Promise<void> {

@@ -5,13 +5,21 @@
  * production deployment refuses it (SPEC AU3).
  */
 
-import { ASSET_PENDING_MS, REMOTE_FIRST_BYTE_MS, REMOTE_MS, MAX_UPLOAD_MS } from "../../shared/asset-limits.ts"
+import {
+  ASSET_PENDING_MS,
+  REFUSED_UPLOAD_MS,
+  REMOTE_FIRST_BYTE_MS,
+  REMOTE_MS,
+  MAX_UPLOAD_MS,
+} from "../../shared/asset-limits.ts"
 import {
   AGENT_CALLBACK_MS,
   AGENT_ANSWER_MS,
   AGENT_RETRY_MS,
   TURN_ALARM_MS,
   APPROVAL_MS,
+  BODY_MS,
+  HELLO_MS,
   IMPORT_RESPONSE_MS,
   IMPORT_IDLE_MS,
   IMPORT_TOTAL_MS,
@@ -54,6 +62,9 @@ export interface TimeLimits {
   readonly importTotalMs: number
   readonly importResponseMs: number
   readonly uploadMs: number
+  readonly refusedUploadMs: number
+  readonly bodyMs: number
+  readonly helloMs: number
   readonly assetPendingMs: number
   readonly remoteFirstByteMs: number
   readonly remoteMs: number
@@ -85,6 +96,9 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     importTotalMs: scaleMs(IMPORT_TOTAL_MS),
     importResponseMs: scaleMs(IMPORT_RESPONSE_MS),
     uploadMs: scaleMs(MAX_UPLOAD_MS),
+    refusedUploadMs: scaleMs(REFUSED_UPLOAD_MS),
+    bodyMs: scaleMs(BODY_MS),
+    helloMs: scaleMs(HELLO_MS),
     assetPendingMs: scaleMs(ASSET_PENDING_MS),
     remoteFirstByteMs: scaleMs(REMOTE_FIRST_BYTE_MS),
     remoteMs: scaleMs(REMOTE_MS),

@@ -7,7 +7,7 @@
 
 import { type Context, Hono } from "hono"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_VIDEO_BYTES } from "../../shared/asset-limits.ts"
+import { FILE_TYPE_BYTES, IMAGE_SIZE_BYTES, MAX_REFUSED_BYTES, MAX_VIDEO_BYTES } from "../../shared/asset-limits.ts"
 import type { UploadResponse } from "../../shared/protocol/http-body.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { storeAsset, type UploadTarget } from "../asset/asset-upload.ts"
@@ -29,7 +29,7 @@ export const assetRoutes = new Hono<AppEnv>()
 assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (context) => {
   const size = parseContentLength(context.req.header("content-length"))
   if (!size.ok) return faultToResponse(size.fault)
-  const storing = receiveUpload(context, context.req.param("id"), size.value)
+  const storing = receiveUpload(context, context.get("sessionKey"), size.value)
   // The upload is completed or cleaned up even if the client disconnects.
   context.executionCtx.waitUntil(storing.catch(() => {}))
   const stored = await storing.catch(() => fail({ reason: "asset_store_failed" } as const))
@@ -60,11 +60,19 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
     const target = createUploadTarget(env, claims, session)
     return await storeAsset(env.MEDIA, { tenant: claims.tenant, session }, target, upload)
   } finally {
-    // A client that is still sending would see a broken connection instead of the response. The body is no longer than
-    // Content-Length, and the timer still runs.
-    await body.drain().catch(() => {})
     clearTimeout(timer)
+    await drainRefused(body, readTimeLimits(env).refusedUploadMs)
   }
+}
+
+/**
+ * Reads on for a while: a client that is still sending would see a broken connection instead of the response. The body of
+ * an upload that succeeded is at its end.
+ */
+async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
+  const timer = setTimeout(() => void body.cancel().catch(() => {}), maxMs)
+  await body.drain(MAX_REFUSED_BYTES).catch(() => {})
+  clearTimeout(timer)
 }
 
 /** Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`, `asset_too_large`. */

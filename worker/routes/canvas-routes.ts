@@ -8,7 +8,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import { CANVAS_PATH } from "../../shared/protocol/asset-url.ts"
-import { assetObjectKey } from "../asset/bucket.ts"
+import { listLinkedKeys } from "../asset/bucket.ts"
 import { verifyLink } from "../auth/link-signing.ts"
 import { type Env, getCanvasOrigin, parseAllowedOrigins } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
@@ -35,13 +35,14 @@ function isFrameRequest(destination = "iframe"): boolean {
 async function loadDocument(env: Env, id: string, token: string): Promise<Result<string>> {
   const link = await verifyLink(env.JWT_SECRET ?? "", "canvas", token, Date.now())
   if (!link.ok) return link
-  const { tenant, session, what } = link.value
-  if (what !== id) return fail({ reason: "link_invalid" })
+  if (link.value.what !== id) return fail({ reason: "link_invalid" })
   try {
-    const object = await env.MEDIA.get(assetObjectKey({ tenant, session }, id))
-    // An uploaded file is never served as a document.
-    if (object?.customMetadata?.["kind"] !== "canvas") return fail({ reason: "asset_unknown" })
-    return succeed(await object.text())
+    for (const key of listLinkedKeys(link.value)) {
+      const object = await env.MEDIA.get(key)
+      // An uploaded file is never served as a document.
+      if (object?.customMetadata?.["kind"] === "canvas") return succeed(await object.text())
+    }
+    return fail({ reason: "asset_unknown" })
   } catch (error) {
     logError("canvas_unread", { message: String(error) })
     return fail({ reason: "asset_store_failed" })

@@ -14,7 +14,7 @@ import { assetUrl, canvasUrl, type OwnUrl, parseOwnUrl } from "../../shared/prot
 import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { checkPublicUrl } from "../../shared/text/public-url.ts"
-import { assetObjectKey, readAssetMetadata } from "../asset/bucket.ts"
+import { listLinkedKeys, readAssetMetadata } from "../asset/bucket.ts"
 import { computeLinkExpiry, type LinkAudience, type LinkClaims, signLink, verifyLink } from "../auth/link-signing.ts"
 import { splitCommaList } from "../platform/comma-list.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
@@ -55,10 +55,10 @@ mediaSigningRoutes.post("/:id/media/sign", requireSession, async (context) => {
 type SignUrl = (audience: LinkAudience, url: string, what: string) => Promise<string>
 
 function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: number): SignUrl {
-  const { tenant } = context.get("claims")
+  const { tenant, user } = context.get("claims")
   const session = context.req.param("id")
   return async (audience, url, what) => {
-    const token = await signLink(context.env.JWT_SECRET ?? "", audience, { tenant, session, what, expires })
+    const token = await signLink(context.env.JWT_SECRET ?? "", audience, { tenant, session, user, what, expires })
     return `${url}?token=${token}`
   }
 }
@@ -95,23 +95,27 @@ mediaRoutes.get("/:id", async (context, next) => {
   if (!claims.ok) return faultToResponse(claims.fault)
   if (claims.value.what !== id) return faultToResponse({ reason: "link_invalid" })
   try {
-    return await serveAsset(context, claims.value)
+    for (const key of listLinkedKeys(claims.value)) {
+      const served = await serveAsset(context, claims.value, key)
+      if (served !== null) return served
+    }
+    return faultToResponse({ reason: "asset_unknown" })
   } catch (error) {
     log("asset_not_read", { message: errorMessage(error) })
     return faultToResponse({ reason: "asset_store_failed" })
   }
 })
 
-async function serveAsset(context: Context<AppEnv>, claims: LinkClaims): Promise<Response> {
+/** Null if there is no such asset. */
+async function serveAsset(context: Context<AppEnv>, claims: LinkClaims, key: string): Promise<Response | null> {
   const bucket = context.env.MEDIA
-  const key = assetObjectKey(claims, claims.what)
   const { method } = context.req
   const ifNoneMatch = context.req.header("if-none-match")
   // Only these requests need the size or the ETag before the body is read.
   if (method === "HEAD" || context.req.header("range") !== undefined || ifNoneMatch !== undefined) {
     const head = await bucket.head(key)
     const headers = head === null ? null : createAssetHeaders(head, claims)
-    if (head === null || headers === null) return faultToResponse({ reason: "asset_unknown" })
+    if (head === null || headers === null) return null
     if (ifNoneMatch !== undefined && isEtagMatch(ifNoneMatch, head.httpEtag))
       return new Response(null, { status: 304, headers })
     if (method === "HEAD") return new Response(null, { headers: { ...headers, "content-length": String(head.size) } })
@@ -121,7 +125,7 @@ async function serveAsset(context: Context<AppEnv>, claims: LinkClaims): Promise
   }
   const object = await bucket.get(key)
   const headers = object === null ? null : createAssetHeaders(object, claims)
-  if (object === null || headers === null) return faultToResponse({ reason: "asset_unknown" })
+  if (object === null || headers === null) return null
   return new Response(object.body, { headers: { ...headers, "content-length": String(object.size) } })
 }
 

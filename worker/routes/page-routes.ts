@@ -1,5 +1,5 @@
 /**
- * page-routes.ts: serves the files of the page for every path that is not an API route.
+ * page-routes.ts: serves the files of the page, and 404 for every path that is neither a file nor an API route.
  *
  * HTML passes through here, because its content security policy depends on the tenant's settings. The platform serves
  * the hashed files before the Worker runs (wrangler.toml, `run_worker_first`), with the headers of public/_headers.
@@ -8,6 +8,7 @@
 import { type Context, Hono } from "hono"
 import { SETTINGS_FRESH_MS } from "../../shared/asset-limits.ts"
 import { type Env, getCanvasOrigin, getPageTenant } from "../env.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 import { logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
@@ -18,9 +19,29 @@ import type { AppEnv } from "./request-body.ts"
 
 export const pageRoutes = new Hono<AppEnv>().get("*", async (context) => {
   const file = await context.env.ASSETS.fetch(removeConditions(context.req.raw))
+  if (file.status === 404) return respondNotFound(context)
   if (!(file.headers.get("content-type") ?? "").startsWith("text/html")) return file
   return await addPolicy(context, file)
 })
+
+/** A short page for a browser that opens the address, JSON for anything else. Not cached: the next version may have it. */
+function respondNotFound(context: Context<AppEnv>): Response {
+  const refusal = faultToResponse({ reason: "route_unknown" })
+  if (!(context.req.header("accept") ?? "").includes("text/html")) return refusal
+  return new Response(NOT_FOUND_PAGE, {
+    status: refusal.status,
+    headers: { "content-type": "text/html; charset=utf-8" },
+  })
+}
+
+const NOT_FOUND_PAGE = `<!doctype html>
+<html lang="en">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Not found · Cuecard</title>
+<h1>There’s nothing at this address.</h1>
+<p><a href="/">Open Cuecard</a></p>
+`
 
 /** A 304 would keep the old headers: the policy may have changed although the file has not. */
 function removeConditions(request: Request): Request {

@@ -10,26 +10,53 @@ import { isJsonObject, parseJson } from "../../shared/json.ts"
 import type { Env } from "../env.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import { readBounded } from "../platform/read-bounded.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 
-/** The context of every route. `requireToken` sets `claims`; `requireSession` and its like set `session`. */
-export type AppEnv = { Bindings: Env; Variables: { claims: Claims; session: DurableObjectStub<SessionRpc> } }
+/**
+ * The context of every route. `requireToken` sets `claims`; `requireSession` and its like set `session` and `sessionKey`
+ * (platform/session-key.ts).
+ */
+export type AppEnv = {
+  Bindings: Env
+  Variables: { claims: Claims; session: DurableObjectStub<SessionRpc>; sessionKey: string }
+}
 
 type AppContext = Context<AppEnv>
 
+/** `application/json`, or a type that is based on it. A form or text/plain can be sent by any site without asking us. */
+const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+
 /**
- * Reads a JSON body of a known shape. An empty body counts as `{}`. The bytes are counted as they arrive, because
- * Content-Length may be wrong or absent.
+ * Reads a JSON body of a known shape. An empty body counts as `{}` and needs no type. The bytes are counted as they
+ * arrive, because Content-Length may be wrong or absent.
  *
- * Errors  `body_too_large`, `body_malformed`, `field_invalid` with the field.
+ * Errors  `body_type_refused`, `body_too_large`, `body_stalled`, `body_malformed`, `field_invalid` with the field.
  */
 export async function readBody<T>(context: AppContext, schema: v.GenericSchema<unknown, T>): Promise<Result<T>> {
-  const bytes = await readBounded(context.req.raw.body, MAX_BODY_BYTES)
-  if (bytes === null) return fail({ reason: "body_too_large", max: MAX_BODY_BYTES })
-  const text = decodeUtf8(bytes)
+  const bytes = await readBodyInTime(context)
+  if (!bytes.ok) return bytes
+  if (bytes.value.length > 0 && !JSON_TYPE.test(context.req.header("content-type") ?? ""))
+    return fail({ reason: "body_type_refused" })
+  const text = decodeUtf8(bytes.value)
   const value = text === "" ? {} : parseJson(text ?? "")
   if (!isJsonObject(value)) return fail({ reason: "body_malformed" })
   return parseFields(schema, value, "body")
+}
+
+/** Reads a body within its limits of size and time. Errors: `body_too_large`, `body_stalled`. */
+async function readBodyInTime({ env, req }: AppContext): Promise<Result<Uint8Array>> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), readTimeLimits(env).bodyMs)
+  try {
+    const bytes = await readBounded(req.raw.body, MAX_BODY_BYTES, abort.signal)
+    return bytes === null ? fail({ reason: "body_too_large", max: MAX_BODY_BYTES }) : succeed(bytes)
+  } catch (error) {
+    if (!abort.signal.aborted) throw error
+    return fail({ reason: "body_stalled" })
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Parses the parameters of the query string. Errors: `field_invalid` with the parameter. */

@@ -1,24 +1,85 @@
 /**
- * require-session.ts: middleware that puts the session of the path into the context, as a stub of its object.
+ * require-session.ts: finds and creates the sessions of users, and middleware that puts the session of the path into the
+ * context, as a stub of its object.
  */
 
-import type { MiddlewareHandler } from "hono"
+import type { Context, MiddlewareHandler } from "hono"
 import * as v from "valibot"
+import type { Result } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
+import type { Env } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import { FreshCache } from "../platform/fresh-cache.ts"
+import type { Claims, SessionOwner } from "../platform/rpc/claims.ts"
+import { sessionStub, userKey } from "../platform/rpc/object-stubs.ts"
+import { createPrivateKey } from "../platform/session-key.ts"
 import type { AppEnv } from "./request-body.ts"
 
+/** Sessions whose keys an isolate caches, and for how long, in milliseconds: a key changes only with an erasure. */
+const MAX_CACHED_KEYS = 5_000
+const KEY_FRESH_MS = 10_000
+
+const keyCache = new FreshCache<string>(KEY_FRESH_MS, MAX_CACHED_KEYS)
+
+/** The key of a user's session; its public id if the user has none of that id. Cost: a request to its object, then cached. */
+async function findSessionKey(env: Env, owner: SessionOwner, id: string): Promise<string> {
+  const cached = keyCache.get(cacheKey(owner, id), Date.now())
+  if (cached !== undefined) return cached
+  for (const key of [id, createPrivateKey(id, owner.user)]) {
+    if (!(await isOwnSession(env, owner, key))) continue
+    keyCache.set(cacheKey(owner, id), key, Date.now())
+    return key
+  }
+  return id
+}
+
+function cacheKey(owner: SessionOwner, id: string): string {
+  return `${userKey(owner)}:${id}`
+}
+
+async function isOwnSession(env: Env, { tenant, user }: SessionOwner, key: string): Promise<boolean> {
+  return (await sessionStub(env, tenant, key).checkOwner({ tenant, user })).ok
+}
+
 /**
- * Sets `session` from `:id`, in the token's tenant. Errors: `session_unknown` if it is not a valid id.
+ * Creates a user's session and returns its key. Repeating it has no effect. If the id is taken by another user, the session
+ * gets a private key, and nothing that the user can see differs (SPEC AU17).
+ *
+ * Errors  `agent_unknown`.
+ */
+export async function createOwnSession(
+  env: Env,
+  claims: Claims,
+  id: string,
+  title: string,
+  agent?: string,
+): Promise<Result<string>> {
+  const own = await findSessionKey(env, claims, id)
+  for (const key of [own, createPrivateKey(id, claims.user)]) {
+    const created = await sessionStub(env, claims.tenant, key).create(claims, key, title, agent)
+    if (created.ok) return { ok: true, value: key }
+    if (created.fault.reason !== "session_unknown") return created
+  }
+  return { ok: false, fault: { reason: "session_unknown" } }
+}
+
+/**
+ * Sets `session` and `sessionKey` from `:id`, in the token's tenant. Errors: `session_unknown` if it is not a valid id.
  *
  * Whether the session exists and belongs to the user is checked by its object, in the call that the route makes anyway.
  */
 export const requireSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const id = context.req.param("id")
   if (!v.is(idSchema, id)) return faultToResponse({ reason: "session_unknown" })
-  context.set("session", sessionStub(context.env, context.get("claims").tenant, id))
+  await setSession(context, id)
   return await next()
+}
+
+async function setSession(context: Context<AppEnv>, id: string): Promise<void> {
+  const claims = context.get("claims")
+  const key = await findSessionKey(context.env, claims, id)
+  context.set("session", sessionStub(context.env, claims.tenant, key))
+  context.set("sessionKey", key)
 }
 
 /** Behind `requireSession`: asks the object whether the session is the user's. Errors: `session_unknown`. */
@@ -29,8 +90,8 @@ export const requireOwnSession: MiddlewareHandler<AppEnv> = async (context, next
 
 /** For tokens of scope `external`: sets `session` if the token is for the session of the path. Errors: `scope_denied`. */
 export const requireTokenSession: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const { tenant, session } = context.get("claims")
+  const { session } = context.get("claims")
   if (session === undefined || session !== context.req.param("id")) return faultToResponse({ reason: "scope_denied" })
-  context.set("session", sessionStub(context.env, tenant, session))
+  await setSession(context, session)
   return await next()
 }

@@ -22,22 +22,24 @@ import { CLAIMS_HEADER } from "../auth/verify-token.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { assetRoutes } from "./asset-routes.ts"
+import { toTitle } from "../../shared/text/title.ts"
 import { mediaSigningRoutes } from "./media-routes.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols, refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
-import { requireSession } from "./require-session.ts"
+import { createOwnSession, requireSession } from "./require-session.ts"
+import { createPrivateKey, keyToPublicId } from "../platform/session-key.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 const titleSchema = v.pipe(
   v.string(),
   v.maxLength(MAX_TITLE_CHARS),
-  // The database stores UTF-8, which has no lone surrogates. The response must show the title as it is stored.
-  v.transform((title) => title.toWellFormed()),
+  // The response must show the title as it is stored.
+  v.transform(toTitle),
 )
 
 /** If the client chooses the id, creating the same session twice has no effect. */
@@ -79,10 +81,11 @@ const listSchema = v.object({
   after: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,15}\.\d{1,15}\.[A-Za-z0-9_-]{1,64}$/),
+      v.regex(/^\d{1,15}\.\d{1,15}\.[A-Za-z0-9_-]{1,64}(\.[^.\s]{1,200})?$/),
       v.transform((text): SessionCursor => {
-        const [active, created, id = ""] = text.split(".")
-        return { active: Number(active), created: Number(created), id }
+        // A session key may have a dot of its own.
+        const [active, created, ...key] = text.split(".")
+        return { active: Number(active), created: Number(created), id: key.join(".") }
       }),
     ),
   ),
@@ -113,10 +116,10 @@ sessionRoutes.post("/", async (context) => {
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
   const { title, agent, id = nanoid() } = body.value
-  const createdSession = await sessionStub(context.env, claims.tenant, id).create(claims, id, title, agent)
+  const createdSession = await createOwnSession(context.env, claims, id, title, agent)
   if (!createdSession.ok) return faultToResponse(createdSession.fault)
   const created = Date.now()
-  await directoryStub(context.env, claims).addSession(id, title, created)
+  await directoryStub(context.env, claims).addSession(createdSession.value, title, created)
   return context.json({ id, title, created }, 201)
 })
 
@@ -128,9 +131,11 @@ sessionRoutes.get("/", async (context) => {
   // One more than a page has, to know whether there is a next page.
   const limit = MAX_SESSIONS_LISTED + 1
   const found = await (after === undefined ? directory.listSessions(limit) : directory.listSessions(limit, after))
-  const sessions = found.slice(0, MAX_SESSIONS_LISTED)
-  const last = found.length > sessions.length ? sessions.at(-1) : undefined
-  return context.json({ sessions, next: last === undefined ? null : sessionCursorToText(last) } satisfies SessionPage)
+  const page = found.slice(0, MAX_SESSIONS_LISTED)
+  const last = found.length > page.length ? page.at(-1) : undefined
+  const next = last === undefined ? null : sessionCursorToText(last)
+  const sessions = page.map((session) => ({ ...session, id: keyToPublicId(session.id) }))
+  return context.json({ sessions, next } satisfies SessionPage)
 })
 
 sessionRoutes.patch("/:id", requireSession, async (context) => {
@@ -145,7 +150,11 @@ sessionRoutes.delete("/:id", requireSession, async (context) => {
   const claims = context.get("claims")
   const erased = await context.get("session").erase(claims)
   // The directory entry goes last, and even if the session is already gone: a retry after a crash must remove it.
-  const wasListed = await directoryStub(context.env, claims).removeSession(context.req.param("id"))
+  const directory = directoryStub(context.env, claims)
+  const privateKey = createPrivateKey(context.req.param("id"), claims.user)
+  const wasListed =
+    (await directory.removeSession(context.get("sessionKey"))) ||
+    (!erased.ok && (await directory.removeSession(privateKey)))
   return erased.ok || wasListed ? context.body(null, 204) : faultToResponse(erased.fault)
 })
 

@@ -11,6 +11,7 @@ import { issueToken } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
+import { isLoopbackName } from "../platform/origin.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 import { clearCachedRevocations, requireToken } from "./request-guard.ts"
@@ -28,10 +29,11 @@ async function issueNewToken(env: Env, claims: NewToken, seconds: number): Promi
 
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you") })
 
-/** Only with AUTH=dev: gives the page a token for the tenant `demo`. */
+/** Only with AUTH=dev, and only under a name of this machine: gives the page a token for the tenant `demo`. */
 export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT } = context.env
-  if (AUTH !== "dev" || ENVIRONMENT === "production") return faultToResponse({ reason: "route_unknown" })
+  const isLocal = ENVIRONMENT !== "production" && isLoopbackName(new URL(context.req.url).hostname)
+  if (AUTH !== "dev" || !isLocal) return faultToResponse({ reason: "route_unknown" })
   const body = await readBody(context, devTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = { tenant: "demo", user: body.value.user }

@@ -315,6 +315,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       onIdle: () => {
         this.inboundAsks.deliverAnswers()
         this.outboundAsks.sweepAsks()
+        this.outboundAsks.beginHeldTurns()
       },
       // In a later task: an `advance` that is running now may already have looked for work.
       resume: () => void setTimeout(this.advance),
@@ -333,11 +334,11 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   #createImportHost(): ImportHost {
     const env = this.#env
-    const { row, store, turns, host, nextSeq } = this
+    const { row, store, turns, host } = this
     return {
       store,
       turns,
-      nextSeq,
+      readSeq: () => this.lastSeq,
       resolver: host.resolver,
       times: host.times,
       staging: createStagedRows(this.storageGate.sql),

@@ -2,6 +2,7 @@
  * producer-answers.ts: begins, continues and reads answers of external producers.
  */
 
+import { keyToPublicId } from "../platform/session-key.ts"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -14,7 +15,8 @@ import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/
 
 /** The session, if the token is an external one for it. */
 export function authorizeProducer(session: LiveSession | null, claims: Claims): LiveSession | null {
-  if (session === null || getScope(claims) !== "external" || claims.session !== session.row.id) return null
+  if (session === null || getScope(claims) !== "external" || claims.session !== keyToPublicId(session.row.id))
+    return null
   return session.isOwner(claims) ? session : null
 }
 

@@ -20,7 +20,7 @@ import { IngestTally } from "./ingest-tally.ts"
 import type { LiveSession } from "./live-session.ts"
 import { isSessionBusy, openExternalAnswer, readExternalState } from "./producer-answers.ts"
 import { createRecordLineReader, type RecordLine, type RecordLineReader } from "./record-lines.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import type { AnswerRef, IngestResult } from "../platform/rpc/session-types.ts"
 
@@ -170,7 +170,7 @@ export class ProducerRequest {
   }
 
   #applyLine({ n: line, text }: RecordLine): void {
-    const value = text.ok ? parseJson(text.value) : undefined
+    const value = text.ok ? parseJsonToDepth(text.value) : undefined
     const parsed = text.ok ? parseRecord(value) : text
     if (!parsed.ok) return this.#refuseBadLine(line, value, parsed.fault)
     const record = parsed.value

@@ -5,6 +5,8 @@
 export interface SessionAlarm {
   /** Makes sure that the alarm fires within `delayMs`. */
   arm(): void
+  /** Makes sure that the alarm fires by then. An earlier one stays, even if it was set by an earlier process. */
+  armBy(atMs: number): void
   /** Called when the alarm has fired: sets the next one, in `delayMs` if `atMs` is past. Infinity: no next one. */
   rescheduleAt(atMs: number): void
   /** Called when the session is erased: forgets the time of the current alarm. */
@@ -23,6 +25,14 @@ export function createSessionAlarm(ctx: DurableObjectState, delayMs: number): Se
       const next = now + delayMs
       // An alarm set for the end of a long wait is moved forward.
       if (alarmAtMs <= now || alarmAtMs > next) setAlarm(next)
+    },
+    armBy(atMs) {
+      const isArmed = (): boolean => alarmAtMs > Date.now() && alarmAtMs <= atMs
+      const armIfLater = async (): Promise<void> => {
+        const stored = await ctx.storage.getAlarm()
+        if (!isArmed() && (stored === null || stored > atMs)) setAlarm(atMs)
+      }
+      if (!isArmed()) ctx.waitUntil(armIfLater())
     },
     rescheduleAt(atMs) {
       alarmAtMs = 0

@@ -36,7 +36,9 @@ export class SessionLifecycle {
     this.#hooks = hooks
     this.#times = readTimeLimits(env)
     this.#alarm = createSessionAlarm(ctx, this.#times.alarmMs)
-    this.sockets = hooks.wrapSockets(new Sockets(ctx, Date.now))
+    const { helloMs } = this.#times
+    const armBy = (atMs: number): void => this.#alarm.armBy(atMs)
+    this.sockets = hooks.wrapSockets(new Sockets(ctx, { now: Date.now, helloMs, armBy }))
   }
 
   /** The session; null if none was created, or while it is being erased. */
@@ -112,9 +114,10 @@ export class SessionLifecycle {
     const session = this.#session
     if (session === null) return await this.#eraseLateUploads()
     const { turns, importer, assetService } = session
+    this.sockets.closeExpired()
     // First, so that the alarm fires again if anything below fails.
     this.#alarm.rescheduleAt(
-      Math.min(...[turns, importer, assetService].map((source) => source.nextAlarmAt() ?? Infinity)),
+      Math.min(...[turns, importer, assetService, this.sockets].map((source) => source.nextAlarmAt() ?? Infinity)),
     )
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())

@@ -61,8 +61,8 @@ export class Session extends DurableObject<Env> implements SessionRpc {
   }
 
   /** Whether the session belongs to the caller. */
-  checkOwner(owner: OwnerClaims): Result<null> {
-    return this.#withSession(owner, () => succeed(null))
+  checkOwner(claims: OwnerClaims): Result<null> {
+    return this.#withSession(claims, () => succeed(null))
   }
 
   /** Changes the title. This does not count as activity. */

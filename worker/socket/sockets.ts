@@ -36,12 +36,24 @@ export interface ResumeRequest {
   readonly changesSince: (after: number) => readonly StoredMessage[] | null
 }
 
+/** Longest time ahead for which the end of a token wakes a session, in milliseconds: no connection lasts longer. SPEC AU16. */
+const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
+
 /** The subprotocol of our sockets. The token is a second subprotocol, never part of a URL. */
 export const SUBPROTOCOL = "cuecard.v1"
 
+/** What the sockets need from their session object. */
+export interface SocketsHost {
+  readonly now: () => number
+  /** Longest wait for a socket's `hello`, in milliseconds. */
+  readonly helloMs: number
+  /** Makes sure that the object's alarm fires by a time. */
+  readonly armBy: (atMs: number) => void
+}
+
 export class Sockets {
   readonly #ctx: DurableObjectState
-  readonly #now: () => number
+  readonly #host: SocketsHost
   readonly #replayBuffer = createReplayBuffer()
   /**
    * Kept in memory only: the directory admits no revoked token, so this covers sockets that were being opened while
@@ -49,16 +61,24 @@ export class Sockets {
    */
   #revoked: RevocationState = NO_REVOCATIONS
 
-  constructor(ctx: DurableObjectState, now: () => number) {
+  /** Timers of the sockets without a `hello`. They keep the object in memory, but only for that short time. */
+  readonly #helloTimers = new Map<WebSocket, ReturnType<typeof setTimeout>>()
+
+  constructor(ctx: DurableObjectState, host: SocketsHost) {
     this.#ctx = ctx
-    this.#now = now
+    this.#host = host
+    for (const socket of ctx.getWebSockets()) if (!getAttachment(socket).isGreeted) this.#awaitHello(socket)
   }
 
   acceptSocket(claims: Claims): Response {
     const { 0: client, 1: server } = new WebSocketPair()
     this.#ctx.acceptWebSocket(server)
     setAttachment(server, createAttachment(claims))
-    this.verifySocket(server)
+    if (this.verifySocket(server) !== null) {
+      this.#awaitHello(server)
+      const expiresMs = claims.expires * 1000
+      if (expiresMs <= this.#host.now() + MAX_SOCKET_MS) this.#host.armBy(expiresMs)
+    }
     return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
   }
 
@@ -83,6 +103,7 @@ export class Sockets {
     if (missed === null || sumBodyChars(missed) > MAX_UNSEEN_BYTES / 2) {
       return this.sendFault(socket, { reason: "frame_invalid", field: "after" })
     }
+    this.#stopWaiting(socket)
     let attachment: SocketAttachment = { ...before, isGreeted: true, last: from, live }
     setAttachment(socket, attachment)
     this.#sendHello(socket, epoch, seq)
@@ -121,11 +142,26 @@ export class Sockets {
   verifySocket(socket: WebSocket): SocketAttachment | null {
     const attachment = getAttachment(socket)
     const { claims } = attachment
-    const isExpired = claims.expires * 1000 <= this.#now()
+    const isExpired = claims.expires * 1000 <= this.#host.now()
     if (!isExpired && !isRevoked(claims, this.#revoked)) return attachment
     this.sendFault(socket, { reason: isExpired ? "token_expired" : "token_revoked" })
     expireSocket(socket)
     return null
+  }
+
+  /** When the next token expires, in milliseconds since 1970; null if no open socket's does within MAX_SOCKET_MS. */
+  nextAlarmAt(): number | null {
+    const expiries = this.#ctx
+      .getWebSockets()
+      .map((socket) => getAttachment(socket).claims.expires * 1000)
+      // A socket that is closing has the expiry 0.
+      .filter((at) => at > this.#host.now() && at <= this.#host.now() + MAX_SOCKET_MS)
+    return expiries.length === 0 ? null : Math.min(...expiries)
+  }
+
+  /** Closes the sockets whose token has expired. */
+  closeExpired(): void {
+    for (const socket of this.#ctx.getWebSockets()) if (socket.readyState === WebSocket.OPEN) this.verifySocket(socket)
   }
 
   /** Closes all sockets with a fault and clears the replay buffer. */
@@ -141,6 +177,20 @@ export class Sockets {
   closeRevoked(newest: RevocationState): void {
     if (newest.n >= this.#revoked.n) this.#revoked = newest
     for (const socket of this.#ctx.getWebSockets()) this.verifySocket(socket)
+  }
+
+  #awaitHello(socket: WebSocket): void {
+    const timer = setTimeout(() => {
+      this.#helloTimers.delete(socket)
+      if (socket.readyState === WebSocket.OPEN) this.sendFault(socket, { reason: "hello_timeout" })
+    }, this.#host.helloMs)
+    this.#helloTimers.set(socket, timer)
+  }
+
+  #stopWaiting(socket: WebSocket): void {
+    const timer = this.#helloTimers.get(socket)
+    if (timer !== undefined) clearTimeout(timer)
+    this.#helloTimers.delete(socket)
   }
 
   #sendHello(socket: WebSocket, epoch: string, seq: number): void {

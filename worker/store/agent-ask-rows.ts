@@ -2,10 +2,12 @@
  * agent-ask-rows.ts: questions between agents.
  *
  * `begun` stores inbound questions: turns that another agent started here, until their answer is delivered. `asked` stores
- * outbound questions, until they are answered. With both, each side can finish after the other was restarted.
+ * outbound questions, until they are answered. With both, each side can finish after the other was restarted. Column `open`
+ * of `asked`: 1 no answer yet, 2 answered while the version that asked was not active, 0 done.
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
+import type { AskAnswer } from "../platform/rpc/session-types.ts"
 import { columnToNumberOrNull, columnToText, parseJsonColumn } from "./columns.ts"
 import type { Database, Row } from "./database.ts"
 
@@ -37,6 +39,12 @@ export interface OutboundAsk {
   readonly budget: number
   /** When the question expires, in milliseconds since 1970; null if the turn itself waits for the answer. */
   readonly deadlineMs: number | null
+}
+
+/** An answer that arrived while the version that asked was not active. */
+export interface HeldAnswer {
+  readonly ask: OutboundAsk
+  readonly answer: AskAnswer
 }
 
 /** The channel of a turn's tool calls. Only turns that go back to a user are on `user`, whose calls may cue cards (SPEC SG3). */
@@ -114,8 +122,19 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
     listOpenOutboundAsks: (): OutboundAsk[] => queryAll("SELECT * FROM asked WHERE open = 1").map(rowToOutboundAsk),
 
     closeOutboundAsk(id: string): void {
-      queryAll("UPDATE asked SET open = 0 WHERE id = ? AND open = 1", id)
+      queryAll("UPDATE asked SET open = 0, reply = NULL WHERE id = ? AND open != 0", id)
     },
+
+    /** Keeps an answer until the version that asked is active again. */
+    holdAnswer(id: string, answer: AskAnswer): void {
+      queryAll("UPDATE asked SET open = 2, reply = ? WHERE id = ? AND open = 1", JSON.stringify(answer), id)
+    },
+
+    listHeldAnswers: (): HeldAnswer[] =>
+      queryAll("SELECT * FROM asked WHERE open = 2").flatMap((row) => {
+        const answer = parseJsonColumn<AskAnswer>(row["reply"])
+        return answer === null ? [] : [{ ask: rowToOutboundAsk(row), answer }]
+      }),
 
     /** When the next open question expires, in milliseconds since 1970; null if none does. */
     nextExpiryMs: (): number | null =>

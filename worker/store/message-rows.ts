@@ -118,7 +118,7 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
     /** The newest position; 0 in an empty session. */
     readNewestPos: (): number => readNewestPos(database),
 
-    /** The newest message of the active path; null in an empty session. */
+    /** The newest message of the active path; null in an empty session, and while an import is folded. */
     readTip,
 
     findParent(pos: number): number | null {

@@ -4,7 +4,7 @@
  * Column values are not validated, because only this folder writes them. No I/O.
  */
 
-import type { AgentTag, Asset, CallError, Metrics } from "../../shared/protocol/event.ts"
+import type { AgentTag, Asset, CallMedia, CallError, Metrics } from "../../shared/protocol/event.ts"
 import {
   type CallStatus,
   type Grants,
@@ -87,7 +87,6 @@ export interface TextChunk {
 /** The JSON of the `meta` column of `transcript` and `queue`. */
 interface TranscriptMeta {
   readonly reply_to: string | null
-  readonly topic: string | null
   readonly mode: string
   readonly metrics: Metrics | null
   /** Omitted if empty. */
@@ -143,10 +142,10 @@ export function rowToPosition(row: Row): Omit<StoredMessage, "message"> {
 }
 
 export function messageToMeta(message: Message): string {
-  const { reply_to, topic, mode, metrics, attachments, endedAt } = message
+  const { reply_to, mode, metrics, attachments, endedAt } = message
   const files = attachments.length === 0 ? {} : { attachments }
   const ending = endedAt === undefined ? {} : { endedAt }
-  return JSON.stringify({ reply_to, topic, mode, metrics, ...files, ...ending } satisfies TranscriptMeta)
+  return JSON.stringify({ reply_to, mode, metrics, ...files, ...ending } satisfies TranscriptMeta)
 }
 
 /** Reads a message without its parts. */
@@ -280,7 +279,7 @@ function rowToToolCall(row: Row, output: string): ToolCall {
     approval: columnToTextOrNull(row["approval"]) as ToolCall["approval"],
     outputSize: parseJsonColumn<TextSize>(row["output_size"]),
     ephemeral: row["ephemeral"] === 1,
-    media: parseJsonColumn<Asset[]>(row["media"]) ?? [],
+    media: parseJsonColumn<CallMedia[]>(row["media"]) ?? [],
   }
 }
 

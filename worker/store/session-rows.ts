@@ -40,6 +40,11 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
       queryAll("UPDATE session SET epoch = ?, tip = ?", epoch, tip)
     },
 
+    /** Hides all messages from history until an import is folded. `setActivePath` shows them too. */
+    setTranscriptHidden(isHidden: boolean): void {
+      queryAll("UPDATE session SET tip = ? WHERE tip IS NULL OR tip = 0", isHidden ? 0 : null)
+    },
+
     /** Stores the ids of the newest version switches. Repeating a switch has no effect. */
     setSwitches(ids: readonly string[]): void {
       queryAll("UPDATE session SET switches = ?", JSON.stringify(ids))

@@ -113,6 +113,9 @@ export const MIGRATIONS: readonly string[] = [
   // The session that stores the bytes of a staged asset.
   `ALTER TABLE staged ADD COLUMN home TEXT;
    CREATE INDEX staged_home ON staged (n) WHERE home IS NOT NULL`,
+  // Late answers to a version that is not active: `open` is 2, and `reply` holds the AskAnswer as JSON.
+  `ALTER TABLE asked ADD COLUMN reply TEXT;
+   CREATE INDEX asked_held ON asked (open) WHERE open = 2`,
   // Times of parts, and staged records that are larger than a row.
   `-- JSON: PartTimes, in leaf on the last row of a part.
    ALTER TABLE tool_calls ADD COLUMN times TEXT;

@@ -8,7 +8,9 @@
 import * as v from "valibot"
 import { turnFaultToText } from "../../shared/fault.ts"
 import type { Json } from "../../shared/json.ts"
+import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import { type GeneratedImage, generateAiImage, type ImageEnv, type ImageError } from "./image-ai.ts"
 import { drawChart } from "./render/chart.ts"
 import { drawLandscape } from "./render/landscape.ts"
@@ -99,13 +101,20 @@ async function runImageTool(args: ToolArgs, env: ImageEnv, ctx: ToolContext): Pr
   const image = await generateImage(request, env, ctx.signal)
   if ("error" in image) return { error: turnFaultToText("tool_failed"), details: image.error }
   const extension = image.mime_type === "image/png" ? "png" : "jpg"
-  const label = `${(request.title ?? request.prompt).slice(0, 100)}.${extension}`
+  const label = `${cutText(describeImage(request), MAX_LABEL_CHARS - extension.length - 1)}.${extension}`
   const saved = await ctx.saveAsset(image.bytes, { label, mime_type: image.mime_type })
   if (!saved.ok) return createSaveFailure(saved.fault)
   const asset = saved.value
   const { kind } = request
   const data = { kind, media: assetUrl(asset.id), label: asset.label, bytes: asset.size, source: image.source }
   return toolResult(ctx, data, () => createMediaTrailer(asset))
+}
+
+/** The label of an image is its alternative text too (SPEC AX6), so that of a chart has the figures. */
+function describeImage({ kind, prompt, title, data }: ImageRequest): string {
+  if (kind !== "chart") return title ?? prompt
+  const figures = data.map(({ label, value }) => `${label} ${value}`).join(", ")
+  return title === undefined ? `Chart of ${figures}` : `${title} (${figures})`
 }
 
 async function generateImage(

@@ -3,6 +3,7 @@
  */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { toTitle } from "../../shared/text/title.ts"
 import type { Tool } from "./tool.ts"
 
 /** Stores a title in the session and in the user's directory. */
@@ -35,6 +36,7 @@ export function createRenameTool(renameSession: RenameSession): Tool {
 
 function parseTitle(value: unknown): string | null {
   if (typeof value !== "string") return null
-  const title = value.trim().replace(/\s+/g, " ").toWellFormed()
-  return title === "" || title.length > MAX_TITLE_CHARS ? null : title
+  const line = value.trim().replace(/\s+/g, " ")
+  const title = toTitle(line).trim()
+  return title === "" || line.length > MAX_TITLE_CHARS ? null : title
 }

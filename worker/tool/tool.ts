@@ -8,6 +8,7 @@
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire, type TurnFault, turnFaultToText } from "../../shared/fault.ts"
+import { OMITTED_LEVELS } from "../../shared/json-depth.ts"
 import { isJsonObject, type Json, parseJson } from "../../shared/json.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
@@ -29,8 +30,9 @@ export interface ToolContext {
 
 export type ToolArgs = { readonly [key: string]: Json }
 
-/** Parses the arguments that the model wrote; null if they are not a JSON object. */
+/** Parses the arguments that the model wrote; null if they are not a JSON object or if levels of it were omitted (SPEC BD2). */
 export function parseToolArgs(text: string): ToolArgs | null {
+  if (text.includes(OMITTED_LEVELS)) return null
   const value = parseJson(text === "" ? "{}" : text)
   // Each tool checks its own fields.
   return isJsonObject(value) ? value : null

@@ -9,11 +9,12 @@ import * as v from "valibot"
 import { type Asset, idSchema } from "../../shared/protocol/event.ts"
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import type { Env } from "../env.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import { createPrivateKey } from "../platform/session-key.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
 import { assetObjectKey } from "../asset/bucket.ts"
 import { pipeAndHash } from "../asset/asset-upload.ts"
@@ -39,13 +40,18 @@ export function createAssetCopier(
   { tenant, user, id }: Pick<SessionRow, "tenant" | "user" | "id">,
   assets: AssetRows,
 ): AssetCopier {
+  const findOwnSession = async (publicId: string): Promise<string | null> => {
+    for (const key of [publicId, createPrivateKey(publicId, user)]) {
+      if ((await sessionStub({ SESSION }, tenant, key).checkOwner({ tenant, user })).ok) return key
+    }
+    return null
+  }
   return {
     assets,
     async copy(from, asset) {
       // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
-      const owned = await sessionStub({ SESSION }, tenant, from).checkOwner({ tenant, user })
-      if (!owned.ok) return null
-      const found = await bucket.get(assetObjectKey({ tenant, session: from }, asset.id))
+      const source = await findOwnSession(from)
+      const found = source === null ? null : await bucket.get(assetObjectKey({ tenant, session: source }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found
       const options = {
@@ -103,7 +109,7 @@ function createBadLine({ n }: StagedRow, fault: Fault, parts: number): BadLine {
 
 /** Returns the reason why the asset is missing; null if its bytes are stored now. */
 async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: StagedRow): Promise<Fault | null> {
-  const record = parseRecord(parseJson(line))
+  const record = parseRecord(parseJsonToDepth(line))
   if (!record.ok || record.value.type !== "asset") return null
   const { asset } = record.value
   const { assets, copy } = assetCopier

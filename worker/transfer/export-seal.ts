@@ -12,6 +12,8 @@ export interface Seal {
   add(lines: readonly string[]): void
   /** Returns the HMAC of all records in base64url. Nothing can be added afterwards. */
   sign(key: CryptoKey): Promise<string>
+  /** Whether `value` is that HMAC, in constant time. Nothing can be added afterwards. */
+  verify(key: CryptoKey, value: string): Promise<boolean>
 }
 
 /** The part of a record that is sealed. Its fields keep their order. */
@@ -53,5 +55,18 @@ export function createSeal(): Seal {
       const mac = await crypto.subtle.sign("HMAC", key, await digest.finish())
       return base64url.encode(new Uint8Array(mac))
     },
+    async verify(key, value) {
+      const data = await digest.finish()
+      return await crypto.subtle.verify("HMAC", key, decodeBase64Url(value), data)
+    },
+  }
+}
+
+/** No bytes if the text is not base64url. */
+function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(base64url.decode(text))
+  } catch {
+    return new Uint8Array()
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { interruptPart, type Part } from "../../shared/protocol/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { StagedFile } from "./import-state.ts"
@@ -45,25 +45,20 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
 /**
  * Interrupts the calls whose final result is not in the file: nobody is going to send it (SPEC RE44). Can be repeated.
  */
-async function settleWaitingCalls({ store, nextSeq }: FoldingHost): Promise<void> {
+async function settleWaitingCalls({ store, readSeq }: FoldingHost): Promise<void> {
   const yieldNow = createYielder(1)
   for (let pos = store.findWaitingCallAfter(0); pos !== null; pos = store.findWaitingCallAfter(pos)) {
     const message = store.findMessageAt(pos)?.message
-    store.atomically(() => interruptWaitingCalls(store, nextSeq, pos, message?.parts ?? []))
+    store.atomically(() => interruptWaitingCalls(store, readSeq(), pos, message?.parts ?? []))
     await yieldNow()
   }
 }
 
-function interruptWaitingCalls(
-  store: FoldingHost["store"],
-  nextSeq: () => number,
-  pos: number,
-  parts: readonly Part[],
-): void {
+function interruptWaitingCalls(store: FoldingHost["store"], seq: number, pos: number, parts: readonly Part[]): void {
   for (const [at, part] of parts.entries()) {
     const interrupted = interruptPart(part)
     if (interrupted === part || interrupted.type !== "tool_call") continue
-    store.putCall(pos, at, part.step, nextSeq(), interrupted.call, interrupted.times)
+    store.putCall(pos, at, part.step, seq, interrupted.call, interrupted.times)
   }
 }
 
@@ -145,7 +140,7 @@ function createRecordNumbering(staging: StagedRows): (n: number) => number {
 
 /** Parses a staged row. It was valid when it was staged. */
 function rowToRecord({ line, at }: StagedRow): StreamRecord | null {
-  const record = parseRecord(parseJson(line))
+  const record = parseRecord(parseJsonToDepth(line))
   if (!record.ok) return null
   const timestamp = new Date(at).toISOString()
   const { value } = record

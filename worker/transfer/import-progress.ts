@@ -14,7 +14,17 @@ export function readImportProgress(staging: StagedRows, recordsByPart: ReadonlyM
   const { step, records, bad, skipped } = state
   if (step === "failed") return { state: step, records, folded: 0, bad, skipped, isSealed: false }
   const folded = step === "done" ? records : staging.readFoldingProgress().folded
-  return { state: step, records, folded, bad, skipped, isSealed: state.isSealed === true }
+  const { messages, kinds = {} } = state
+  return {
+    state: step,
+    records,
+    folded,
+    bad,
+    skipped,
+    isSealed: state.isSealed === true,
+    ...(messages === undefined ? {} : { messages }),
+    ...(Object.keys(kinds).length === 0 ? {} : { kinds }),
+  }
 }
 
 function readStagingProgress(

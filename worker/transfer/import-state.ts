@@ -1,5 +1,6 @@
 /** import-state.ts: the state of an import, as stored in the session's row, and of its parts. */
 
+import type { KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
 
 /** The result of staging one part. */
@@ -8,6 +9,10 @@ export interface PartTally {
   readonly skipped: number
   /** The first MAX_BAD_LINES skipped lines. */
   readonly bad: readonly BadLine[]
+  /** What the part contains that cannot be shown as it was, by kind. Absent in a tally of an earlier version. */
+  readonly kinds?: KindTotals
+  /** The title that another system gave the conversation. */
+  readonly title?: string
   /** Its records contain positions, as our own exports do. */
   readonly isPlaced: boolean
   /** Digest that identifies the part; empty if it has no usable record. */
@@ -42,6 +47,8 @@ export interface StagedFile extends Omit<PartTally, "source"> {
   /** The end of its active path; null: its newest message. */
   readonly tip: number | null
   readonly title: string
+  /** Number of messages that were imported. Set when the file is folded. */
+  readonly messages?: number
 }
 
 /** The number of consecutive failures to fold the records after staged row `at`. */

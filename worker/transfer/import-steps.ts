@@ -5,6 +5,7 @@
  */
 
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
+import { addTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { type Result, succeed } from "../../shared/fault.ts"
 import type { Log } from "../platform/log.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
@@ -103,8 +104,11 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
   const sources = tallies.map(({ source }) => source)
   store.atomically(() => {
     const isPlaced = tallies.some((tally) => tally.isPlaced)
-    const summary = { records, skipped: sum("skipped"), bad, sources, isPlaced }
-    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title: "" })
+    const kinds = addTotals(tallies.map((tally) => tally.kinds ?? {}))
+    const title = tallies.findLast((tally) => (tally.title ?? "") !== "")?.title ?? ""
+    const summary = { records, skipped: sum("skipped"), bad, kinds, sources, isPlaced }
+    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title })
+    store.setTranscriptHidden(true)
   })
   return true
 }
@@ -127,10 +131,11 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
   // Loaded on demand, because few sessions import a file.
   const { foldStagedFile } = await import("./fold-import.ts")
   const { drift } = await foldStagedFile(host, state)
-  const done: StagedFile = { ...state, step: "done" }
+  const done: StagedFile = { ...state, step: "done", messages: staging.countMessages() }
   store.atomically(() => {
     staging.clear()
     staging.setState(done)
+    store.setTranscriptHidden(false)
   })
   const { records, skipped, isSealed } = done
   host.log("import_end", { records, skipped, drift, sealed: isSealed })
@@ -165,10 +170,10 @@ export function canRetryFolding({ count }: FoldingTries): boolean {
 }
 
 /** Gives up an import that cannot be folded. The session is empty afterwards. */
-export function failImport({ staging, store, nextSeq, onFolded, log }: ImportHost, state: StagedFile): void {
+export function failImport({ staging, store, readSeq, onFolded, log }: ImportHost, state: StagedFile): void {
   const { records, skipped, bad } = state
   store.atomically(() => {
-    staging.undoFolding(nextSeq())
+    staging.undoFolding(readSeq())
     staging.clear()
     staging.setState({ step: "failed", records, skipped, bad })
   })

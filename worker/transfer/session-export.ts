@@ -4,6 +4,7 @@
  * JSONL contains every message by position with all versions. Markdown contains the active path.
  */
 
+import { keyToPublicId } from "../platform/session-key.ts"
 import { messageToMarkdown } from "../../shared/segment/export-markdown.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { StreamRecord } from "../../shared/protocol/record.ts"
@@ -62,7 +63,7 @@ const SEAL_ALGORITHM = "HMAC-SHA256"
 
 async function* generateJsonl(source: ExportSource, key: CryptoKey, after: number | null): AsyncGenerator<string> {
   const { store } = source
-  const sessionId = source.row.id
+  const sessionId = keyToPublicId(source.row.id)
   const listNewAssetRecords = createNewAssetLister(source)
   const seal = after === null ? createSeal() : null
   let records = 0

@@ -7,9 +7,11 @@
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
-import { parseJson } from "../../shared/json.ts"
-import type { ChatEvent } from "../../shared/ingest/chat-event.ts"
-import { isHistoryMessage, historyToRecords } from "../../shared/ingest/chat-history.ts"
+import { isJsonObject } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
+import { type ChatEvent, chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
+import { createHistoryReader, listConversations } from "../../shared/ingest/history/history-reader.ts"
+import { formatTime } from "../platform/iso-time.ts"
 import { MAX_BAD_LINES, MAX_IMPORT_LINE_BYTES, MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
@@ -42,7 +44,7 @@ export async function stagePart(
 ): Promise<Result<PartTally>> {
   const { part, of } = upload
   const partTally = createPartTally(of > 1 ? part : null)
-  const recordReader = await createRecordReader(part)
+  const recordReader = createRecordReader(part)
   const rows = createRowBatcher(staging, atomically, part)
   const digest = createRecordDigest()
   try {
@@ -61,7 +63,9 @@ export async function stagePart(
   }
   const [records, isPlaced] = [rows.countRecords(), rows.isPlaced()]
   const source = await digest.finishAsSourceId()
-  return succeed({ ...partTally.summarize(), records, isPlaced, source: rows.isEmpty() ? "" : source })
+  const kinds = recordReader.countKinds()
+  const title = recordReader.readTitle()
+  return succeed({ ...partTally.summarize(), records, kinds, title, isPlaced, source: rows.isEmpty() ? "" : source })
 }
 
 /** Counts the skipped lines and collects the first MAX_BAD_LINES. `part` is null for a whole file. */
@@ -168,87 +172,74 @@ function listUsableLines(batch: readonly NumberedRecord[]): string[] {
   return batch.flatMap(({ result }) => (result.ok ? [result.value.line] : []))
 }
 
-/** Maximum size of a file that is a single JSON list, in UTF-16 code units. Such a file is buffered. */
-const MAX_LIST_CHARS = 16 * 1024 * 1024
+/** Maximum size of a file that is a single JSON document, in UTF-16 code units. Such a file is buffered. */
+const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 
-type RecordReader = Awaited<ReturnType<typeof createRecordReader>>
+type RecordReader = ReturnType<typeof createRecordReader>
 
-/** Reads records from a file with one record per line, or from a single JSON list of messages that spans several lines. */
-async function createRecordReader(part: number) {
-  // Loaded on demand, because few sessions import a file.
-  const chatEvents = await import("../../shared/ingest/chat-event.ts")
-  let list: string[] | null = null
+/** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
+function createRecordReader(part: number) {
+  const history = createHistoryReader(formatTime, part === 1)
+  let document: string[] | null = null
   let chars = 0
-  let isFirst = true
+  let last = 0
+  function* readValue(n: number, value: unknown): Generator<NumberedRecord> {
+    last = n
+    const conversations = listConversations(value)
+    if (conversations.length > 1)
+      throw new UnreadableUploadError({ reason: "import_many", count: conversations.length })
+    if (conversations.length === 1) yield* readValue(n, conversations[0])
+    else if (Array.isArray(value) && value.some(isJsonObject)) {
+      for (const [at, entry] of value.entries()) yield* readValue(at + 1, Array.isArray(entry) ? null : entry)
+    } else if (isChatEvent(value)) yield* eventToRecords(n, value)
+    else {
+      // The id of a message without one is derived from its part and line.
+      const records = history.readValue(value, part === 1 ? `${n}` : `${part}-${n}`)
+      if (records === null) yield { n, result: parseOwnRecord(value) }
+      else for (const record of records) yield { n, result: checkRecordSize(record, record) }
+    }
+  }
   return {
-    *readLine(line: Line): Generator<NumberedRecord> {
-      if (isFirst && isListStart(line)) list = []
-      isFirst = false
-      if (list === null) yield* lineToRecords(line, part, chatEvents)
-      else if (line.text.ok) {
-        chars += line.text.value.length
-        if (chars <= MAX_LIST_CHARS) list.push(line.text.value)
+    countKinds: () => history.countKinds(),
+    readTitle: () => history.readTitle(),
+    *readLine({ n, text }: Line): Generator<NumberedRecord> {
+      if (last === 0 && document === null && isDocumentStart(text)) document = []
+      last = n
+      if (!text.ok) yield { n, result: text }
+      else if (document === null) yield* readValue(n, parseJsonToDepth(text.value))
+      else {
+        chars += text.value.length
+        if (chars <= MAX_DOCUMENT_CHARS) document.push(text.value)
       }
     },
     *end(): Generator<NumberedRecord> {
-      if (list === null) return
-      if (chars > MAX_LIST_CHARS) yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_LIST_CHARS }) }
-      else yield* valueToRecords(1, parseJson(list.join("\n")), part, chatEvents)
+      if (chars > MAX_DOCUMENT_CHARS)
+        yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_DOCUMENT_CHARS }) }
+      else if (document !== null) yield* readValue(1, parseJsonToDepth(document.join("\n")))
+      for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
     },
   }
 }
 
-function isListStart({ text }: Line): boolean {
-  return text.ok && text.value.trimStart().startsWith("[") && parseJson(text.value) === undefined
+/** Whether the first line begins a document of several lines: a list, or an object with a line of its own. */
+function isDocumentStart(text: Result<string>): boolean {
+  if (!text.ok) return false
+  const start = text.value.trim()
+  return start === "{" || (start.startsWith("[") && parseJsonToDepth(start) === undefined)
 }
 
-function* lineToRecords({ n, text }: Line, part: number, chatEvents: ChatEventReader): Generator<NumberedRecord> {
-  if (text.ok) yield* valueToRecords(n, parseJson(text.value), part, chatEvents)
-  else yield { n, result: text }
+function parseOwnRecord(value: unknown): Result<ParsedRecord> {
+  const record = parseRecord(value)
+  return record.ok ? checkRecordSize(record.value, value as object) : record
 }
 
-type ChatEventReader = typeof import("../../shared/ingest/chat-event.ts")
-
-function* valueToRecords(
-  n: number,
-  value: unknown,
-  part: number,
-  chatEvents: ChatEventReader,
-): Generator<NumberedRecord> {
-  if (Array.isArray(value) && value.some(isHistoryMessage)) {
-    for (const [at, message] of value.entries()) yield* valueToRecords(at + 1, message, part, chatEvents)
-  } else if (isHistoryMessage(value)) {
-    // The id of a message without one is derived from its part and line.
-    const name = part === 1 ? n : `${part}-${n}`
-    const records = historyToRecords(value, name)
-    // An invisible role, such as `system`.
-    if (records.length === 0) yield { n, result: fail({ reason: "field_invalid", field: "role" }) }
-    for (const record of records) yield { n, result: checkRecordSize(record, record) }
-  } else if (chatEvents.isChatEvent(value)) {
-    yield* eventToRecords(n, value, chatEvents)
-  } else {
-    const record = parseRecord(value)
-    yield { n, result: record.ok ? checkRecordSize(record.value, value as object) : record }
-  }
-}
-
-function* eventToRecords(
-  n: number,
-  event: ChatEvent,
-  { chatEventToRecords }: ChatEventReader,
-): Generator<NumberedRecord> {
-  const records = chatEventToRecords(event, formatTime(event.timestamp))
+function* eventToRecords(n: number, event: ChatEvent): Generator<NumberedRecord> {
+  const records = chatEventToRecords(event, formatTime(event.timestamp) ?? undefined)
   if (records === null) yield { n, result: fail({ reason: "field_invalid", field: "type" }) }
   for (const json of records ?? []) {
     const record = parseRecord(json)
     yield { n, result: record.ok ? checkRecordSize(record.value, json) : record }
   }
-}
-
-/** A time in milliseconds since 1970 as ISO 8601; undefined if it is none. */
-function formatTime(timeMs: unknown): string | undefined {
-  const date = new Date(typeof timeMs === "number" ? timeMs : Number.NaN)
-  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
 /** Applies the limits of sent messages and of rows. */
@@ -278,7 +269,7 @@ export async function computePartSource(
   part: number,
   times: UploadTimes,
 ): Promise<Result<string>> {
-  const reader = await createRecordReader(part)
+  const reader = createRecordReader(part)
   const digest = createRecordDigest()
   let records = 0
   try {

@@ -18,7 +18,8 @@ const MAX_IMPORTED_LATE_RESULTS = 5_000
 
 export interface TranscriptWriterHost {
   readonly store: SessionStore
-  readonly nextSeq: () => number
+  /** The newest seq of the session. Imported rows carry it, because an import takes none (SPEC HI6). */
+  readonly readSeq: () => number
   /** Decides the grants of an unverified import. */
   readonly resolver: Resolver
 }
@@ -45,7 +46,8 @@ export class TranscriptWriter {
     this.#host = host
     this.#isSealed = isSealed
     this.#newestPos = host.store.readNewestPos()
-    this.#tipPos = host.store.readTip()
+    // Not the active path: it stays empty until the whole file is folded (SPEC HI6).
+    this.#tipPos = this.#newestPos === 0 ? null : this.#newestPos
   }
 
   /** Writes one item. Returns the number of its events that came too late to have an effect. */
@@ -56,14 +58,15 @@ export class TranscriptWriter {
   }
 
   #applyLateEvents({ id, events, at }: LateEvents): number {
-    const { store, nextSeq } = this.#host
+    const { store, readSeq } = this.#host
     if (events.length === 0 || this.#lateResults >= MAX_IMPORTED_LATE_RESULTS) return events.length
     const pos = store.findById(id)?.pos ?? null
     // Reading a message costs more than finding out that nothing in it waits for a result.
     const stored = pos === null || !store.hasOpenCallAt(pos) ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
     this.#lateResults += 1
-    const recorder = new TurnRecorder(store, stored, nextSeq, at === undefined ? {} : { now: () => Date.parse(at) })
+    const time = at === undefined ? {} : { now: () => Date.parse(at) }
+    const recorder = new TurnRecorder(store, stored, readSeq, { isHidden: true, ...time })
     let lostEvents = 0
     for (const event of events) {
       const before = recorder.currentMessage()
@@ -75,10 +78,10 @@ export class TranscriptWriter {
   }
 
   #insertMessage(item: AssembledMessage): void {
-    const { store, nextSeq, resolver } = this.#host
+    const { store, readSeq, resolver } = this.#host
     const { pos, parent } = this.#choosePlace(item)
     const message = this.#isSealed ? item.message : regrantMessage(item.message, resolver)
-    const seq = nextSeq()
+    const seq = readSeq()
     const origin = message.role === "user" ? null : this.#isSealed ? message.origin : "import"
     const version = this.#assignVersion(pos, parent, message)
     this.#insertRow({ pos, parent, seq, deadline: null, message: { ...message, origin, version: version?.n ?? 1 } })

@@ -1,9 +1,8 @@
 /** verify-seal.ts: verifies the seal of a staged file, and computes the digest that identifies the file. */
 
-import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { cutText } from "../../shared/text/cut-text.ts"
-import { parseJson } from "../../shared/json.ts"
+import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
+import { toTitle } from "../../shared/text/title.ts"
 import { createRecordDigest, createSeal, recordToSealedLine } from "./export-seal.ts"
 import type { StagedFile } from "./import-state.ts"
 import type { StagedRow, StagedRows } from "./staged-rows.ts"
@@ -21,7 +20,7 @@ export async function verifySeal(
   getKey: () => Promise<CryptoKey>,
 ): Promise<StagedFile> {
   const last = staging.readLastRow()
-  const json = last === null ? undefined : parseJson(last.line)
+  const json = last === null ? undefined : parseJsonToDepth(last.line)
   const signature = parseRecord(json)
   if (last === null || !signature.ok || signature.value.type !== "signature") return { ...staged, isSealed: false }
   const { tip, value, title } = signature.value
@@ -29,14 +28,14 @@ export async function verifySeal(
     ...staged,
     // Without positions in the file, its tip refers to nothing.
     tip: staged.isPlaced ? tip : null,
-    title: cutText(title.toWellFormed(), MAX_TITLE_CHARS),
+    title: toTitle(title),
   }
   if (staged.skipped > 0) return { ...described, isSealed: false }
   const { value: _, ...head } = json as { readonly value?: unknown }
   const seal = createSeal()
   await forEachBatch(staging, (rows) => seal.add(rows.filter(({ n }) => n < last.n).map(({ line }) => line)))
   seal.add([recordToSealedLine(head)])
-  return { ...described, isSealed: (await seal.sign(await getKey())) === value }
+  return { ...described, isSealed: await seal.verify(await getKey(), value) }
 }
 
 /** Digest that identifies a whole file that came in parts. Cost: linear, with the memory of one batch. */

@@ -9,6 +9,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_ATTACHMENTS, MAX_MESSAGE_BYTES, MAX_QUEUED_MESSAGES, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { cutText, cutTextWithNote } from "../../shared/text/cut-text.ts"
+import { removeControls } from "../../shared/text/title.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { truncateToTokens, estimateTokens } from "../model/token-estimate.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
@@ -99,9 +100,8 @@ const CUT_NOTE_BYTES = 100
 export function ensureTitle(store: SessionStore, text: string): string {
   const title = store.readSession()?.title ?? ""
   if (title !== "") return title
-  const line = text.trim().replace(/\s+/g, " ")
-  const start = line.length <= MAX_TITLE_CHARS ? line : `${cutText(line, MAX_TITLE_CHARS - 1)}…`
-  const newTitle = start.toWellFormed()
+  const line = removeControls(text).replace(/\s+/g, " ").trim()
+  const newTitle = line.length <= MAX_TITLE_CHARS ? line : `${cutText(line, MAX_TITLE_CHARS - 1)}…`
   store.setTitle(newTitle)
   return newTitle
 }

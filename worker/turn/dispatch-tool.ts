@@ -13,6 +13,7 @@ import { MAX_ERROR_CHARS, MAX_OUTPUT_CHARS, MAX_RESULT_BYTES } from "../../share
 import { resolveCardTag } from "../../shared/protocol/card-cue.ts"
 import type { Asset, CallError, Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import { type TextSize, createSizeCounter, countUtf8Bytes } from "../../shared/truncate.ts"
+import { limitJsonDepth } from "../../shared/json-depth.ts"
 import { type Json, parseJson } from "../../shared/json.ts"
 import type { ToolCall } from "../../shared/protocol/message.ts"
 import { readToolMedia } from "../../shared/segment/tool-media.ts"
@@ -60,7 +61,8 @@ export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEv
   const { call, tool } = dispatch
   if (tool === undefined) return createFailedResult(call, "tool_unknown", call.name)
   const args = parseToolArgs(call.args)
-  if (args === null) return createFailedResult(call, "tool_arguments", "The arguments are not a JSON object.")
+  if (args === null)
+    return createFailedResult(call, "tool_arguments", "The arguments are not a JSON object, or are nested too deeply.")
   const limitMs = tool.ms ?? dispatch.toolMs
   const timeout = new AbortController()
   // Not AbortSignal.timeout: it can't be cleared, and would keep the object awake long after the tool has finished.
@@ -182,7 +184,7 @@ function outcomeToResult(call: ToolCall, ordinal: number | null, outcome: ToolOu
     const interim = JSON.stringify(outcome.result).toWellFormed()
     return { type: "tool_result", call_id, status: "waiting", result: interim, card: null, error: null }
   }
-  const result = (typeof outcome === "string" ? outcome : JSON.stringify(outcome)).toWellFormed()
+  const result = limitJsonDepth((typeof outcome === "string" ? outcome : JSON.stringify(outcome)).toWellFormed())
   const bytes = countUtf8Bytes(result)
   if (bytes > MAX_RESULT_BYTES)
     return createFailedResult(call, "tool_result_too_large", `${bytes} bytes; ${MAX_RESULT_BYTES} at most.`)

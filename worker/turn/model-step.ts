@@ -4,6 +4,7 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
+import { limitJsonDepth } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import type { Model, ModelEvent } from "../model/model-adapter.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
@@ -54,15 +55,22 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model): Promise<Tu
       case "text_delta":
       case "thinking_delta":
       case "tool_call":
-        applyModelEvent(host, run, event)
+        applyModelEvent(host, run, cutDelta(event, MAX_ANSWER_CHARS - run.generatedChars))
+        run.generatedChars += "delta" in event ? event.delta.length : event.args.length
         if (run.generatedChars > MAX_ANSWER_CHARS) return "answer_too_long"
     }
   }
   return signal.aborted ? null : "model_cut_off"
 }
 
-function applyModelEvent(host: TurnHost, run: TurnRun, event: Exclude<ModelEvent, { type: "finish" | "fault" }>): void {
-  run.generatedChars += "delta" in event ? event.delta.length : event.args.length
+type ContentEvent = Exclude<ModelEvent, { type: "finish" | "fault" }>
+
+/** The event with at most `charsLeft` of its text: a single delta may exceed the limit of an answer many times. */
+function cutDelta(event: ContentEvent, charsLeft: number): ContentEvent {
+  return "delta" in event ? { ...event, delta: cutText(event.delta, charsLeft) } : event
+}
+
+function applyModelEvent(host: TurnHost, run: TurnRun, event: ContentEvent): void {
   // An empty delta adds nothing, and must not end the current part.
   if ("delta" in event && event.delta === "") return
   if (event.type === "thinking_delta") {
@@ -82,7 +90,8 @@ function addToolCall(host: TurnHost, run: TurnRun, event: Extract<ModelEvent, { 
     type: "tool_call",
     call_id: createCallId(run.recorder.pos, parts.length),
     name: cutText(event.name.toWellFormed(), MAX_TOOL_NAME_CHARS),
-    // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should.
-    args: cutText(event.args.toWellFormed(), MAX_ARGS_CHARS),
+    // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should. So does a call whose
+    // deeper levels are omitted (`parseToolArgs`).
+    args: limitJsonDepth(cutText(event.args.toWellFormed(), MAX_ARGS_CHARS)),
   })
 }

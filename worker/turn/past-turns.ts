@@ -10,7 +10,7 @@ import { extractResultData } from "../../shared/protocol/card-cue.ts"
 import { isDeferred, listCalls, type Message, type Summary, type ToolCall } from "../../shared/protocol/message.ts"
 import { cleanToModel } from "../../shared/sanitize/clean.ts"
 import { plainText, segmentsOf } from "../../shared/segment/segmenter.ts"
-import { assetToNote, stripDirectives } from "../../shared/segment/strip-directives.ts"
+import { callMediaToNote, stripDirectives } from "../../shared/segment/strip-directives.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import type { AssistantPart, ModelMessage, ReplyQuote } from "../model/model-adapter.ts"
 import {
@@ -178,7 +178,7 @@ function appendMediaNotes(data: string, call: ToolCall): string {
 }
 
 function formatMediaNotes({ media }: ToolCall): string {
-  return media.map(assetToNote).join("\n")
+  return media.map(callMediaToNote).join("\n")
 }
 
 /** The start of a message of the session, by its id; null if there is nothing to quote. */

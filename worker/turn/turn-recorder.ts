@@ -34,6 +34,8 @@ export interface FlushedOps {
 export interface TurnRecorderOptions {
   /** Discard the text that the sanitiser held back, instead of continuing with it. */
   readonly discardPending?: boolean
+  /** The message is not on the active path: its changes are stored, take no seq, and make no ops (SPEC VE8). */
+  readonly isHidden?: boolean
   /** The deadline of the message when its status changes. Without it the deadline stays. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: AlongsideWrite
@@ -64,6 +66,7 @@ export class TurnRecorder {
   readonly #store: SessionStore
   readonly #nextSeq: () => number
   readonly #alongside: AlongsideWrite
+  readonly #isHidden: boolean
   readonly #deadlineFor: ((status: MessageStatus) => number | null) | undefined
   readonly #resolver: Resolver | undefined
   readonly #intake: Intake
@@ -84,6 +87,7 @@ export class TurnRecorder {
     nextSeq: () => number,
     {
       discardPending = false,
+      isHidden = false,
       deadlineFor,
       alongside = NO_ALONGSIDE_WRITE,
       now = Date.now,
@@ -95,6 +99,7 @@ export class TurnRecorder {
     this.#store = store
     this.#nextSeq = nextSeq
     this.#alongside = alongside
+    this.#isHidden = isHidden
     this.#deadlineFor = deadlineFor
     this.#resolver = resolver
     this.#now = now
@@ -154,14 +159,15 @@ export class TurnRecorder {
     const textOps = this.#segmenter.advance(this.#message, addedTextOf, this.#resolver)
     const ops = [...textOps, ...diffMessageState(before, this.#message)]
     this.#message = this.#segmenter.applyGrants(this.#message)
-    const seq = ops.length > 0 ? this.#nextSeq() : this.#stored.seq
+    const isShown = ops.length > 0 && !this.#isHidden
+    const seq = isShown ? this.#nextSeq() : this.#stored.seq
     const next = { ...this.#stored, seq, deadline: this.#nextDeadline(), message: this.#message }
     this.#store.atomically(() => this.#write(next, before))
     this.#isSpent = false
     this.#hasPendingText = false
     this.#addedTexts.clear()
     this.#stored = next
-    return ops.length > 0 ? { seq, ops } : null
+    return isShown ? { seq, ops } : null
   }
 
   #nextDeadline(): number | null {
@@ -179,7 +185,7 @@ export class TurnRecorder {
       this.#writePart(seq, at, part, before.parts[at], this.#addedTextOf(at))
     })
     if (message.status !== before.status || message.summary !== before.summary) this.#store.updateMessage(next)
-    if (isEnded(before.status)) this.#store.recordLateChange(seq, this.pos)
+    if (isEnded(before.status) && !this.#isHidden) this.#store.recordLateChange(seq, this.pos)
     this.#alongside.write()
   }
 }

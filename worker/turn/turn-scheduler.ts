@@ -132,11 +132,14 @@ export class TurnScheduler implements ActiveTurn {
     return decideApproval(this, call_id, decision)
   }
 
-  /** Stores the late result of an asynchronous call, wherever its message is in the transcript. */
+  /**
+   * Stores the late result of an asynchronous call, wherever its message is in the transcript. Clients are told only if it
+   * is on the active path (SPEC VE8).
+   */
   fillToolResult(stored: StoredMessage, result: Extract<TurnEvent, { type: "tool_result" }>): void {
     const { host } = this
     const run = isMessageSettled(stored) ? null : this.currentRun()
-    const recorder = run?.recorder ?? openRecorder(host, stored)
+    const recorder = run?.recorder ?? openRecorder(host, stored, { isHidden: !host.store.isOnPath(stored.pos) })
     recorder.feed(result)
     if (run !== null) return this.publishSafely(run, () => publishChanges(host, run))
     const flushed = recorder.flush()

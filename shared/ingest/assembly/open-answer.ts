@@ -17,6 +17,7 @@ import {
   readCallArguments,
 } from "../call-events.ts"
 import { isQueuedResult, listQuestionIds } from "./pending-calls.ts"
+import { readReportedSize } from "../history/reported-size.ts"
 import { toPublicCallId } from "../public-id.ts"
 import { readEventTime } from "./record-time.ts"
 import { fillGaps, StreamedText, type TextKind } from "../whole-text.ts"
@@ -251,6 +252,8 @@ function toResultEvent(
   const isWaiting = record.waiting === true || isQueuedResult(result)
   const status = isWaiting ? "waiting" : getResultStatus(ok, error)
   const media = isVerified ? (record.media ?? []) : []
+  // Our own records state the size in a field of its own.
+  const size = outputSize ?? (isOwnFormat ? null : readReportedSize(result))
   return {
     ...createResultEvent(
       call_id,
@@ -259,7 +262,7 @@ function toResultEvent(
       error ?? null,
       record.card ?? foreign?.tag ?? null,
     ),
-    ...(outputSize === undefined ? {} : { output_size: outputSize }),
+    ...(size == null ? {} : { output_size: size }),
     ...(media.length === 0 ? {} : { media }),
   }
 }

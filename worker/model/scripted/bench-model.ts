@@ -21,7 +21,7 @@ export interface BenchPlan {
 }
 
 const MAX_DELTAS = 1_000_000
-const MAX_CHARS = 10_000
+const MAX_CHARS = 5_000_000
 const MAX_DELAY_MS = 10_000
 
 /** The plan in a `/bench` message; null for any other message. */

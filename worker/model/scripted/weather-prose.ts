@@ -117,12 +117,10 @@ function describeTomorrow(weather: WeatherPayload): string {
 function describeForecast(weather: WeatherPayload): string | null {
   const { forecast_tomorrow_condition: condition, forecast_tomorrow_max_c: max, forecast_tomorrow_min_c: min } = weather
   if (condition === null) return null
-  const range = max === null || min === null ? "" : `, ${Math.round(min)} to ${formatDegrees(max)}`
+  const range = max === null || min === null ? "" : `, ${formatNumber(min)} to ${formatDegrees(max)}`
   const chance = weather.forecast_tomorrow_precip_chance_pct
   const rain =
-    chance === null || chance < 30
-      ? ""
-      : `, ${formatPercent(chance)} chance of ${/snow/i.test(condition) ? "snow" : "rain"}`
+    chance === null || chance < 30 ? "" : `, ${formatPercent(chance)} chance of ${isSnow(condition) ? "snow" : "rain"}`
   return `${lowercaseFirst(condition)}${range}${rain}`
 }
 
@@ -151,15 +149,32 @@ function compareTemperatures(readings: readonly WeatherPayload[], isTomorrow: bo
 
 function adviseOnUmbrella(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
   if (readings.length === 0) return ""
-  const now = isTomorrow ? [] : readings.filter((reading) => reading.is_raining)
-  const later = readings.filter(
-    (reading) => !now.includes(reading) && (reading.forecast_tomorrow_precip_chance_pct ?? 0) >= 50,
+  const later = readings.filter((reading) => (reading.forecast_tomorrow_precip_chance_pct ?? 0) >= 50)
+  const rainNow = isTomorrow ? [] : readings.filter((reading) => reading.is_raining)
+  const snowNow = isTomorrow ? [] : readings.filter((reading) => isSnow(reading.condition))
+  const snowLater = later.filter((reading) => isSnow(reading.forecast_tomorrow_condition) && !snowNow.includes(reading))
+  const rainLater = later.filter(
+    (reading) => !isSnow(reading.forecast_tomorrow_condition) && !rainNow.includes(reading),
   )
-  const joinPlaceNames = (some: readonly WeatherPayload[]): string => joinWords(some.map(getPlaceName))
-  if (now.length === 0 && later.length === 0) return "You can leave the umbrella at home."
-  if (now.length === 0) return `Take an umbrella in ${joinPlaceNames(later)} tomorrow.`
-  const tomorrow = later.length === 0 ? "" : `, and in ${joinPlaceNames(later)} tomorrow`
-  return `You need an umbrella in ${joinPlaceNames(now)} now${tomorrow}.`
+  const snow = describePlaces("It is snowing in", "Expect snow in", snowNow, snowLater)
+  const rain = describePlaces("You need an umbrella in", "Take an umbrella in", rainNow, rainLater)
+  const advice = [rain, snow].filter((sentence) => sentence !== "").join(" ")
+  return advice === "" ? "You can leave the umbrella at home." : advice
+}
+
+function describePlaces(
+  nowIn: string,
+  laterIn: string,
+  now: readonly WeatherPayload[],
+  later: readonly WeatherPayload[],
+): string {
+  const [nowNames, laterNames] = [joinWords(now.map(getPlaceName)), joinWords(later.map(getPlaceName))]
+  if (nowNames === "") return laterNames === "" ? "" : `${laterIn} ${laterNames} tomorrow.`
+  return `${nowIn} ${nowNames} now${laterNames === "" ? "" : `, and in ${laterNames} tomorrow`}.`
+}
+
+function isSnow(condition: string | null): boolean {
+  return condition !== null && /snow/i.test(condition)
 }
 
 /** "London, Paris and Rome". */
@@ -191,8 +206,13 @@ function conditionToPhrase(condition: string): string {
 }
 
 function formatDegrees(celsius: number): string {
-  const rounded = Math.round(celsius)
-  return `${rounded === 0 ? 0 : rounded} °C`
+  return `${formatNumber(celsius)} °C`
+}
+
+/** A whole number with a minus sign (U+2212), as on the card. */
+function formatNumber(value: number): string {
+  const whole = Math.round(value)
+  return `${whole < 0 ? "−" : ""}${Math.abs(whole)}`
 }
 
 /** "a 70%", "an 80%". */

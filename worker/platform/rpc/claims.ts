@@ -24,7 +24,7 @@ export interface Claims {
 /** The user who owns a session. */
 export type SessionOwner = Pick<Claims, "tenant" | "user">
 
-/** What decides whether a request may use a session. */
+/** Who claims to own a session, and with which scope. */
 export type OwnerClaims = SessionOwner & Pick<Claims, "scope">
 
 /** The scope of a token. A token without a `scope` claim has the scope `user`. */

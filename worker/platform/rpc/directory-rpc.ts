@@ -45,7 +45,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
-   * Errors  `token_revoked` if an individually revoked token asks to revoke all others.
+   * Errors  `token_revoked` if an individually revoked token asks to revoke all others; `revocations_full`.
    */
   revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult>
 }

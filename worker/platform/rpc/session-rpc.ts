@@ -30,7 +30,7 @@ import type {
 export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Creates the session. Repeating the call has no effect. Errors: `agent_unknown`. */
   create(claims: Claims, id: string, title: string, agent?: string): Promise<Result<null>>
-  checkOwner(owner: OwnerClaims): Result<null>
+  checkOwner(claims: OwnerClaims): Result<null>
   /** Renames the session. This does not count as activity. */
   renameSession(claims: Claims, title: string): Promise<Result<null>>
   /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */

@@ -6,7 +6,7 @@
  */
 
 import * as v from "valibot"
-import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import { MAX_FORECAST_DAYS, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
 import { WEATHER_FRESH_MS, WEATHER_STALE_MS } from "../../../shared/limits.ts"
@@ -84,6 +84,8 @@ const forecastSchema = v.object({
     uv_index: nullableNumberSchema,
   }),
   daily: v.object({
+    /** Dates, today first. */
+    time: v.pipe(v.array(v.pipe(v.string(), v.isoDate())), v.minLength(2)),
     weather_code: daysSchema,
     temperature_2m_max: daysSchema,
     temperature_2m_min: daysSchema,
@@ -158,7 +160,8 @@ async function fetchForecast(
     current: CURRENT_FIELDS.join(","),
     daily: DAILY_FIELDS.join(","),
     timezone: "auto",
-    forecast_days: "2",
+    // Today counts as one of them.
+    forecast_days: String(MAX_FORECAST_DAYS + 1),
   })
   const response = await fetchJson("forecast", `${base}/v1/forecast?${query}`, forecastSchema, signal)
   if (!response.ok) return response
@@ -183,13 +186,14 @@ function forecastToReading(
     precipMm: current.precipitation,
     visibilityKm: current.visibility === null ? null : current.visibility / 1000,
     uvIndex: current.uv_index,
-    tomorrow: {
-      code: daily.weather_code[1] ?? null,
-      maxC: daily.temperature_2m_max[1] ?? null,
-      minC: daily.temperature_2m_min[1] ?? null,
-      precipChancePct: daily.precipitation_probability_max[1] ?? null,
-      precipMm: daily.precipitation_sum[1] ?? null,
-    },
+    days: daily.time.slice(1, MAX_FORECAST_DAYS + 1).map((date, i) => ({
+      date,
+      code: daily.weather_code[i + 1] ?? null,
+      maxC: daily.temperature_2m_max[i + 1] ?? null,
+      minC: daily.temperature_2m_min[i + 1] ?? null,
+      precipChancePct: daily.precipitation_probability_max[i + 1] ?? null,
+      precipMm: daily.precipitation_sum[i + 1] ?? null,
+    })),
   }
 }
 

@@ -5,10 +5,17 @@
  * are unknown, so that the error can be demonstrated offline. Day and night follow the real sun.
  */
 
+import { MAX_FORECAST_DAYS } from "../../../shared/card/weather-payload.ts"
 import { fail, succeed } from "../../../shared/fault.ts"
 import { hashText } from "../hash-text.ts"
 import { type SampleCity, SAMPLE_CITIES } from "./sample-cities.ts"
-import { type WeatherForecast, readingToPayload, type WeatherReading, type WeatherSource } from "./weather-source.ts"
+import {
+  addDays,
+  type WeatherForecast,
+  readingToPayload,
+  type WeatherReading,
+  type WeatherSource,
+} from "./weather-source.ts"
 
 export const sampleSource: WeatherSource = {
   async fetchWeather(location, now, _signal) {
@@ -124,10 +131,11 @@ function inventCity(location: string): SampleCity | null {
 function createReading(city: SampleCity, now: number): WeatherReading {
   const [code, temperatureC, feelsLikeC, humidityPct, windKmh, windDegrees] = city.sky
   const height = computeSunHeight(city, now)
+  const time = formatLocalTime(city.zone, now)
   return {
     place: city.name,
     country: city.country === "" ? null : city.country,
-    time: formatLocalTime(city.zone, now),
+    time,
     isDay: height > 0,
     code,
     temperatureC,
@@ -138,13 +146,38 @@ function createReading(city: SampleCity, now: number): WeatherReading {
     precipMm: estimatePrecipMm(code),
     visibilityKm: estimateVisibilityKm(code),
     uvIndex: Math.max(0, height) * (code <= 1 ? 11 : code <= 3 ? 7 : 2.5),
-    tomorrow: createForecast(city.tomorrow),
+    days: createForecast(city, time.slice(0, 10)),
   }
 }
 
-function createForecast([code, maxC, minC, precipChancePct, precipMm]: SampleCity["tomorrow"]): WeatherForecast {
-  const round = (value: number): number => Math.round(value * 10) / 10
-  return { code, maxC: round(maxC), minC: round(minC), precipChancePct, precipMm }
+/** The forecast for the days after `today`. The first is the city's own; the others vary it by the name and the day. */
+function createForecast(city: SampleCity, today: string): WeatherForecast[] {
+  const [code, maxC, minC, chance, precipMm] = city.tomorrow
+  return Array.from({ length: MAX_FORECAST_DAYS }, (_, i) => {
+    const date = addDays(today, i + 1)
+    if (i === 0) return { date, code, maxC: round(maxC), minC: round(minC), precipChancePct: chance, precipMm }
+    const seed = hashText(`${normalizeName(city.name)} ${i}`)
+    const [skyCode, , , , skyChance] = CLIMATES.filter(([some]) => canFollow(some, minC))[seed % 6] ?? CLIMATES[3]
+    const shift = ((seed >>> 8) % 50) / 10 - 2.5
+    const [max, min] = [round(maxC + shift), round(minC + shift)]
+    return {
+      date,
+      code: skyCode,
+      maxC: max,
+      minC: min,
+      precipChancePct: skyChance,
+      precipMm: estimatePrecipMm(skyCode),
+    }
+  })
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10 + 0
+}
+
+/** Snow needs cold nights, and rain and thunderstorms need none. */
+function canFollow(code: number, minC: number): boolean {
+  return code === 71 ? minC <= 0 : code < 51 || minC > 0
 }
 
 /** Typical precipitation for a code, in millimetres per hour. */

@@ -4,7 +4,7 @@
  * A source provides numbers and codes. The descriptions, flags and rounding are the same for all sources.
  */
 
-import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import type { WeatherDay, WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import type { Result } from "../../../shared/fault.ts"
 
 /** Why a source returned no weather. `details` is one English sentence for the model and the user. */
@@ -36,10 +36,13 @@ export interface WeatherReading {
   readonly precipMm: number
   readonly visibilityKm: number | null
   readonly uvIndex: number | null
-  readonly tomorrow: WeatherForecast
+  /** The days after today, at most MAX_FORECAST_DAYS. */
+  readonly days: readonly WeatherForecast[]
 }
 
 export interface WeatherForecast {
+  /** "2026-05-03", in the calendar of the place. */
+  readonly date: string
   readonly code: number | null
   readonly maxC: number | null
   readonly minC: number | null
@@ -56,7 +59,9 @@ const WINDY_KMH = 30
 
 /** Converts a reading to the payload for the card and the model. */
 export function readingToPayload(reading: WeatherReading, source: "sample" | "open-meteo"): WeatherPayload {
-  const { tomorrow, code } = reading
+  const { code } = reading
+  const days = reading.days.map(forecastToDay)
+  const tomorrow = days[0]
   return {
     location: reading.country === null ? reading.place : `${reading.place}, ${reading.country}`,
     condition: codeToCondition(code),
@@ -76,13 +81,30 @@ export function readingToPayload(reading: WeatherReading, source: "sample" | "op
     is_cold: reading.temperatureC <= COLD_C,
     is_windy: reading.windKmh >= WINDY_KMH,
     is_clear: code === 0 || code === 1,
-    forecast_tomorrow_condition: tomorrow.code === null ? null : codeToCondition(tomorrow.code),
-    forecast_tomorrow_max_c: tomorrow.maxC,
-    forecast_tomorrow_min_c: tomorrow.minC,
-    forecast_tomorrow_precip_chance_pct: tomorrow.precipChancePct,
-    forecast_tomorrow_precip_mm: tomorrow.precipMm,
+    forecast_tomorrow_condition: tomorrow?.condition ?? null,
+    forecast_tomorrow_max_c: tomorrow?.max_c ?? null,
+    forecast_tomorrow_min_c: tomorrow?.min_c ?? null,
+    forecast_tomorrow_precip_chance_pct: tomorrow?.precip_chance_pct ?? null,
+    forecast_tomorrow_precip_mm: tomorrow?.precip_mm ?? null,
+    forecast_days: days,
     source,
   }
+}
+
+function forecastToDay({ date, code, maxC, minC, precipChancePct, precipMm }: WeatherForecast): WeatherDay {
+  return {
+    date,
+    condition: code === null ? null : codeToCondition(code),
+    max_c: maxC,
+    min_c: minC,
+    precip_chance_pct: precipChancePct,
+    precip_mm: precipMm,
+  }
+}
+
+/** The date `days` later: "2026-12-31" → "2027-01-01". */
+export function addDays(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10)
 }
 
 /** Descriptions of the WMO 4677 codes, from Open-Meteo's documentation. */

@@ -5,14 +5,14 @@
  * must not become a card.
  */
 
-import type { WeatherPayload } from "../../../shared/card/weather-payload.ts"
+import { MAX_FORECAST_DAYS, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { fail, type Result } from "../../../shared/fault.ts"
 import type { Json } from "../../../shared/json.ts"
 import { WEATHER_MS } from "../../../shared/limits.ts"
 import type { Env } from "../../env.ts"
 import { rejectOnAbort } from "../../platform/abort.ts"
 import { errorMessage } from "../../platform/log.ts"
-import { createOpenMeteoSource } from "./open-meteo.ts"
+import type { OpenMeteoConfig } from "./open-meteo.ts"
 import { createCardTrailer, type Tool, type ToolArgs, type ToolContext, toolResult } from "../tool.ts"
 import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
@@ -21,6 +21,9 @@ export type WeatherEnv = Pick<Env, "WEATHER_SOURCE" | "OPEN_METEO_URL" | "OPEN_M
 
 /** Longest place name that is looked up. The longest real one has 85 letters. */
 const MAX_LOCATION_CHARS = 120
+
+/** As many as the card shows. */
+const DEFAULT_FORECAST_DAYS = 3
 
 /**
  * Creates the tool (SPEC TO5–TO8). A call takes at most `timeoutMs`.
@@ -31,10 +34,18 @@ export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEA
   return {
     name: "weather",
     description:
-      "Current weather and tomorrow's forecast for one place. Call it once per place. Give the name of a city, with the country if the name is ambiguous.",
+      "Current weather and the forecast for one place, in metric units. Call it once per place. Give the name of a city, with the country if the name is ambiguous.",
     parameters: {
       type: "object",
-      properties: { location: { type: "string", description: 'A city, such as "London" or "Portland, US".' } },
+      properties: {
+        location: { type: "string", description: 'A city, such as "London" or "Portland, US".' },
+        days: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_FORECAST_DAYS,
+          description: `Days of forecast after today; ${DEFAULT_FORECAST_DAYS} unless told.`,
+        },
+      },
       required: ["location"],
       additionalProperties: false,
     },
@@ -46,7 +57,8 @@ export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEA
       if (location === null) return createLocationError()
       const fetched = await fetchWithTimeout(source, location, ctx, timeoutMs)
       if (!fetched.ok) return { error: describeFault(fetched.fault, location), details: fetched.fault.details }
-      return toolResult(ctx, { ...fetched.value }, createCardTrailer)
+      const forecast_days = fetched.value.forecast_days?.slice(0, parseDays(args)).map((day) => ({ ...day })) ?? []
+      return toolResult(ctx, { ...fetched.value, forecast_days }, createCardTrailer)
     },
   }
 }
@@ -57,10 +69,20 @@ export function createWeatherSource(env: WeatherEnv): WeatherSource {
     case "sample":
       return sampleSource
     case "open-meteo":
-      return createOpenMeteoSource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
+      return createLazySource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
   }
   const details = `WEATHER_SOURCE is "${env.WEATHER_SOURCE}"; it must be "sample" or "open-meteo".`
   return { fetchWeather: async () => fail({ reason: "upstream_failed", details }) }
+}
+
+/** Loads the adapter of the service with the first call, so that it is not part of the Worker's entry. */
+function createLazySource(config: OpenMeteoConfig): WeatherSource {
+  return {
+    async fetchWeather(location, now, signal) {
+      const { createOpenMeteoSource } = await import("./open-meteo.ts")
+      return await createOpenMeteoSource(config).fetchWeather(location, now, signal)
+    },
+  }
 }
 
 function parseLocation(args: ToolArgs): string | null {
@@ -68,6 +90,12 @@ function parseLocation(args: ToolArgs): string | null {
   if (typeof location !== "string") return null
   const trimmed = location.trim().replace(/\s+/g, " ")
   return trimmed === "" || trimmed.length > MAX_LOCATION_CHARS ? null : trimmed
+}
+
+/** Days that are missing or not a number are the default; others are limited to what a payload may hold. */
+function parseDays({ days }: ToolArgs): number {
+  const wanted = typeof days === "number" ? Math.trunc(days) : DEFAULT_FORECAST_DAYS
+  return Math.min(Math.max(wanted, 1), MAX_FORECAST_DAYS)
 }
 
 function createLocationError(): { readonly [key: string]: Json } {

@@ -1,0 +1,42 @@
+/**
+ * temperature-unit.ts: whether cards show °C or °F. The choice is stored per browser (SPEC CA8).
+ */
+
+import { type Signal, signal } from "@preact/signals"
+
+export type TemperatureUnit = "C" | "F"
+
+const STORAGE_KEY = "cuecard.temperature-unit"
+
+/** Regions whose weather services report in °F: the United States and its territories, and a few island states. */
+const FAHRENHEIT_REGIONS = new Set("US AS BS BZ FM GU KY LR MH MP PR PW TC UM VG VI".split(" "))
+
+/** The unit that a language's region uses. A language without a region, such as "en", says nothing, so it is °C. */
+export function localeToUnit(locale: string): TemperatureUnit {
+  try {
+    return FAHRENHEIT_REGIONS.has(new Intl.Locale(locale).region ?? "") ? "F" : "C"
+  } catch {
+    return "C"
+  }
+}
+
+export function readUnit(): TemperatureUnit {
+  try {
+    const stored = localStorage.getItem(STORAGE_KEY)
+    if (stored === "C" || stored === "F") return stored
+  } catch {
+    // Storage is forbidden.
+  }
+  return localeToUnit(navigator.language)
+}
+
+export const temperatureUnit: Signal<TemperatureUnit> = signal(readUnit())
+
+export function chooseUnit(unit: TemperatureUnit): void {
+  temperatureUnit.value = unit
+  try {
+    localStorage.setItem(STORAGE_KEY, unit)
+  } catch {
+    // The choice lasts until the page is closed.
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * split-conversations.ts: splits a data export with several conversations into one file for each.
+ *
+ * ChatGPT and Claude.ai export all conversations of a user as one JSON list. A session holds one. Source: SPEC IH10.
+ */
+
+import { isJsonObject, parseJson } from "../../shared/json.ts"
+import { MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
+
+/** Largest export that is split, in bytes. It is parsed as a whole. */
+const MAX_EXPORT_BYTES = 256 * 1024 * 1024
+/** How much of a file is read to recognise an export, in bytes. */
+const HEAD_BYTES = 64 * 1024
+/** Most conversations that are imported at once. */
+export const MAX_CONVERSATIONS = 1_000
+
+const MARKS = /"(?:mapping|chat_messages)"\s*:/
+
+export interface SplitExport {
+  /** The first MAX_CONVERSATIONS conversations, in the order of the file. */
+  readonly conversations: readonly Blob[]
+  /** How many more the file has. */
+  readonly leftOut: number
+}
+
+/** Null if the file is not an export of several conversations, or of one that is too long for a line. Cost: the memory of the parsed file. */
+export async function splitConversations(file: Blob): Promise<SplitExport | null> {
+  if (file.size > MAX_EXPORT_BYTES) return null
+  const head = await file.slice(0, HEAD_BYTES).text()
+  if (!/^\s*[[{]/.test(head) || !MARKS.test(head)) return null
+  const value = parseJson(await file.text())
+  const list = isJsonObject(value) ? value["conversations"] : value
+  if (!Array.isArray(list)) return null
+  const conversations = list.filter(isConversation)
+  // The server reads a document of one line only up to the length of a line.
+  const isOneLine = file.size > MAX_IMPORT_LINE_BYTES
+  if (conversations.length === 0 || (conversations.length === 1 && !isOneLine)) return null
+  // On several lines, because the length of a line is limited.
+  const files = conversations.slice(0, MAX_CONVERSATIONS).map((one) => new Blob([JSON.stringify(one, null, 1)]))
+  return { conversations: files, leftOut: conversations.length - files.length }
+}
+
+function isConversation(value: unknown): boolean {
+  return isJsonObject(value) && (isJsonObject(value["mapping"]) || Array.isArray(value["chat_messages"]))
+}

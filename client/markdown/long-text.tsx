@@ -1,0 +1,57 @@
+/**
+ * long-text.tsx: draws a long run of text in pieces of bounded length.
+ *
+ * The browser breaks a paragraph into lines in quadratic time if it has no spaces, and lays it out again as a whole when
+ * it grows. Each piece is a block of its own, so its lines are found once. No character is added or lost. SPEC PF3.
+ */
+
+import type { ComponentChildren } from "preact"
+import { findCutIndex } from "../../shared/text/cut-text.ts"
+
+/** In UTF-16 code units. A longer text is divided at a space. */
+const MAX_TEXT_CHARS = 8_000
+/** In UTF-16 code units. A longer run without spaces is divided anywhere. */
+const MAX_RUN_CHARS = 1_000
+
+/** Where lines may break: white space, and CJK characters. */
+const LINE_BREAK = /[\s\u2e80-\ud7ff\uff00-\uffef]+/g
+
+/** The text itself if it is short. */
+export function renderLongText(text: string): ComponentChildren {
+  if (text.length <= MAX_RUN_CHARS) return text
+  const pieces = splitLongText(text)
+  return pieces.length === 1
+    ? text
+    : pieces.map((piece, at) => (
+        <span key={at} class="piece">
+          {piece}
+        </span>
+      ))
+}
+
+/** Joined, the pieces are the text. Linear. Pure. */
+export function splitLongText(text: string): readonly string[] {
+  const pieces: string[] = []
+  let from = 0
+  let lastBreak = 0
+  const cutAt = (end: number): void => {
+    pieces.push(text.slice(from, end))
+    from = end
+  }
+  /** A run without a line break ends at `end`. */
+  const addRun = (end: number): void => {
+    if (end - lastBreak > 2 * MAX_RUN_CHARS) {
+      if (lastBreak > from) cutAt(lastBreak)
+      while (end - from > MAX_RUN_CHARS)
+        cutAt(from + findCutIndex(text.slice(from, from + MAX_RUN_CHARS + 1), MAX_RUN_CHARS))
+    } else if (end - from > MAX_TEXT_CHARS && lastBreak > from) cutAt(lastBreak)
+  }
+  for (const { 0: space, index } of text.matchAll(LINE_BREAK)) {
+    addRun(index)
+    lastBreak = index + space.length
+    while (lastBreak - from > MAX_TEXT_CHARS) cutAt(from + MAX_TEXT_CHARS)
+  }
+  addRun(text.length)
+  if (from < text.length) pieces.push(text.slice(from))
+  return pieces
+}

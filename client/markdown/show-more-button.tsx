@@ -1,0 +1,25 @@
+/** show-more-button.tsx: shows the next part of a long text or list. SPEC PF2. */
+
+import { createContext, type VNode } from "preact"
+import { useContext } from "preact/hooks"
+
+/** Called before more is shown. What is added is read from its beginning, so the view must not follow its end. */
+export const BeforeShowMoreContext = createContext<() => void>(() => {})
+
+interface ShowMoreButtonProps {
+  readonly text: string
+  readonly showMore: () => void
+}
+
+export function ShowMoreButton({ text, showMore }: ShowMoreButtonProps): VNode {
+  const prepare = useContext(BeforeShowMoreContext)
+  const onClick = (): void => {
+    prepare()
+    showMore()
+  }
+  return (
+    <button type="button" class="show-more" onClick={onClick}>
+      {text}
+    </button>
+  )
+}

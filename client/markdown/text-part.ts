@@ -1,0 +1,97 @@
+/**
+ * text-part.ts: how much of a long text is shown at once.
+ *
+ * A text is shown in parts. The reader asks for each part after the first. A part is added in slices, so that the page
+ * responds to input between them. Both are measured in cost: an estimate of the work that drawing a text takes. A plain
+ * letter costs 1. Where a part ends depends on the text alone. SPEC PF1–PF4.
+ */
+
+import { isHighSurrogate } from "../../shared/text/cut-text.ts"
+
+/** The cost of one part: about 200 KB of prose, 120 KB of code, or a table of 2,000 rows. */
+export const PART_COST = 300_000
+
+/** The cost of one slice: at most about 30 ms on a desktop computer. */
+export const SLICE_COST = 30_000
+
+/** A line end may end a paragraph, a row or an item. */
+const LINE_COST = 32
+/** A character that may begin or end an element, such as a cell or emphasis. */
+const MARKUP_COST = 16
+/** A space of a deep indentation, because each level of a list parses its content again. */
+const INDENT_COST = 8
+const MAX_CHEAP_INDENT = 12
+/** A character that takes long to shape, such as a combining mark, or one that few fonts have. */
+const RARE_COST = 4
+/** A letter of a script with joined or reordered letters, or of any script that isn't Latin. */
+const FOREIGN_COST = 2
+/** Another script follows, so the browser shapes both separately. */
+const SCRIPT_CHANGE_COST = 32
+
+const ASCII_COSTS = new Uint8Array(128).fill(1)
+for (const char of "*_~[]()<>`|&$\\#@") ASCII_COSTS[char.charCodeAt(0)] = MARKUP_COST
+ASCII_COSTS[10] = LINE_COST
+// An image is a component of its own, with a button.
+ASCII_COSTS[33] = 4 * MARKUP_COST
+
+/** A part or slice ends at a line end if one is in the last tenth of its cost. */
+const SEARCHED_SHARE = 0.9
+
+export interface MeasuredText {
+  /** The number of UTF-16 code units that fit. */
+  readonly end: number
+  /** The cost of the text up to `end`. */
+  readonly cost: number
+}
+
+/**
+ * The beginning of a text that costs at most `maxCost`. It ends after a blank line if one is close, otherwise after a line,
+ * and never within a surrogate pair. Reads no character beyond the end, and each at most twice. Pure.
+ */
+export function measureText(text: string, maxCost: number): MeasuredText {
+  const searchedFrom = maxCost * SEARCHED_SHARE
+  let cost = 0
+  let script = 0
+  /** The number of spaces before `at` if there is nothing else in the line. */
+  let indent = 0
+  let lineEnd: MeasuredText | null = null
+  let blankLineEnd: MeasuredText | null = null
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    let charCost = 1
+    if (unit === 32 && indent >= MAX_CHEAP_INDENT) charCost = INDENT_COST
+    else if (indent >= 0 && isListMarker(unit)) charCost = LINE_COST
+    else if (unit < 128) charCost = ASCII_COSTS[unit] ?? 1
+    else {
+      const ownScript = getScript(unit)
+      charCost =
+        (isRare(unit) ? RARE_COST : unit < 0x250 ? 1 : FOREIGN_COST) + (ownScript === script ? 0 : SCRIPT_CHANGE_COST)
+      script = ownScript
+    }
+    if (cost + charCost > maxCost) {
+      const end = at > 0 && isHighSurrogate(text.charCodeAt(at - 1)) ? at - 1 : at
+      return blankLineEnd ?? lineEnd ?? { end, cost }
+    }
+    cost += charCost
+    indent = unit === 10 ? 0 : unit === 32 && indent >= 0 ? indent + 1 : -1
+    if (unit !== 10 || cost < searchedFrom) continue
+    lineEnd = { end: at + 1, cost }
+    if (text.charCodeAt(at - 1) === 10) blankLineEnd = lineEnd
+  }
+  return { end: text.length, cost }
+}
+
+/** `-`, `+` or a digit. `*` is markup anyway. */
+function isListMarker(unit: number): boolean {
+  return unit === 45 || unit === 43 || (unit >= 48 && unit < 58)
+}
+
+/** An approximation: the block of 128 code units. CJK and surrogates are one each. */
+function getScript(unit: number): number {
+  if (unit >= 0x2e80 && unit < 0xd800) return 1
+  return unit >= 0xd800 && unit < 0xe000 ? 2 : unit < 0x250 ? 3 : unit >> 7
+}
+
+function isRare(unit: number): boolean {
+  return (unit >= 0x300 && unit < 0x370) || (unit >= 0xe000 && unit < 0xf900) || unit >= 0xfe00
+}

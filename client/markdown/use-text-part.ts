@@ -1,0 +1,58 @@
+/**
+ * use-text-part.ts: draws a long text in slices, each in its own task, and in parts that the reader asks for.
+ *
+ * All texts of the page share one budget per task, so a page of long answers doesn't block it either. What is shown in
+ * the end depends on the text and the number of parts alone. SPEC PF1, PF2.
+ */
+
+import { useEffect, useState } from "preact/hooks"
+import { scheduleSlice } from "./slice-queue.ts"
+import { measureText, PART_COST, SLICE_COST } from "./text-part.ts"
+
+/** The cost of what all texts together draw when they are first drawn in the same task, such as a page of history. */
+export const FIRST_TASK_COST = 3 * SLICE_COST
+/** Every text draws at least this much at once. Most answers cost less. */
+export const MIN_FIRST_COST = 6_000
+
+/** What the texts that are drawn for the first time in this task may still cost. */
+let firstTaskBudget = FIRST_TASK_COST
+let isResetScheduled = false
+
+export interface TextPart {
+  /** The beginning of the text that is shown. */
+  readonly shown: string
+  /** The number of code units that are shown only when the reader asks; 0 while slices are being added. */
+  readonly hiddenChars: number
+  showMore(): void
+}
+
+export function useTextPart(text: string): TextPart {
+  const [partCost, setPartCost] = useState(PART_COST)
+  const [sliceCost, setSliceCost] = useState(() => takeFirstSlice(text))
+  const maxCost = Math.min(partCost, sliceCost)
+  const { end } = measureText(text, maxCost)
+  const isSliced = end < text.length && sliceCost < partCost
+  useEffect(() => {
+    if (!isSliced) return undefined
+    return scheduleSlice(() => setSliceCost(sliceCost + SLICE_COST))
+  }, [isSliced, sliceCost])
+  return {
+    shown: end === text.length ? text : text.slice(0, end),
+    hiddenChars: isSliced ? 0 : text.length - end,
+    showMore: () => setPartCost(partCost + PART_COST),
+  }
+}
+
+/** The cost of the first slice. A text that fits into the budget is drawn at once. */
+function takeFirstSlice(text: string): number {
+  if (!isResetScheduled) {
+    isResetScheduled = true
+    setTimeout(() => {
+      isResetScheduled = false
+      firstTaskBudget = FIRST_TASK_COST
+    })
+  }
+  const sliceCost = Math.min(SLICE_COST, Math.max(firstTaskBudget, MIN_FIRST_COST))
+  firstTaskBudget -= measureText(text, sliceCost).cost
+  return sliceCost
+}

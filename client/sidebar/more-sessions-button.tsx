@@ -1,0 +1,93 @@
+/**
+ * more-sessions-button.tsx: the end of the list: loads the next page when it comes into view, when it is pressed, or to
+ * find the open session.
+ *
+ * Source: SPEC PG75.
+ */
+
+import type { RefObject, VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import type { MoreSessions, SessionList } from "../session/session-list.ts"
+import { sessionActionText } from "../words/session-action-text.ts"
+
+/** The next page is loaded when the end of the list is this close to the visible part. */
+const NEAR_MARGIN = "400px"
+/** How many pages are loaded to find a session. */
+const MAX_SEARCHED_PAGES = 10
+/** A new session is listed by then, without a search. In milliseconds. */
+const SEARCH_DELAY_MS = 500
+
+interface MoreSessionsButtonProps {
+  readonly sessionList: SessionList
+  /** The session to look for; null for none. */
+  readonly searchedId: string | null
+}
+
+export function MoreSessionsButton({ sessionList, searchedId }: MoreSessionsButtonProps): VNode | null {
+  const button = useRef<HTMLButtonElement>(null)
+  const more = sessionList.more.value
+  useLoadNearEnd(button, sessionList, more)
+  useSearch(sessionList, searchedId, more)
+  if (more === "none") return null
+  return (
+    <button
+      type="button"
+      class="more-sessions"
+      ref={button}
+      aria-disabled={more === "loading"}
+      onClick={(event) => void loadAndFocus(sessionList, event.currentTarget)}
+    >
+      {MORE_LABELS[more]}
+    </button>
+  )
+}
+
+const MORE_LABELS = {
+  available: sessionActionText.more,
+  loading: sessionActionText.loadingMore,
+  failed: sessionActionText.moreFailed,
+} as const
+
+/** After a failure, the user decides when to try again. */
+function useLoadNearEnd(button: RefObject<HTMLElement | null>, sessionList: SessionList, more: MoreSessions): void {
+  useEffect(() => {
+    if (button.current === null || more !== "available") return undefined
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) void sessionList.loadMore()
+      },
+      { root: button.current.closest("nav"), rootMargin: NEAR_MARGIN },
+    )
+    observer.observe(button.current)
+    return () => observer.disconnect()
+    // A new observer reports at once whether the end is still near after a page was added.
+  }, [more])
+}
+
+/** Loads pages until the session is listed. */
+function useSearch(sessionList: SessionList, searchedId: string | null, more: MoreSessions): void {
+  const search = useRef({ id: searchedId, pages: 0 })
+  useEffect(() => {
+    if (searchedId === null || more !== "available") return undefined
+    if (search.current.id !== searchedId) search.current = { id: searchedId, pages: 0 }
+    if (search.current.pages >= MAX_SEARCHED_PAGES) return undefined
+    const timer = setTimeout(
+      () => {
+        search.current.pages++
+        void sessionList.loadMore()
+      },
+      search.current.pages === 0 ? SEARCH_DELAY_MS : 0,
+    )
+    return () => clearTimeout(timer)
+  }, [searchedId, more])
+}
+
+/** If the button disappears, the focus moves to the first session that was added. */
+async function loadAndFocus(sessionList: SessionList, button: HTMLElement): Promise<void> {
+  const list = button.closest("nav")
+  const listed = list?.querySelectorAll("[data-session]").length ?? 0
+  await sessionList.loadMore()
+  setTimeout(() => {
+    if (!button.isConnected) list?.querySelectorAll<HTMLElement>("[data-session] > a")[listed]?.focus()
+  })
+}

@@ -1,0 +1,25 @@
+/** deferred-module.ts: code that the first view doesn't need, loaded after it or on demand. */
+
+import { type ReadonlySignal, signal } from "@preact/signals"
+
+export interface DeferredModule<T> {
+  /** null: not loaded yet. */
+  readonly module: ReadonlySignal<T | null>
+  /** False if the code can't be loaded. The next call tries again. */
+  load(): Promise<boolean>
+}
+
+export function deferModule<T>(importModule: () => Promise<T>): DeferredModule<T> {
+  const module = signal<T | null>(null)
+  return {
+    module,
+    async load() {
+      try {
+        module.value ??= await importModule()
+        return true
+      } catch {
+        return false
+      }
+    },
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * reading-place.ts: where the user is reading in a conversation, and how the view returns there when it is shown again.
+ *
+ * Source: SPEC PG81.
+ */
+
+import type { ReadonlySignal } from "@preact/signals"
+import type { ReadingPlace, SessionController } from "../session/session-controller.ts"
+
+/** The part of the scroll anchor that is used here. */
+interface FollowingView {
+  readonly isFollowing: ReadonlySignal<boolean>
+  stopFollowing(): void
+  findReadingMessage(): string | null
+}
+
+/** Messages get their real heights only when they come into view, so the place is corrected for this long. */
+const SETTLE_MS = 1_500
+
+/**
+ * Reports the place to the controller, and scrolls to the one where the conversation was left once its message is drawn.
+ * Call it after the scroll anchor is attached to the same elements. Returns the function that ends it.
+ */
+export function attachReadingPlace(
+  controller: SessionController,
+  scrollAnchor: FollowingView,
+  view: HTMLElement,
+  content: HTMLElement,
+): () => void {
+  const { store } = controller
+  let pending = controller.findReadingPlace()
+  let settleTimer: ReturnType<typeof setTimeout> | undefined
+  const forgetPlace = (): void => {
+    pending = null
+  }
+  const showPlace = (): void => {
+    // Having been shown, the place is left by any way to the end: a button, or a message that is sent.
+    if (settleTimer !== undefined && scrollAnchor.isFollowing.peek()) forgetPlace()
+    if (pending === null || !controller.isLoaded.peek()) return
+    const article = findArticle(view, pending.messageId)
+    if (article !== null) {
+      scrollAnchor.stopFollowing()
+      view.scrollTop += distanceToTop(article, view) - pending.offset
+      settleTimer ??= setTimeout(forgetPlace, SETTLE_MS)
+    }
+    // If the message doesn't exist any more, the end is shown.
+    else if (!store.has(pending.messageId)) forgetPlace()
+  }
+  controller.findReadingPlace = () => (settleTimer === undefined ? pending : null) ?? readPlace(view, scrollAnchor)
+  const observer = new ResizeObserver(showPlace)
+  observer.observe(content)
+  for (const type of MOVING_EVENTS) view.addEventListener(type, forgetPlace, { passive: true })
+  return () => {
+    clearTimeout(settleTimer)
+    observer.disconnect()
+    for (const type of MOVING_EVENTS) view.removeEventListener(type, forgetPlace)
+  }
+}
+
+/** Events after which the user may be elsewhere. */
+const MOVING_EVENTS = ["wheel", "touchmove", "pointerdown", "keydown"] as const
+
+/** Null at the end. */
+function readPlace(view: HTMLElement, scrollAnchor: FollowingView): ReadingPlace | null {
+  const messageId = scrollAnchor.findReadingMessage()
+  const article = messageId === null ? null : findArticle(view, messageId)
+  return messageId === null || article === null ? null : { messageId, offset: distanceToTop(article, view) }
+}
+
+function distanceToTop(article: HTMLElement, view: HTMLElement): number {
+  return article.getBoundingClientRect().top - view.getBoundingClientRect().top
+}
+
+function findArticle(view: HTMLElement, id: string): HTMLElement | null {
+  return view.querySelector<HTMLElement>(`article[data-id="${CSS.escape(id)}"]`)
+}

@@ -1,0 +1,20 @@
+/** session-action-text.ts: the strings of the sessions' menu and of what it does. Pure. */
+
+export const sessionActionText = {
+  options: "Options",
+  rename: "Rename",
+  renameInput: "Conversation title",
+  exportMarkdown: "Export as Markdown",
+  exportJsonl: "Export as data file (.jsonl)",
+  exportName: "conversation",
+  delete: "Delete…",
+  deleteTitle: "Delete this conversation?",
+  deleteWarning: (title: string) => `“${title}” will be permanently deleted. You can't undo this.`,
+  confirmDelete: "Delete",
+  more: "Show more",
+  loadingMore: "Loading…",
+  moreFailed: "Couldn't load. Try again",
+  exporting: (title: string) => `Exporting “${title}”…`,
+  exported: (title: string) => `Exported “${title}”.`,
+  exportFailed: (title: string, reason: string) => `Couldn't export “${title}”. ${reason}`,
+} as const

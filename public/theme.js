@@ -1,0 +1,14 @@
+// Applies the stored theme before the first paint. Described in client/ui/theme.ts.
+function applyTheme(theme) {
+  const isChosen = theme === "dark" || theme === "light"
+  if (isChosen) document.documentElement.dataset.theme = theme
+  else delete document.documentElement.dataset.theme
+  document.querySelector("meta[name=color-scheme]").content = isChosen ? theme : "light dark"
+  for (const meta of document.querySelectorAll("meta[name=theme-color]")) {
+    const { scheme } = meta.dataset
+    meta.media = isChosen ? (scheme === theme ? "all" : "not all") : `(prefers-color-scheme: ${scheme})`
+  }
+}
+try {
+  applyTheme(localStorage.getItem("cuecard.theme"))
+} catch {}

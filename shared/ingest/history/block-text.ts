@@ -1,0 +1,157 @@
+/**
+ * block-text.ts: turns a content block of any system into text: prose, a label, a document, or its JSON.
+ *
+ * No block disappears: what is not known is shown with its type (SPEC IH7). Pure.
+ */
+
+import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { formatCitations, formatLink } from "./citation.ts"
+import { KindCounts } from "./kind-counts.ts"
+import { findPublicUrl, formatLabel, formatMediaLabel, getMediaKind } from "./media-label.ts"
+import { printReadableJson } from "./print-json.ts"
+
+/** Deepest list of blocks inside a block that is read. Anything deeper is shown as JSON. */
+const MAX_BLOCK_DEPTH = 8
+
+/** Longest unknown block that is shown as JSON, in UTF-16 code units. */
+const MAX_UNKNOWN_CHARS = 4_000
+
+/** Types of blocks whose `text` is prose. */
+const TEXT_TYPES: ReadonlySet<string> = new Set(["text", "output_text", "input_text", "summary_text", "markdown"])
+
+/** Types of blocks that hold a document which its system shows beside the conversation. */
+const CANVAS_TYPES: ReadonlySet<string> = new Set(["canvas", "artifact", "textdoc"])
+
+export function isTextBlock(block: Fields): boolean {
+  return TEXT_TYPES.has(getBlockType(block)) || (getBlockType(block) === "" && typeof block["text"] === "string")
+}
+
+/** The type of a block. ChatGPT calls it `content_type`. */
+export function getBlockType(block: Fields): string {
+  return toText(block["type"]) || toText(block["content_type"])
+}
+
+/** How the text is shown: a question and a tool result are plain text, an answer is Markdown. */
+export type TextFormat = "markdown" | "plain"
+
+/** The text of a block. Empty only if the block is. */
+export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown", depth = 0): string {
+  const type = getBlockType(block)
+  if (depth > MAX_BLOCK_DEPTH) return printReadableJson(block, MAX_UNKNOWN_CHARS)
+  if (isTextBlock(block)) return toText(block["text"]) + formatCitations(block)
+  if (CANVAS_TYPES.has(type)) return canvasToText(kinds, block, format)
+  const kind = getMediaKind(type)
+  if (kind !== null) {
+    const document = documentToText(kinds, block, format, depth)
+    if (document !== null) return document
+    kinds.addKnown(kind)
+    return formatMediaLabel(kind, block)
+  }
+  switch (type) {
+    case "refusal":
+      return toText(block["refusal"])
+    case "audio_transcription":
+      return toText(block["text"])
+    case "citation":
+    case "search_result":
+    case "web_search_result":
+    case "tether_quote":
+      return sourceToText(kinds, block, format, depth)
+    case "resource":
+      return resourceToText(kinds, block, format)
+    default:
+      return unknownToText(kinds, block, type, format)
+  }
+}
+
+/** The texts of a list of blocks and plain strings, as paragraphs. */
+export function contentToParagraphs(
+  kinds: KindCounts,
+  content: unknown,
+  format: TextFormat = "markdown",
+  depth = 0,
+): string {
+  if (typeof content === "string") return content
+  if (isFields(content)) return blockToText(kinds, content, format, depth)
+  if (!Array.isArray(content)) return ""
+  return content
+    .map((block: unknown) => (typeof block === "string" ? block : blockToText(kinds, toFields(block), format, depth)))
+    .filter((text) => text !== "")
+    .join("\n\n")
+}
+
+/** A block of an answer, for programs whose blocks are not counted. */
+export function blockToMarkdown(block: Fields): string {
+  return blockToText(new KindCounts(), block)
+}
+
+/** The text of a result that a program reports while it runs. */
+export function contentToText(content: unknown): string {
+  return contentToParagraphs(new KindCounts(), content, "plain")
+}
+
+/** A document that the system shows in a view of its own becomes a title and a code block. */
+export function canvasToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown"): string {
+  kinds.addKnown("canvas")
+  const title = toText(block["title"]) || toText(block["name"])
+  const text = toText(block["content"]) || toText(block["html"]) || toText(block["text"]) || toText(block["code"])
+  const language = toText(block["language"]) || (toText(block["html"]) === "" ? "" : "html")
+  const label = formatLabel("canvas", title)
+  return text === "" ? label : `${label}\n\n${formatCode(text, language, format)}`
+}
+
+/** A text in a code block that it cannot end. */
+function formatCode(text: string, language: string, format: TextFormat): string {
+  if (format === "plain") return text
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
+  const fence = "`".repeat(longest + 1)
+  return `${fence}${language.replace(/[^\w+#.-]/g, "")}\n${text}\n${fence}`
+}
+
+/** A document that carries its text. Null if it does not. */
+function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string | null {
+  const source = toFields(block["source"])
+  const text =
+    (source["type"] === "text" ? toText(source["data"]) : "") ||
+    (source["type"] === "content" ? contentToParagraphs(kinds, source["content"], "plain", depth + 1) : "") ||
+    toText(block["extracted_content"])
+  if (text === "") return null
+  kinds.addKnown("document")
+  const name = toText(block["title"]) || toText(block["file_name"])
+  return `${formatLabel("document", name)}\n\n${formatCode(text, "", format)}`
+}
+
+/** A source with its address, title and text. */
+function sourceToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string {
+  const url = findPublicUrl(block["url"]) ?? findPublicUrl(block["source"])
+  const title = toText(block["title"]) || toText(block["cited_text"]) || toText(block["source"])
+  const link = format === "plain" ? `${title} ${url}`.trim() : formatLink(title || (url ?? ""), url ?? "")
+  const head = url === null ? title : link
+  const text = contentToParagraphs(kinds, block["content"] ?? block["text"] ?? "", format, depth + 1)
+  return [head, text].filter((line) => line !== "").join("\n\n")
+}
+
+/** A file that a tool embeds in its result (Model Context Protocol). */
+function resourceToText(kinds: KindCounts, block: Fields, format: TextFormat): string {
+  const resource = toFields(block["resource"])
+  const text = toText(resource["text"])
+  if (text === "") {
+    kinds.addKnown("file")
+    return formatMediaLabel("file", { ...resource, name: toText(resource["uri"]) })
+  }
+  kinds.addKnown("document")
+  return `${formatLabel("document", toText(resource["uri"]))}\n\n${formatCode(text, "", format)}`
+}
+
+function unknownToText(kinds: KindCounts, block: Fields, type: string, format: TextFormat): string {
+  if (Object.keys(block).length === 0) return ""
+  kinds.addUnknown("block", type)
+  const label = formatLabel(type || "block")
+  const text = toText(block["text"]) || toText(block["content"])
+  if (text !== "") return `${label}\n\n${text}`
+  const { type: _, ...fields } = block
+  const json = printReadableJson(fields, MAX_UNKNOWN_CHARS)
+  return toFieldsList([fields]).length === 0 || json === "{}"
+    ? label
+    : `${label}\n\n${formatCode(json, "json", format)}`
+}

@@ -1,0 +1,157 @@
+/**
+ * chatgpt-export.ts: writes a conversation of ChatGPT's data export (`conversations.json`).
+ *
+ * `mapping` is a tree of nodes; the branch that ends at `current_node` is the conversation. Pure.
+ */
+
+import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { parseJson } from "../../json.ts"
+import { canvasToText, contentToParagraphs, getBlockType, type TextFormat } from "./block-text.ts"
+import { formatLink } from "./citation.ts"
+import type { HistoryWriter } from "./history-writer.ts"
+import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
+import { printJson } from "./print-json.ts"
+
+/** References of a message that are looked up in its text. The marks of any others are removed. */
+const MAX_REFERENCES = 200
+
+export function isChatGptConversation(value: unknown): value is Fields {
+  return isFields(value) && isFields(value["mapping"])
+}
+
+/** The messages of the current branch, in order. Cost: linear in the branch. */
+export function listBranch({ mapping, current_node }: Fields): Fields[] {
+  const nodes = toFields(mapping)
+  const branch: Fields[] = []
+  const visited = new Set<string>()
+  let id = toText(current_node) || findLastLeaf(nodes)
+  while (Object.hasOwn(nodes, id) && !visited.has(id)) {
+    visited.add(id)
+    const node = toFields(nodes[id])
+    if (isFields(node["message"])) branch.push(node["message"])
+    id = toText(node["parent"])
+  }
+  return branch.reverse()
+}
+
+/** Without a current node: the last node of the file that has no children. */
+function findLastLeaf(nodes: Fields): string {
+  const ids = Object.keys(nodes)
+  return ids.findLast((id) => toArray(toFields(nodes[id])["children"]).length === 0) ?? ""
+}
+
+export function writeChatGptMessage(writer: HistoryWriter, message: Fields): void {
+  const role = toText(toFields(message["author"])["role"])
+  const content = toFields(message["content"])
+  const type = toText(content["content_type"])
+  if (isHidden(message, role, type)) return isEmpty(content) ? undefined : writer.kinds.addKnown("system")
+  if (role === "user") return writer.writeQuestion(readQuestion(writer, message, content), toText(message["id"]))
+  const id = toText(message["id"])
+  if (role === "tool") return writeToolMessage(writer, message, content)
+  writer.beginStep(id, id)
+  if (type === "thoughts") return writeThoughts(writer, content)
+  // "Thought for 12 seconds": the thoughts themselves precede it.
+  if (type === "reasoning_recap") return
+  const recipient = toText(message["recipient"])
+  if (recipient !== "" && recipient !== "all") return writeCall(writer, recipient, content)
+  writer.writePart("text", replaceReferences(readText(writer, content, "markdown"), toFields(message["metadata"])))
+  if (message["status"] === "in_progress") writer.setOutcome({ status: "interrupted", reason: null })
+}
+
+function isHidden({ metadata }: Fields, role: string, type: string): boolean {
+  const isContext = type === "user_editable_context" || type === "model_editable_context"
+  return role === "system" || isContext || toFields(metadata)["is_visually_hidden_from_conversation"] === true
+}
+
+function isEmpty({ parts, text }: Fields): boolean {
+  return toText(text) === "" && toArray(parts).every((part) => part === "")
+}
+
+/** The text of a message, whatever the type of its content. */
+function readText(writer: HistoryWriter, content: Fields, format: TextFormat): string {
+  const { content_type: type, parts, text, result, content: inner } = content
+  if (Array.isArray(parts)) return contentToParagraphs(writer.kinds, parts.map(readPart), format)
+  if (type === "code" || type === "execution_output" || type === "system_error" || type === "computer_output") {
+    return toText(text) || toText(content["name"])
+  }
+  if (type === "tether_browsing_display") return toText(result) || toText(content["summary"])
+  if (typeof text === "string" && type === "text") return text
+  return contentToParagraphs(writer.kinds, typeof inner === "string" ? inner : content, format)
+}
+
+/** Spoken words come as a transcription beside the audio. */
+function readPart(part: unknown): unknown {
+  const fields = toFields(part)
+  const audio = toFields(fields["audio_asset_pointer"])
+  return getBlockType(fields) === "real_time_user_audio_video_asset_pointer" && isFields(fields["audio_asset_pointer"])
+    ? { ...audio, type: "audio" }
+    : part
+}
+
+/** The question with a label for each attached file. Images are among its parts already. */
+function readQuestion(writer: HistoryWriter, { metadata }: Fields, content: Fields): string {
+  const files = toFieldsList(toFields(metadata)["attachments"]).filter(
+    (file) => !toText(file["mime_type"] ?? file["mimeType"]).startsWith("image/"),
+  )
+  const labels = files.map((file) => formatMediaLabel("file", file))
+  if (files.length > 0) writer.kinds.addKnown("file", files.length)
+  return [readText(writer, content, "plain"), ...labels].filter((text) => text !== "").join("\n\n")
+}
+
+function writeThoughts(writer: HistoryWriter, content: Fields): void {
+  const thoughts = toFieldsList(content["thoughts"]).map(({ summary, content: text }) =>
+    [toText(summary), toText(text)].filter((line) => line !== "").join("\n\n"),
+  )
+  writer.writePart("thinking", thoughts.filter((text) => text !== "").join("\n\n"))
+}
+
+/** A message to a tool is a call. ChatGPT gives calls no id; the next message of that tool is the result. */
+function writeCall(writer: HistoryWriter, recipient: string, content: Fields): void {
+  const args = readText(writer, content, "plain")
+  const canvas = recipient === "canmore.create_textdoc" ? parseJson(args) : null
+  if (!isFields(canvas)) return writer.writeCall("", recipient, args === "" ? "{}" : toArgs(args))
+  const { content: text, type, ...head } = canvas
+  writer.writeCall("", recipient, { ...head, type })
+  const language = toText(type).replace(/^(?:code\/|document$)/, "")
+  writer.writePart("text", canvasToText(writer.kinds, { title: canvas["name"], content: text, language }))
+}
+
+/** Code for an interpreter is not JSON. */
+function toArgs(text: string): string {
+  return isFields(parseJson(text)) ? text : printJson({ input: text })
+}
+
+function writeToolMessage(writer: HistoryWriter, message: Fields, content: Fields): void {
+  const toolName = toText(toFields(message["author"])["name"])
+  const text = readText(writer, content, "plain")
+  const hasFailed = content["content_type"] === "system_error"
+  const error = hasFailed ? { code: "tool_failed", message: text.split("\n", 1)[0] ?? "" } : null
+  writer.writeResult({ callId: "", toolName, text, error, size: null })
+}
+
+/** References stand in the text as marks between private characters. Each becomes a link, or disappears. */
+function replaceReferences(text: string, metadata: Fields): string {
+  let replaced = text
+  for (const reference of toFieldsList(metadata["content_references"]).slice(0, MAX_REFERENCES)) {
+    const mark = toText(reference["matched_text"])
+    if (mark.trim() === "" || !replaced.includes(mark)) continue
+    const link = formatReference(reference)
+    if (link !== null) replaced = replaced.split(` ${mark}`).join(mark).split(mark).join(link)
+  }
+  return replaced.replace(/\ue200[^\ue200\ue201]*\ue201/g, "")
+}
+
+/** The links of a reference. Null: the text itself stays. */
+function formatReference(reference: Fields): string | null {
+  const items = [...toFieldsList(reference["items"]), reference]
+  const links = items.flatMap(({ url, title }) => {
+    const href = findPublicUrl(url)
+    return href === null ? [] : [formatLink(toText(title) || href, href)]
+  })
+  if (links.length > 0) return ` (${[...new Set(links)].join(", ")})`
+  return toText(reference["matched_text"]).includes("\ue200") ? toText(reference["alt"]) : null
+}
+
+function toArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,55 @@
+/**
+ * citation.ts: turns the citations of a text into links behind it. Pure.
+ */
+
+import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { findPublicUrl } from "./media-label.ts"
+
+/** Citations of a text that are shown. Each is looked up in the text. */
+const MAX_CITATIONS = 100
+
+/**
+ * The sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text names them already.
+ *
+ * Shapes  `citations` of Anthropic (web, document and search locations), `annotations` of OpenAI (`url_citation`,
+ *         `file_citation`, `container_file_citation`).
+ */
+export function formatCitations(block: Fields): string {
+  const text = toText(block["text"])
+  const citations = [...toFieldsList(block["citations"]), ...toFieldsList(block["annotations"])]
+  const sources = citations
+    .slice(0, MAX_CITATIONS)
+    .map(formatSource)
+    .filter((source) => source.text !== "" && !text.includes(source.key))
+  const unique = [...new Set(sources.map((source) => source.text))]
+  return unique.length === 0 ? "" : ` (${unique.join(", ")})`
+}
+
+export function hasCitations(block: Fields): boolean {
+  return toFieldsList(block["citations"]).length > 0
+}
+
+interface Source {
+  readonly text: string
+  /** What a text that already names this source contains. */
+  readonly key: string
+}
+
+function formatSource(citation: Fields): Source {
+  const fields = { ...citation, ...toFields(citation["url_citation"]) }
+  const title = firstText(fields, "title", "document_title", "filename", "file_id")
+  const url = findPublicUrl(fields["url"]) ?? findPublicUrl(fields["source"])
+  if (url !== null) return { text: formatLink(title || url, url), key: url }
+  const words = title || toText(fields["source"]) || toText(fields["url"])
+  return { text: words, key: words }
+}
+
+/** A Markdown link. Brackets in its text would end it. */
+export function formatLink(text: string, url: string): string {
+  return `[${text.replace(/[[\]\n]/g, " ").trim()}](${url.replace(/[()<>\s]/g, encodeURIComponent)})`
+}
+
+function firstText(fields: Fields, ...names: readonly string[]): string {
+  for (const name of names) if (toText(fields[name]) !== "") return toText(fields[name])
+  return ""
+}

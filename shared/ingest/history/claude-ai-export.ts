@@ -1,0 +1,60 @@
+/**
+ * claude-ai-export.ts: writes a conversation of Claude.ai's data export (`conversations.json`).
+ *
+ * `chat_messages` has the messages in order, each with content blocks like those of the API. Pure.
+ */
+
+import { type Fields, isFields, toFieldsList, toText } from "../record-writer.ts"
+import { canvasToText } from "./block-text.ts"
+import { isResultBlock, writeBlocks } from "./answer-blocks.ts"
+import type { HistoryWriter } from "./history-writer.ts"
+import { readResult } from "./result-content.ts"
+import { writeRoleMessage } from "./role-message.ts"
+
+export function isClaudeAiConversation(value: unknown): value is Fields {
+  return isFields(value) && Array.isArray(value["chat_messages"])
+}
+
+/** The messages of the current branch. Exports without branches have none of the fields that describe them. */
+export function listChatMessages({ chat_messages, current_leaf_message_uuid }: Fields): Fields[] {
+  const messages = toFieldsList(chat_messages)
+  const leaf = toText(current_leaf_message_uuid)
+  const byId = new Map(messages.map((message) => [toText(message["uuid"]), message]))
+  if (leaf === "" || !byId.has(leaf)) return messages
+  const branch: Fields[] = []
+  for (let at = byId.get(leaf); at !== undefined; at = byId.get(toText(at["parent_message_uuid"]))) {
+    branch.push(at)
+    byId.delete(toText(at["uuid"]))
+  }
+  return branch.reverse()
+}
+
+export function writeChatMessage(writer: HistoryWriter, message: Fields): void {
+  const id = toText(message["uuid"])
+  const role = toText(message["sender"])
+  if (role !== "assistant") return writeRoleMessage(writer, { ...message, role }, { id })
+  writer.beginStep(id, id)
+  const blocks = toFieldsList(message["content"])
+  if (blocks.length === 0) writer.writePart("text", toText(message["text"]))
+  for (const [index, block] of blocks.entries()) writeBlock(writer, block, `${id}-${index}`)
+}
+
+/** Older exports give calls no id; then a result belongs to the first open call of its name. */
+function writeBlock(writer: HistoryWriter, block: Fields, fallbackId: string): void {
+  if (block["type"] === "tool_use") return writeCall(writer, block, toText(block["id"]) || fallbackId)
+  if (isResultBlock(block)) {
+    const callId = toText(block["tool_use_id"])
+    return writer.writeResult({ ...readResult(writer.kinds, block, null), callId })
+  }
+  writeBlocks(writer, [block])
+}
+
+/** An artifact is shown as its text, and its call without it. */
+function writeCall(writer: HistoryWriter, block: Fields, callId: string): void {
+  const { name, input } = block
+  const text = isFields(input) && name === "artifacts" ? toText(input["content"]) : ""
+  if (!isFields(input) || text === "") return writer.writeCall(callId, toText(name) || "tool", input)
+  const { content: _, ...head } = input
+  writer.writeCall(callId, "artifacts", head)
+  writer.writePart("text", canvasToText(writer.kinds, input))
+}

@@ -1,0 +1,200 @@
+/**
+ * history-reader.ts: recognises the values of other systems' conversation files, and turns them into records.
+ *
+ * value of a line, or of a whole JSON document → READER → records → staging
+ * The systems and their fields are listed in docs/import.md. A reader remembers the open answer, so one reads one file,
+ * or one part of it. Pure.
+ */
+
+import { MAX_TITLE_CHARS } from "../../limits.ts"
+import { replaceLoneSurrogates } from "../../text/characters.ts"
+import type { StreamRecord } from "../../protocol/record.ts"
+import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { blockToText } from "./block-text.ts"
+import { isChatGptConversation, listBranch, writeChatGptMessage } from "./chatgpt-export.ts"
+import { isClaudeAiConversation, listChatMessages, writeChatMessage } from "./claude-ai-export.ts"
+import { ClaudeCodeWriter, isClaudeCodeLine } from "./claude-code-session.ts"
+import { ExecWriter, isExecEvent, isRolloutLine, writeRolloutLine } from "./codex-session.ts"
+import { HistoryWriter } from "./history-writer.ts"
+import type { KindTotals } from "./kind-counts.ts"
+import { isPiLine, writePiLine } from "./pi-session.ts"
+import { isResponseItem, ResponseItemWriter } from "./response-item.ts"
+import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
+
+export interface HistoryReader {
+  /**
+   * The records of a value, or null if it is not of another system's history. `name` names the line in its file; a
+   * message without an id is named after it.
+   */
+  readValue(value: unknown, name: string): readonly StreamRecord[] | null
+  /** The records at the end of the file. */
+  end(): readonly StreamRecord[]
+  /** The title that the file gives the conversation. Empty if it has none. */
+  readTitle(): string
+  /** What could not be shown as it was, by kind. */
+  countKinds(): KindTotals
+}
+
+/** Converts a time, as text or in milliseconds since 1970, to ISO 8601 in UTC. Null if it is not a time. */
+export type FormatTime = (time: string | number) => string | null
+
+/**
+ * Creates a reader for one file or one part of it. Only the first part begins with a message of its own; a later one may
+ * continue an answer.
+ */
+export function createHistoryReader(formatTime: FormatTime, isFirstPart = true): HistoryReader {
+  return new FileReader(formatTime, isFirstPart)
+}
+
+/** The conversations in a data export of ChatGPT or Claude.ai. Empty if the value is not such an export. */
+export function listConversations(value: unknown): readonly Fields[] {
+  const list = isFields(value) ? value["conversations"] : value
+  return Array.isArray(list) ? list.filter(isConversation) : []
+}
+
+function isConversation(value: unknown): value is Fields {
+  return isChatGptConversation(value) || isClaudeAiConversation(value)
+}
+
+class FileReader implements HistoryReader {
+  readonly #formatTime: FormatTime
+  readonly #writer: HistoryWriter
+  readonly #claudeCode: ClaudeCodeWriter
+  readonly #items: ResponseItemWriter
+  readonly #exec: ExecWriter
+
+  constructor(formatTime: FormatTime, isFirstPart: boolean) {
+    this.#formatTime = formatTime
+    this.#writer = new HistoryWriter(isFirstPart)
+    this.#claudeCode = new ClaudeCodeWriter(this.#writer, isFirstPart)
+    this.#items = new ResponseItemWriter(this.#writer)
+    this.#exec = new ExecWriter(this.#writer)
+  }
+
+  readValue(value: unknown, name: string): readonly StreamRecord[] | null {
+    return this.#write(value, name) ? this.#writer.drainRecords() : null
+  }
+
+  end(): readonly StreamRecord[] {
+    this.#exec.end()
+    return this.#writer.end()
+  }
+
+  readTitle(): string {
+    const title = this.#writer.title.replace(/\s+/g, " ").trim()
+    return replaceLoneSurrogates(title.slice(0, MAX_TITLE_CHARS))
+  }
+
+  countKinds(): KindTotals {
+    return this.#writer.kinds.toTotals()
+  }
+
+  /** False if the value is not of another system's history. */
+  #write(value: unknown, name: string): boolean {
+    if (!isFields(value)) return false
+    return this.#writeDocument(value, name) || this.#writeLine(value, name)
+  }
+
+  /** A whole conversation as one JSON object. */
+  #writeDocument(value: Fields, name: string): boolean {
+    if (isConversation(value)) this.#writer.title = toText(value["title"]) || toText(value["name"])
+    if (isChatGptConversation(value)) return this.#writeAll(listBranch(value), name, writeChatGptMessage)
+    if (isClaudeAiConversation(value)) return this.#writeAll(listChatMessages(value), name, writeChatMessage)
+    const items = listInnerItems(value)
+    if (items === null) return false
+    for (const [index, item] of items.entries()) {
+      const itemName = `${name}-${index + 1}`
+      if (!this.#writeLine(toFields(item), itemName)) this.#writeUnknown(toFields(item), itemName)
+    }
+    return true
+  }
+
+  #writeAll(messages: readonly Fields[], name: string, write: (writer: HistoryWriter, message: Fields) => void): true {
+    for (const [index, message] of messages.entries()) {
+      this.#begin(message, `${name}-${index + 1}`)
+      write(this.#writer, message)
+    }
+    return true
+  }
+
+  /** One line of a file, or one entry of a list. */
+  #writeLine(value: Fields, name: string): boolean {
+    if (isApiMessage(value)) {
+      this.#begin(value, name)
+      writeRoleMessage(this.#writer, value)
+    } else if (isPiLine(value)) {
+      this.#begin(value, name)
+      writePiLine(this.#writer, value)
+    } else if (isClaudeCodeLine(value)) {
+      this.#begin(value, name)
+      this.#claudeCode.writeLine(value)
+    } else if (isRolloutLine(value)) {
+      this.#begin(value, name)
+      writeRolloutLine(this.#writer, this.#items, value)
+    } else if (isExecEvent(value) || (this.#exec.isActive() && value["type"] === "error")) {
+      this.#begin(value, name)
+      this.#exec.writeEvent(value)
+    } else if (isResponseItem(value)) {
+      this.#begin(value, name)
+      this.#items.writeItem(value)
+    } else return false
+    return true
+  }
+
+  #writeUnknown(item: Fields, name: string): void {
+    this.#begin(item, name)
+    this.#writer.beginStep("")
+    this.#writer.writePart("text", blockToText(this.#writer.kinds, item))
+  }
+
+  #begin(value: Fields, name: string): void {
+    this.#writer.beginMessage(name, this.#readTime(value))
+  }
+
+  /** ISO 8601, or seconds or milliseconds since 1970. */
+  #readTime(value: Fields): string | null {
+    const time =
+      value["timestamp"] ??
+      value["created_at"] ??
+      value["createdAt"] ??
+      value["create_time"] ??
+      toFields(value["message"])["timestamp"]
+    if (typeof time === "string") return this.#formatTime(time)
+    if (typeof time !== "number" || !(time > 0 && time < LAST_MS)) return null
+    return this.#formatTime(time < FIRST_MS ? Math.round(time * 1000) : time)
+  }
+}
+
+/** A message with a role. One with a type is a response of Anthropic's API; an item of OpenAI's has no model. */
+function isApiMessage(value: Fields): boolean {
+  return isRoleMessage(value) && (value["type"] === undefined || "stop_reason" in value || "model" in value)
+}
+
+/** Numbers below this are seconds: as milliseconds they would be in 1973. */
+const FIRST_MS = 1e11
+/** The year 5138. Larger numbers are not times. */
+const LAST_MS = 1e14
+
+/** The messages or items inside a request, a response or an export of a model API. Null if there are none. */
+function listInnerItems(value: Fields): readonly unknown[] | null {
+  const { messages, input, output, choices } = value
+  if (Array.isArray(messages) && messages.some(isRoleMessage)) return [...messages, ...readChoices(choices)]
+  if (Array.isArray(choices)) {
+    const answers = readChoices(choices)
+    return answers.some(isRoleMessage) ? answers : null
+  }
+  const items = [...toItems(input), ...toItems(output)]
+  return value["role"] === undefined && value["type"] === undefined && items.some(isResponseItem) ? items : null
+}
+
+/** The first choice: the others are alternatives to it. */
+function readChoices(choices: unknown): readonly unknown[] {
+  const message = toFieldsList(choices)[0]?.["message"]
+  return message === undefined ? [] : [message]
+}
+
+/** The input of a response may be plain text, or messages without a type. */
+function toItems(items: unknown): readonly unknown[] {
+  if (typeof items === "string" && items !== "") return [{ role: "user", content: items }]
+  return toFieldsList(items)
+}

@@ -1,0 +1,299 @@
+/**
+ * history-writer.ts: writes the messages of another system's history as records.
+ *
+ * mapper of a system → WRITER → records → assembler
+ * All messages between two questions become one answer with a step per message (SPEC IH1). The records of an answer name
+ * it once; the others belong to the open answer, so that a file in parts gives the same answer as a whole one. Pure.
+ */
+
+import type { StreamRecord } from "../../protocol/record.ts"
+import type { TextSize } from "../../truncate.ts"
+import { type CallError, type Kind, type Outcome, RecordWriter } from "../record-writer.ts"
+import { MAX_ID_CHARS, MAX_IMPORTED_CALLS } from "../../limits.ts"
+import { toPublicCallId, toPublicId } from "../public-id.ts"
+import { KindCounts } from "./kind-counts.ts"
+import { printJson } from "./print-json.ts"
+
+/** A tool result as a history states it. */
+export interface HistoryResult {
+  /** Empty if the history has no ids: then the result belongs to the first open call. */
+  readonly callId: string
+  /** The name of the tool, if the result states it. */
+  readonly toolName: string
+  readonly text: string
+  /** Null if the call succeeded. */
+  readonly error: CallError | null
+  /** The size of the whole result, if the producer shortened it. */
+  readonly size: TextSize | null
+}
+
+interface OpenAnswer {
+  /** The id that its first record names. Null: it continues an answer of an earlier part of the file. */
+  id: string | null
+  readonly records: RecordWriter
+  hasRecords: boolean
+  isCancelled: boolean
+  outcome: Outcome | null
+  /** Identifies the message of the current step. Another message begins the next step. */
+  stepKey: string
+  /** Public ids of its calls, by the id that the file gives them. */
+  readonly publicIds: Map<string, string>
+  /** For each public id: how many calls were named after it. */
+  readonly uses: Map<string, number>
+  /** Names of the calls without a result, by public id. */
+  readonly openCalls: Map<string, string>
+  /** A digest of the result of each settled call, to recognise a result that is repeated. */
+  readonly settledDigests: Map<string, string>
+}
+
+/** Open calls that are searched for one with a given name. */
+const MAX_NAME_LOOKUPS = 32
+/** Names of calls of earlier answers that are remembered, for results that arrive late. */
+const MAX_REMEMBERED_NAMES = 1_000
+
+/** Ids of messages that are remembered. Messages beyond are named after their line. */
+const MAX_REMEMBERED_IDS = 50_000
+
+export class HistoryWriter {
+  readonly kinds = new KindCounts()
+  #records: StreamRecord[] = []
+  #answer: OpenAnswer | null = null
+  /** Whether a question or an answer was read. Before that, a part of a file may continue an answer. */
+  #isContinuation: boolean
+  #lineName = ""
+  #timestamp: string | null = null
+  readonly #usedIds = new Set<string>()
+  readonly #callNames = new Map<string, string>()
+
+  /** The title that the file gives the conversation; the last one counts. Empty if it has none. */
+  title = ""
+
+  constructor(isFirstPart: boolean) {
+    this.#isContinuation = !isFirstPart
+  }
+
+  /** Sets the line that the next records come from, and their time. The order of the file wins over times. */
+  beginMessage(lineName: string, timestamp: string | null): void {
+    this.#flush()
+    this.#lineName = lineName
+    // ISO 8601 in UTC compares like text.
+    if (timestamp !== null && (this.#timestamp === null || timestamp > this.#timestamp)) this.#timestamp = timestamp
+  }
+
+  /** Adds a user's message. It ends the answer before it. */
+  writeQuestion(text: string, id: string): void {
+    this.#closeAnswer()
+    this.#isContinuation = false
+    this.#records.push({ type: "user_message", responseId: this.#chooseId(id), ...this.#time(), text })
+  }
+
+  /** Continues the open answer, or begins one. A message with another key is another step. */
+  beginStep(stepKey: string, id = ""): void {
+    const answer = this.#openAnswer(id)
+    answer.outcome = null
+    answer.isCancelled = false
+    if (answer.stepKey === stepKey && stepKey !== "") return
+    answer.stepKey = stepKey
+    answer.records.nextStep()
+  }
+
+  /** Adds text without ending its part. */
+  writeDelta(kind: Kind, text: string): void {
+    if (text === "") return
+    this.#openAnswer("").records.writeText(kind, text)
+  }
+
+  endPart(kind: Kind): void {
+    this.#answer?.records.closePart(kind)
+  }
+
+  /** Adds a whole text as a part of its own. */
+  writePart(kind: Kind, text: string): void {
+    if (text === "") return
+    this.endPart(kind)
+    this.writeDelta(kind, text)
+    this.endPart(kind)
+  }
+
+  writeCall(callId: string, toolName: string, args: unknown): void {
+    const answer = this.#openAnswer("")
+    const known = answer.publicIds.get(callId)
+    // The same call again, without a result between, is the same call.
+    if (callId !== "" && known !== undefined && answer.openCalls.has(known)) return
+    const id = this.#assignCallId(answer, callId)
+    this.#rememberName(callId, toolName)
+    if (id === null) return this.kinds.addKnown("call")
+    answer.openCalls.set(id, toolName)
+    answer.records.writeCall(id, toolName, typeof args === "string" ? args : printJson(args ?? {}))
+  }
+
+  /** Adds a result to its call. One without a call, or a second one, becomes a block of its own (SPEC IH3). */
+  writeResult(result: HistoryResult): void {
+    const answer = this.#openAnswer("")
+    const id = this.#findResultCall(answer, result)
+    if (id === null) return
+    answer.openCalls.delete(id)
+    answer.settledDigests.set(id, digestText(result.text))
+    const { text, error, size } = result
+    answer.records.writeResult(id, error === null, text, error ?? undefined, size)
+  }
+
+  /** How the open answer ended, if its last message says so. */
+  setOutcome(outcome: Outcome): void {
+    this.#openAnswer("").outcome = outcome
+  }
+
+  cancelAnswer(): void {
+    if (this.hasOpenAnswer()) this.#openAnswer("").isCancelled = true
+  }
+
+  /** Whether an answer is open, in this part of the file or in an earlier one. */
+  hasOpenAnswer(): boolean {
+    return this.#answer !== null || this.#isContinuation
+  }
+
+  /** Adds records that another mapper has written, to the open answer. */
+  appendRecords(records: readonly StreamRecord[]): void {
+    if (records.length === 0) return
+    const answer = this.#openAnswer("")
+    this.#flush()
+    for (const record of records) this.#push(answer, record)
+  }
+
+  /** Returns the records since the last call. */
+  drainRecords(): StreamRecord[] {
+    this.#flush()
+    const drained = this.#records
+    this.#records = []
+    return drained
+  }
+
+  /** Ends the last answer. */
+  end(): StreamRecord[] {
+    this.#closeAnswer()
+    return this.drainRecords()
+  }
+
+  #time(): { readonly timestamp?: string } {
+    return this.#timestamp === null ? {} : { timestamp: this.#timestamp }
+  }
+
+  #openAnswer(id: string): OpenAnswer {
+    if (this.#answer !== null) return this.#answer
+    const isContinuation = this.#isContinuation
+    this.#isContinuation = false
+    this.#answer = {
+      id: isContinuation ? null : this.#chooseId(id),
+      records: new RecordWriter(),
+      hasRecords: false,
+      isCancelled: false,
+      outcome: null,
+      stepKey: isContinuation ? "continued" : "",
+      publicIds: new Map(),
+      uses: new Map(),
+      openCalls: new Map(),
+      settledDigests: new Map(),
+    }
+    return this.#answer
+  }
+
+  /** The id that the file gives a message, unless it is missing or another message has it. */
+  #chooseId(given: string): string {
+    const id = toPublicId(given) ?? ""
+    // Without a set of all ids, the ids of a huge file could not be told apart any more.
+    const isFree = id !== "" && this.#usedIds.size < MAX_REMEMBERED_IDS && !this.#usedIds.has(id)
+    if (isFree) this.#usedIds.add(id)
+    return isFree ? id : `imported-${this.#lineName}`
+  }
+
+  #closeAnswer(): void {
+    const answer = this.#answer
+    if (answer === null) return
+    this.#flush()
+    if (answer.isCancelled) this.#push(answer, { type: "output_cancelled" })
+    if (answer.outcome !== null) {
+      answer.records.setOutcome(answer.outcome)
+      for (const record of answer.records.finishAnswer(null)) this.#push(answer, record)
+    }
+    // An answer without content is kept.
+    if (!answer.hasRecords) this.#push(answer, { type: "assistant_message", text: "" })
+    this.#answer = null
+  }
+
+  #flush(): void {
+    const answer = this.#answer
+    if (answer === null) return
+    for (const record of answer.records.drainRecords()) this.#push(answer, record)
+  }
+
+  #push(answer: OpenAnswer, record: StreamRecord): void {
+    const name = answer.hasRecords || answer.id === null ? {} : { responseId: answer.id }
+    answer.hasRecords = true
+    this.#records.push({ ...record, ...name, ...this.#time() })
+  }
+
+  /**
+   * A public id that no other call of the answer has: some systems number the calls of each message from 0. Null beyond
+   * MAX_IMPORTED_CALLS, of which an answer could not have more.
+   */
+  #assignCallId(answer: OpenAnswer, callId: string): string | null {
+    if (answer.uses.size >= MAX_IMPORTED_CALLS) return null
+    const base = toPublicCallId(callId)
+    let id = base
+    let count = answer.uses.get(base) ?? 0
+    while (answer.uses.has(id)) {
+      count += 1
+      const end = `-${count}`
+      id = `${base.slice(0, MAX_ID_CHARS - end.length)}${end}`
+    }
+    answer.uses.set(base, Math.max(count, 1))
+    if (id !== base) answer.uses.set(id, 1)
+    answer.publicIds.set(callId, id)
+    return id
+  }
+
+  /** The call that a result belongs to. Null if the same result was written before, or the answer has too many calls. */
+  #findResultCall(answer: OpenAnswer, { callId, toolName, text }: HistoryResult): string | null {
+    if (callId === "") {
+      const open = findOpenCall(answer.openCalls, toolName)
+      if (open !== null) return open
+    }
+    const known = callId === "" ? undefined : answer.publicIds.get(callId)
+    if (known !== undefined && answer.openCalls.has(known)) return known
+    if (known !== undefined && answer.settledDigests.get(known) === digestText(text)) return null
+    const id = this.#assignCallId(answer, callId)
+    if (id === null) {
+      // The result of a call that was dropped is counted with it.
+      if (!this.#callNames.has(callId)) this.kinds.addKnown("call")
+      return null
+    }
+    answer.records.writeCall(id, toolName || this.#callNames.get(callId) || "tool", "{}")
+    return id
+  }
+
+  #rememberName(callId: string, toolName: string): void {
+    if (callId === "") return
+    this.#callNames.delete(callId)
+    this.#callNames.set(callId, toolName)
+    const [oldest] = this.#callNames.keys()
+    if (this.#callNames.size > MAX_REMEMBERED_NAMES && oldest !== undefined) this.#callNames.delete(oldest)
+  }
+}
+
+/** The first open call of this name, or the first one if either has no name. */
+function findOpenCall(openCalls: ReadonlyMap<string, string>, toolName: string): string | null {
+  let looked = 0
+  for (const [id, name] of openCalls) {
+    if (toolName === "" || name === toolName) return id
+    looked += 1
+    if (looked === MAX_NAME_LOOKUPS) return null
+  }
+  return null
+}
+
+/** Length and a 32-bit hash. A text of the same digest is taken for the same text. */
+function digestText(text: string): string {
+  let hash = 0
+  for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0
+  return `${text.length} ${hash}`
+}

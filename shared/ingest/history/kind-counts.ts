@@ -1,0 +1,66 @@
+/**
+ * kind-counts.ts: counts what an imported history contains that cannot be shown as it was.
+ *
+ * The summary of an import lists these kinds (SPEC IH9). Pure.
+ */
+
+/**
+ * Kinds with a text of their own in the summary. Any other kind is `block:<type>`, `message:<role>` or `line:<type>`:
+ * a type that this project does not know.
+ */
+export type KnownKind =
+  | "image"
+  | "audio"
+  | "video"
+  | "file"
+  /** A document whose text is shown. */
+  | "document"
+  | "canvas"
+  /** Thinking that the provider encrypted or removed. */
+  | "hidden_thinking"
+  /** Messages that the system wrote to the model: prompts, notes, summaries. */
+  | "system"
+  /** Messages of a subagent. */
+  | "subagent"
+  /** Tool calls and results beyond those that an answer can have. */
+  | "call"
+
+/** Number of occurrences by kind. */
+export type KindTotals = Readonly<Record<string, number>>
+
+/** Most kinds that are counted one by one. Types come from the file, so their number is bounded. */
+const MAX_KINDS = 32
+/** Longest type that is named, in UTF-16 code units. */
+const MAX_KIND_CHARS = 48
+/** The kind of everything beyond MAX_KINDS. */
+const OTHER_KIND = "other"
+
+export class KindCounts {
+  readonly #counts = new Map<string, number>()
+
+  addKnown(kind: KnownKind, count = 1): void {
+    this.#add(kind, count)
+  }
+
+  addUnknown(place: "block" | "message" | "line", type: string): void {
+    this.#add(`${place}:${type.replace(/[^\w.-]/g, "").slice(0, MAX_KIND_CHARS)}`, 1)
+  }
+
+  toTotals(): KindTotals {
+    return Object.fromEntries(this.#counts)
+  }
+
+  #add(kind: string, count: number): void {
+    const key = this.#counts.has(kind) || this.#counts.size < MAX_KINDS ? kind : OTHER_KIND
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count)
+  }
+}
+
+/** Adds up the totals of several parts of a file. */
+export function addTotals(totals: readonly KindTotals[]): KindTotals {
+  const sums = new Map<string, number>()
+  for (const [kind, count] of totals.flatMap((one) => Object.entries(one))) {
+    sums.set(kind, (sums.get(kind) ?? 0) + count)
+  }
+  return Object.fromEntries(sums)
+}

@@ -1,0 +1,35 @@
+/**
+ * print-json.ts: prints values of a history as JSON, without fields that only the provider can read. Pure.
+ */
+
+/** Fields that hold encrypted or binary data. Nobody can read them, and they may be megabytes long. */
+const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
+  "encrypted_content",
+  "encrypted_index",
+  "encrypted_stdout",
+  "signature",
+  "thinkingSignature",
+  "textSignature",
+  "thoughtSignature",
+  "cache_control",
+])
+
+/** A value as JSON, as the model or the tool wrote it. An unprintable value becomes `{}`. */
+export function printJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "{}"
+  } catch {
+    // Nested too deeply to be printed.
+    return "{}"
+  }
+}
+
+/** A value as JSON for readers: without opaque fields, cut to `maxChars`. */
+export function printReadableJson(value: unknown, maxChars: number): string {
+  try {
+    const text = JSON.stringify(value, (key, inner: unknown) => (OPAQUE_FIELDS.has(key) ? undefined : inner)) ?? ""
+    return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text
+  } catch {
+    return "…"
+  }
+}

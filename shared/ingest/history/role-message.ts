@@ -1,0 +1,182 @@
+/**
+ * role-message.ts: writes a message with a role: of Anthropic's and OpenAI's APIs, of Pi, and of stores like theirs.
+ *
+ * Tool results in a user's message belong to the open answer; the rest of the message is the question (SPEC IH1, IH2).
+ * Pure.
+ */
+
+import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { isResultBlock, writeBlocks, writeCallBlock } from "./answer-blocks.ts"
+import { contentToParagraphs, getBlockType, isTextBlock } from "./block-text.ts"
+import { formatCitations } from "./citation.ts"
+import type { HistoryWriter } from "./history-writer.ts"
+import { formatLabel } from "./media-label.ts"
+import { readCallId, readResult } from "./result-content.ts"
+import { readReportedSize } from "./reported-size.ts"
+
+/** What a message's container states about it. */
+export interface MessageFrame {
+  /** The id of the message. */
+  readonly id?: string
+  /** What the producer stores with the results of a user's message, such as their full size. */
+  readonly details?: unknown
+}
+
+export function isRoleMessage(value: unknown): value is Fields {
+  if (!isFields(value) || typeof value["role"] !== "string") return false
+  return value["type"] === undefined || value["type"] === "message"
+}
+
+/** Writes a message. The caller has begun it (`HistoryWriter.beginMessage`). */
+export function writeRoleMessage(writer: HistoryWriter, message: Fields, frame: MessageFrame = {}): void {
+  const role = toText(message["role"])
+  switch (role) {
+    case "user":
+    case "human":
+      return writeUserMessage(writer, message, frame)
+    case "assistant":
+    case "model":
+    case "ai":
+      return writeAssistantMessage(writer, message, frame)
+    case "tool":
+    case "function":
+    case "toolResult":
+      return writeToolMessage(writer, message)
+    case "system":
+    case "developer":
+    case "branchSummary":
+    case "compactionSummary":
+      return writer.kinds.addKnown("system")
+    case "bashExecution":
+      return writeShellMessage(writer, message)
+    default:
+      return writeOtherMessage(writer, role, message)
+  }
+}
+
+function writeUserMessage(writer: HistoryWriter, message: Fields, { id, details }: MessageFrame): void {
+  const blocks = findBlocks(message)
+  const results = blocks?.filter(isResultBlock) ?? []
+  for (const result of results) writer.writeResult(readResult(writer.kinds, result, details ?? result["details"]))
+  if (blocks === null)
+    return writer.writeQuestion(readQuestionText(writer, message, message["content"]), id ?? readId(message))
+  const others = blocks.filter((block) => !isResultBlock(block))
+  if (results.length > 0 && others.length === 0) return
+  writer.writeQuestion(readQuestionText(writer, message, readContentEntries(message, others)), id ?? readId(message))
+}
+
+/** Plain strings may stand between blocks. */
+function readContentEntries(message: Fields, blocks: readonly Fields[]): readonly unknown[] {
+  const { content } = message
+  if (!Array.isArray(content) || !content.some((entry) => typeof entry === "string")) return blocks
+  return content.filter((entry) => typeof entry === "string" || (isFields(entry) && !isResultBlock(entry)))
+}
+
+/** The text of a question, with a label for each attached file. */
+function readQuestionText(writer: HistoryWriter, message: Fields, content: unknown): string {
+  const texts = [contentToParagraphs(writer.kinds, content ?? message["text"] ?? "", "plain")]
+  for (const file of [...toFieldsList(message["attachments"]), ...toFieldsList(message["files"])]) {
+    texts.push(contentToParagraphs(writer.kinds, [{ type: "attachment", ...file }], "plain"))
+  }
+  return texts.filter((text) => text !== "").join("\n\n")
+}
+
+function writeAssistantMessage(writer: HistoryWriter, message: Fields, { id }: MessageFrame): void {
+  const messageId = id ?? readId(message)
+  writer.beginStep(messageId, messageId)
+  const blocks = findBlocks(message) ?? []
+  const hasThinking = blocks.some((block) => getBlockType(block) === "thinking" || getBlockType(block) === "reasoning")
+  if (!hasThinking) writer.writePart("thinking", readThinking(message))
+  if (!blocks.some(isTextBlock)) writer.writePart("text", readPlainText(message))
+  writeBlocks(writer, blocks, listResults(message))
+  writeMessageFields(writer, message)
+  readStopReason(writer, message)
+}
+
+/** What a message has beside its content: a refusal, spoken words, citations, and calls of chat completions. */
+function writeMessageFields(writer: HistoryWriter, message: Fields): void {
+  writer.writePart("text", toText(message["refusal"]))
+  const { audio, function_call: functionCall } = message
+  if (isFields(audio)) {
+    writer.kinds.addKnown("audio")
+    writer.writePart(
+      "text",
+      [formatLabel("audio"), toText(audio["transcript"])].filter((text) => text !== "").join("\n\n"),
+    )
+  }
+  const calls = toFieldsList(message["tool_calls"]).concat(toFieldsList(message["toolCalls"]))
+  for (const call of calls) writeCallBlock(writer, call)
+  if (isFields(functionCall)) writeCallBlock(writer, functionCall)
+}
+
+/** The text of a message without ordered blocks, with the sources that it names beside it. */
+function readPlainText(message: Fields): string {
+  const text = toText(message["content"]) || toText(message["text"])
+  return text === "" ? "" : text + formatCitations({ text, annotations: message["annotations"] })
+}
+
+function readThinking(message: Fields): string {
+  for (const field of ["thinking", "reasoning", "reasoning_content"]) {
+    if (toText(message[field]) !== "") return toText(message[field])
+  }
+  return ""
+}
+
+/** Pi reports how its messages end. The end of the last message counts. */
+function readStopReason(writer: HistoryWriter, { stopReason, errorMessage }: Fields): void {
+  if (stopReason === "error") {
+    writer.setOutcome({ status: "failed", reason: "producer_failed", text: toText(errorMessage) })
+  }
+  if (stopReason === "aborted") writer.cancelAnswer()
+}
+
+/** A message that is the result of one call. */
+function writeToolMessage(writer: HistoryWriter, message: Fields): void {
+  const callId = readCallId({ ...message, id: undefined })
+  writer.writeResult({ ...readResult(writer.kinds, message), callId })
+}
+
+/** A command that the user ran in Pi. */
+function writeShellMessage(writer: HistoryWriter, message: Fields): void {
+  const { command, output, exitCode, cancelled } = message
+  const callId = `shell-${toText(message["id"]) || String(message["timestamp"] ?? "")}`
+  writer.beginStep("")
+  writer.writeCall(callId, "bash", { command: command ?? "" })
+  const hasFailed = cancelled === true || (typeof exitCode === "number" && exitCode !== 0)
+  const error = { code: "tool_failed", message: cancelled === true ? "Cancelled." : `Exit code ${exitCode}.` }
+  const size = readReportedSize(message)
+  writer.writeResult({ callId, toolName: "bash", text: toText(output), error: hasFailed ? error : null, size })
+}
+
+/** A message of an unknown role is shown in the answer, under its role. */
+function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields): void {
+  if (message["display"] === false) return writer.kinds.addKnown("system")
+  if (role !== "custom") writer.kinds.addUnknown("message", role)
+  const text = contentToParagraphs(writer.kinds, message["content"] ?? message["text"] ?? message["summary"])
+  const label = formatLabel(toText(message["customType"]) || role)
+  writer.beginStep("")
+  writer.writePart("text", text === "" ? label : `${label}\n\n${text}`)
+}
+
+/** The ordered blocks of a message, from any of the fields that systems use. Null if there are none. */
+function findBlocks(message: Fields): readonly Fields[] | null {
+  const metadata = toFields(message["metadata"])
+  for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
+    if (Array.isArray(blocks) && blocks.some(isFields)) {
+      return blocks.map((block) => (typeof block === "string" ? { type: "text", text: block } : toFields(block)))
+    }
+  }
+  return null
+}
+
+/** The results of a message by the id of their call: a list, or an object keyed by that id. */
+function listResults(message: Fields): Map<string, Fields> {
+  const results = message["toolResults"] ?? toFields(message["metadata"])["toolResults"]
+  if (Array.isArray(results)) return new Map(toFieldsList(results).map((result) => [readCallId(result), result]))
+  const entries = Object.entries(toFields(results))
+  return new Map(entries.map(([id, result]) => [id, isFields(result) ? result : { content: result }] as const))
+}
+
+function readId(message: Fields): string {
+  return toText(message["id"]) || toText(message["uuid"])
+}

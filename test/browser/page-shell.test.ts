@@ -1,0 +1,380 @@
+/**
+ * page-shell.test.ts: what surrounds the transcript, in a real Chromium: drafts, theme, titles, connection states,
+ * reading place, the header of an agent's conversation, and copying without a clipboard.
+ */
+
+import type { BrowserContext, Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
+import { ask, DESK, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const SOON = { timeout: 10_000 }
+const DARK_GROUND = "rgb(11, 11, 15)"
+const LIGHT_GROUND = "rgb(251, 251, 252)"
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
+
+const url = (at: string): string => `${setup.cuecard.url}/${at}`
+
+/** Gives the page of a context the tokens of another user. */
+async function signInAs(context: BrowserContext, user: string): Promise<void> {
+  await context.route("**/v1/dev/token", async (route) => {
+    const headers = { "content-type": "application/json" }
+    const response = await fetch(url("v1/dev/token"), { method: "POST", headers, body: JSON.stringify({ user }) })
+    await route.fulfill({ json: await response.json() })
+  })
+}
+
+/** Asks in a new conversation and returns its id. */
+async function begin(page: Page, text: string): Promise<string> {
+  await page.goto(url("#/"))
+  await page.waitForSelector(".welcome", SOON)
+  await ask(page, text)
+  await settled(page)
+  return sessionIn(page)
+}
+
+async function goTo(page: Page, session: string): Promise<void> {
+  await page.evaluate((id) => {
+    location.hash = id === "" ? "#/" : `#/s/${id}`
+  }, session)
+  await page.waitForSelector(session === "" ? ".welcome" : "article", SOON)
+}
+
+describe("drafts", () => {
+  test("[PG77] a draft survives a reload in its own conversation, and is gone once it is sent", async () => {
+    const { page, errors } = await open(setup.browser, setup.cuecard)
+    const one = await begin(page, "/say one")
+    const two = await begin(page, "/say two")
+    await page.fill(FIELD, "half of two")
+    await goTo(page, one)
+    await page.fill(FIELD, "half of one\nمرحبا")
+    await goTo(page, "")
+    await page.fill(FIELD, "half of a new one")
+    for (const [session, draft] of [
+      ["", "half of a new one"],
+      [one, "half of one\nمرحبا"],
+      [two, "half of two"],
+    ] as const) {
+      await goTo(page, session)
+      await page.reload()
+      await expect.poll(() => page.inputValue(FIELD), SOON).toBe(draft)
+    }
+    await page.press(FIELD, "Enter")
+    await settled(page, 2)
+    await page.reload()
+    await settled(page, 2)
+    // The other drafts are restored by now.
+    await goTo(page, one)
+    await expect.poll(() => page.inputValue(FIELD), SOON).toBe("half of one\nمرحبا")
+    await goTo(page, two)
+    expect(await page.inputValue(FIELD)).toBe("")
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[PG77] a draft of one user is not shown to another one, and is erased with its conversation", async () => {
+    const { page } = await open(setup.browser, setup.cuecard)
+    const context = page.context()
+    const id = await begin(page, "/say one")
+    await page.fill(FIELD, "a secret")
+    await goTo(page, "")
+    await page.fill(FIELD, "another secret")
+    const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage }))
+    await expect.poll(stored, SOON).toContain("another secret")
+    await signInAs(context, "somebody-else")
+    const other = await openIn(context, setup.cuecard)
+    await other.page.waitForSelector(".sidebar .none:not(:empty)", SOON)
+    expect(await other.page.inputValue(FIELD)).toBe("")
+    await other.page.close()
+    await context.unroute("**/v1/dev/token")
+    expect(await stored()).toContain("a secret")
+    await page.hover(`[data-session="${id}"]`)
+    await page.click(`[data-session="${id}"] .more`)
+    await page.click('[role=menuitem]:text-is("Delete…")')
+    await page.click("dialog .grave")
+    await expect.poll(stored, SOON).not.toContain("a secret")
+    expect(await stored()).toContain("another secret")
+    await context.close()
+  })
+
+  test("[PG77] the text of a conversation that was deleted elsewhere continues in the new one", async () => {
+    const { page } = await open(setup.browser, setup.cuecard)
+    const id = await begin(page, "/say one")
+    await page.fill(FIELD, "still needed")
+    const headers = { authorization: `Bearer ${setup.cuecard.token}` }
+    expect((await fetch(url(`v1/sessions/${id}`), { method: "DELETE", headers })).ok).toBe(true)
+    await page.click(".link a", SOON)
+    await page.waitForSelector(".welcome", SOON)
+    expect(await page.inputValue(FIELD)).toBe("still needed")
+    await page.context().close()
+  })
+
+  test("[PG77] a draft that was sent in one tab disappears from the other one", async () => {
+    const { page } = await open(setup.browser, setup.cuecard)
+    const id = await begin(page, "/say one")
+    await page.fill(FIELD, "/say two")
+    const stored = () => page.evaluate(() => JSON.stringify({ ...localStorage }))
+    await expect.poll(stored, SOON).toContain("/say two")
+    const { page: second } = await openIn(page.context(), setup.cuecard, `#/s/${id}`)
+    await expect.poll(() => second.inputValue(FIELD), SOON).toBe("/say two")
+    await page.press(FIELD, "Enter")
+    await expect.poll(() => second.inputValue(FIELD), SOON).toBe("")
+    await page.context().close()
+  })
+})
+
+describe("the theme", () => {
+  test.each([
+    ["dark", "light", DARK_GROUND, "dark"],
+    ["light", "dark", LIGHT_GROUND, "light"],
+  ] as const)(
+    "[PG80] %s on a %s system is shown before the page's code runs",
+    async (theme, system, ground, metaTheme) => {
+      const context = await setup.browser.newContext({ viewport: DESK, colorScheme: system })
+      await context.addInitScript((name) => localStorage.setItem("cuecard.theme", name), theme)
+      let release = (): void => {}
+      const held = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await context.route(/\/assets\/.*\.js$/, async (route) => {
+        await held
+        await route.continue()
+      })
+      const page = await context.newPage()
+      const errors: string[] = []
+      page.on("console", (message) => {
+        if (message.type() === "error") errors.push(message.text())
+      })
+      await page.goto(url(""), { waitUntil: "commit" })
+      await page.waitForSelector("#app", { state: "attached" })
+      const look = () =>
+        page.evaluate(() => ({
+          ground: getComputedStyle(document.documentElement).backgroundColor,
+          // The page's own background counts only with its style sheet. Before, the browser uses this.
+          scheme: document.querySelector<HTMLMetaElement>("meta[name=color-scheme]")?.content,
+          colors: [...document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]")]
+            .filter(({ media }) => matchMedia(media).matches)
+            .map(({ content }) => content),
+        }))
+      const expected = { ground, scheme: metaTheme, colors: [theme === "dark" ? "#0b0b0f" : "#fbfbfc"] }
+      await expect.poll(look, SOON).toEqual(expected)
+      expect(await page.$("textarea")).toBe(null)
+      release()
+      await page.waitForSelector("textarea")
+      expect(await look()).toEqual(expected)
+      expect(errors).toEqual([])
+      await context.close()
+    },
+  )
+
+  test("[PG80] a change of the theme changes the browser's colours at once, and is kept", async () => {
+    const { page } = await open(setup.browser, setup.cuecard, { theme: "light" })
+    const colors = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]")]
+          .filter(({ media }) => matchMedia(media).matches)
+          .map(({ content }) => content),
+      )
+    expect(await colors()).toEqual(["#fbfbfc"])
+    await page.click("button.theme")
+    expect(await colors()).toEqual(["#0b0b0f"])
+    await page.reload()
+    await page.waitForSelector("textarea")
+    expect(await page.textContent("button.theme")).toContain("Dark")
+    expect(await colors()).toEqual(["#0b0b0f"])
+    await page.click("button.theme")
+    await page.click("button.theme")
+    expect(await page.textContent("button.theme")).toContain("System")
+    expect(await colors()).toEqual(["#fbfbfc"])
+    await page.emulateMedia({ colorScheme: "dark" })
+    expect(await colors()).toEqual(["#0b0b0f"])
+    await page.context().close()
+  })
+})
+
+test("[PG82] the document's title names the open conversation", async () => {
+  const { page } = await open(setup.browser, setup.cuecard)
+  expect(await page.title()).toBe("Cuecard")
+  await begin(page, "/say the title")
+  await expect.poll(() => page.title(), SOON).toBe("/say the title · Cuecard")
+  await goTo(page, "")
+  await expect.poll(() => page.title(), SOON).toBe("Cuecard")
+  await page.context().close()
+})
+
+describe("the header of an agent's conversation", () => {
+  test.each([
+    ["desk", DESK],
+    ["phone", PHONE],
+  ] as const)("[PG78] on a %s it says who asked, and leads back to where it was opened", async (name, size) => {
+    const { page, errors } = await open(setup.browser, setup.cuecard, { size })
+    await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
+    await settled(page)
+    const own = sessionIn(page)
+    expect(await page.isVisible(".topbar")).toBe(name === "phone")
+    await page.click("section.agent header a")
+    await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Asked by general")
+    expect(await page.isVisible(".topbar")).toBe(true)
+    expect(await page.title()).toBe("Asked by general · Cuecard")
+    expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
+    await page.reload()
+    await expect.poll(() => page.isVisible(".topbar button[aria-label=Back]"), SOON).toBe(true)
+    expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
+    const agentSession = sessionIn(page)
+    await page.click(".topbar button[aria-label=Back]")
+    await expect.poll(() => sessionIn(page), SOON).toBe(own)
+    await settled(page)
+    expect(await page.isVisible(".topbar")).toBe(name === "phone")
+    // Opened by its address, it has nothing to lead back to.
+    const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
+    await direct.setViewportSize(size)
+    await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
+    expect(await direct.isVisible(".topbar button[aria-label=Back]")).toBe(false)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+})
+
+describe("loading and connecting", () => {
+  test("[PG79] an unknown conversation doesn't load forever", async () => {
+    const { page } = await open(setup.browser, setup.cuecard, { at: "#/s/nonesuch" })
+    await page.waitForSelector(".link:has-text('find that conversation')", SOON)
+    expect(await page.$(".note.loading")).toBe(null)
+    expect(await page.$(".welcome")).toBe(null)
+    await page.context().close()
+  })
+
+  test("[PG79] offline, an unloaded conversation says that it loads later, and then does", async () => {
+    const { page } = await open(setup.browser, setup.cuecard)
+    const one = await begin(page, "/say one")
+    await begin(page, "/say two")
+    await page.context().setOffline(true)
+    await page.evaluate((id) => {
+      location.hash = `#/s/${id}`
+    }, one)
+    await page.waitForSelector(`.note.loading:has-text("when you're back online")`, SOON)
+    await page.context().setOffline(false)
+    await page.waitForSelector("article p:text-is('one')", SOON)
+    expect(await page.$(".note.loading")).toBe(null)
+    await page.context().close()
+  })
+
+  test("[PG79] the first connection isn't a reconnection; a later one is", async () => {
+    const { page } = await open(setup.browser, setup.cuecard)
+    const id = await begin(page, "/say one")
+    const context = await setup.browser.newContext()
+    const sockets: { close(): Promise<void> }[] = []
+    let release = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await context.routeWebSocket(/\/socket$/, async (socket) => {
+      await held
+      sockets.push(socket)
+      socket.connectToServer()
+    })
+    const { page: slow } = await openIn(context, setup.cuecard, `#/s/${id}`)
+    await slow.waitForSelector("article", SOON)
+    expect(await slow.textContent(".link")).toBe("Connecting…")
+    release()
+    await slow.waitForSelector(".link", { state: "detached", ...SOON })
+    await sockets.at(-1)?.close()
+    await slow.waitForFunction(() => document.querySelector(".link")?.textContent === "Reconnecting…", null, SOON)
+    await context.close()
+    await page.context().close()
+  })
+
+  test("[PG79] offline, a new conversation says so", async () => {
+    const { page } = await open(setup.browser, setup.cuecard)
+    await page.context().setOffline(true)
+    await page.waitForSelector(".link:has-text('offline')", SOON)
+    await page.context().setOffline(false)
+    await page.waitForSelector(".link", { state: "detached", ...SOON })
+    await page.context().close()
+  })
+})
+
+test("[PG81] the reading place is kept when the user comes back to a conversation, also far above its end", async () => {
+  const { page } = await open(setup.browser, setup.cuecard)
+  const other = await begin(page, "/say other")
+  const long = await begin(page, "/say 1")
+  for (let turn = 2; turn <= 16; turn++) {
+    await ask(page, `/say "${"line\\n\\n".repeat(14)}${turn}"`)
+    await settled(page, turn)
+  }
+  const view = page.locator(".view")
+  const wheelTo = async (article: number): Promise<void> => {
+    await page.locator("article").nth(article).scrollIntoViewIfNeeded()
+    await page.hover(".view")
+    await page.mouse.wheel(0, -30)
+    await page.waitForTimeout(300)
+  }
+  /** The message at the top of the view, and how far it is from there. */
+  const place = () =>
+    view.evaluate((element) => {
+      const { top } = element.getBoundingClientRect()
+      const article = [...element.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > top)
+      return [article?.dataset["id"], Math.round((article?.getBoundingClientRect().top ?? 0) - top)] as const
+    })
+  await page.reload()
+  await settled(page, 12)
+  // Loads the older page.
+  await wheelTo(0)
+  await page.waitForFunction(() => document.querySelectorAll("article").length === 32, null, SOON)
+  await wheelTo(3)
+  const before = await place()
+  await goTo(page, other)
+  await goTo(page, long)
+  await expect.poll(async () => (await place())[0], SOON).toBe(before[0])
+  await expect.poll(async () => Math.abs((await place())[1] - before[1]), SOON).toBeLessThan(3)
+  await page.waitForTimeout(300)
+  expect(Math.abs((await place())[1] - before[1])).toBeLessThan(3)
+  expect(await page.isVisible(".jump")).toBe(true)
+  await page.click(".jump")
+  await goTo(page, other)
+  await goTo(page, long)
+  await settled(page, 10)
+  const distance = await view.evaluate((one) => one.scrollHeight - one.scrollTop - one.clientHeight)
+  expect(distance).toBeLessThan(24)
+  await page.context().close()
+})
+
+describe("copying", () => {
+  test.each([
+    ["without a clipboard", "undefined", false],
+    ["with a refusing clipboard", "{ writeText: () => Promise.reject(new Error('no')) }", false],
+    ["and nothing works", "undefined", true],
+  ])("[PG83] %s the page copies another way, or says that it couldn't", async (_, clipboard, isBlocked) => {
+    const context = await setup.browser.newContext({ viewport: DESK })
+    await context.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: ${clipboard} })`)
+    if (isBlocked) await context.addInitScript("document.execCommand = () => false")
+    const { page } = await openIn(context, setup.cuecard)
+    await begin(page, "/say copied words")
+    await page.click("article[data-role=assistant] button[aria-label=Copy]")
+    const label = isBlocked ? "Couldn't copy" : "Copied"
+    await page.waitForSelector(`article[data-role=assistant] button[aria-label="${label}"]`, SOON)
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(label)
+    await page.focus(FIELD)
+    if (!isBlocked) {
+      await page.keyboard.press("Control+V")
+      expect(await page.inputValue(FIELD)).toBe("copied words")
+    }
+    await context.close()
+  })
+})
+
+test("[PG84] what is typed in a right-to-left script is laid out so", async () => {
+  const { page } = await open(setup.browser, setup.cuecard)
+  await page.fill(FIELD, "ما هو الطقس في لندن؟")
+  const direction = (selector: string) => page.$eval(selector, (one) => getComputedStyle(one).direction)
+  expect(await direction(FIELD)).toBe("rtl")
+  await page.fill(FIELD, "/say שלום")
+  expect(await direction(FIELD)).toBe("ltr")
+  await page.fill(FIELD, "שלום, מה שלומך?")
+  await page.press(FIELD, "Enter")
+  await settled(page)
+  await page.waitForSelector("[data-session] .title:text-is('שלום, מה שלומך?')", SOON)
+  expect(await direction("[data-current] .title")).toBe("rtl")
+  await page.context().close()
+})

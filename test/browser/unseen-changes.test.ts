@@ -1,0 +1,121 @@
+/** unseen-changes.test.ts: changes that open windows must not show yet: late answers to another version, and a running import. */
+
+import type { Page } from "playwright-core"
+import { afterEach, expect, test } from "vitest"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import { ask, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const setup = useServerAndBrowser({ vars: { PROBE_TOOLS: "on" } })
+
+let windows: Page[] = []
+let errorsOfWindows: (readonly string[])[] = []
+
+afterEach(async () => {
+  expect(errorsOfWindows.flat()).toEqual([])
+  await Promise.all(windows.map((page) => page.context().close()))
+  windows = []
+  errorsOfWindows = []
+})
+
+async function openWindow(session = "", size?: typeof PHONE): Promise<Page> {
+  const at = session === "" ? "" : `#/s/${session}`
+  const { page, errors } = await open(setup.browser, setup.cuecard, { at, ...(size ? { size } : {}) })
+  errorsOfWindows.push(errors)
+  windows.push(page)
+  return page
+}
+
+/** Every window shows what a new one shows. */
+async function expectSame(session: string, answers: number): Promise<void> {
+  await Promise.all(windows.map((page) => settled(page, answers)))
+  const fresh = await openWindow(session)
+  await settled(fresh, answers)
+  const shown = await transcriptOf(fresh)
+  for (const page of windows) expect(await transcriptOf(page)).toBe(shown)
+}
+
+function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { authorization: `Bearer ${setup.cuecard.token}` }
+  return fetch(`${setup.cuecard.url}/v1/sessions/${path}`, { headers, ...init })
+}
+
+async function readHistory(session: string): Promise<HistoryPage> {
+  return (await (await request(`${session}/conversation/recent?limit=50`)).json()) as HistoryPage
+}
+
+/** The other agent has answered: the export, which holds every version, has no waiting call. */
+async function untilAnswered(session: string): Promise<void> {
+  const hasAnswer = async (): Promise<boolean> => {
+    const file = await (await request(`${session}/events`)).text()
+    return file.includes("Found it.") && !file.includes('"waiting":true')
+  }
+  await expect.poll(hasAnswer, { timeout: 20_000 }).toBe(true)
+}
+
+test("[VE8] a late answer to an edited question shows in no window until its version is shown, then in all", async () => {
+  const page = await openWindow()
+  const research = [[{ type: "tool_call", name: "probe_slow", args: '{"ms":2500}' }], [say("Found it.")]]
+  const message = `/script ${JSON.stringify(research)}`
+  const question = { agent: "researcher", mode: "async", message }
+  const call = { type: "tool_call", name: "agents_message", args: JSON.stringify(question) }
+  await ask(page, `/script ${JSON.stringify([[call], [say("You will hear.")]])}`)
+  await settled(page)
+  const session = sessionIn(page)
+  const phone = await openWindow(session, PHONE)
+  await settled(phone)
+  await page.hover("article[data-role=user]")
+  await page.click("button[aria-label=Edit]")
+  await page.fill(".editor textarea", "/say other")
+  await page.keyboard.press("Control+Enter")
+  await phone.waitForSelector("p:text-is('other')")
+  await untilAnswered(session)
+  await expectSame(session, 1)
+  for (const one of windows) expect(await one.textContent("[data-transcript]")).not.toContain("Found it.")
+  await phone.click("button[aria-label='Previous version']")
+  for (const one of windows) await one.waitForSelector("article[data-role=agent]")
+  await expectSame(session, 2)
+  expect(await page.textContent("[data-transcript]")).toContain("Found it.")
+})
+
+test("[HI6] an import shows in open windows at once when it is complete; until then a reload shows the same as they do", async () => {
+  const { id } = await setup.cuecard.createSession("Imported")
+  const [page, phone] = [await openWindow(id), await openWindow(id, PHONE)]
+  const parts = [fileOf("first"), fileOf("second")]
+  const upload = (part: number) =>
+    request(`${id}/import?part=${part}&of=2`, { method: "POST", body: parts[part - 1] ?? "" })
+  expect((await upload(1)).ok).toBe(true)
+  await ask(page, "/say after all")
+  for (const one of windows) await one.waitForSelector("article[data-status=queued]")
+  const reloaded = await openWindow(id)
+  await reloaded.waitForSelector("article[data-status=queued]")
+  expect(await transcriptOf(reloaded)).toBe(await transcriptOf(phone))
+  expect((await readHistory(id)).messages).toHaveLength(1)
+  expect((await upload(2)).ok).toBe(true)
+  for (const one of windows) await one.waitForSelector("p:text-is('after all')", { timeout: 20_000 })
+  await expectSame(id, 2)
+  const shown = await page.textContent("[data-transcript]")
+  expect(shown).toContain("second answer 59")
+  expect((await readHistory(id)).messages.at(-1)?.status).toBe("completed")
+})
+
+function say(delta: string): object {
+  return { type: "text_delta", delta }
+}
+
+/** A part of 60 turns. */
+function fileOf(name: string): string {
+  const day = name === "first" ? "01" : "02"
+  const turns = Array.from({ length: 60 }, (_, n) => [
+    { type: "user_message", text: `${name} question ${n}`, responseId: `${name}-q${n}`, timestamp: at(day, n, 0) },
+    { type: "assistant_message", text: `${name} answer ${n}`, responseId: `${name}-a${n}`, timestamp: at(day, n, 1) },
+  ])
+  return turns
+    .flat()
+    .map((record) => `${JSON.stringify(record)}\n`)
+    .join("")
+}
+
+function at(day: string, minute: number, second: number): string {
+  return `2026-01-${day}T10:${String(minute).padStart(2, "0")}:0${second}.000Z`
+}

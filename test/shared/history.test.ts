@@ -1,0 +1,248 @@
+/** history.test.ts: conversation files of other systems, in the shapes that their sources declare. */
+
+import { readFileSync } from "node:fs"
+import { describe, expect, test } from "vitest"
+import { interpretRecord } from "../../shared/ingest/external-record.ts"
+import { StreamedText } from "../../shared/ingest/whole-text.ts"
+import { createMessage, listCalls } from "../../shared/protocol/message.ts"
+import { segmentsOf } from "../../shared/segment/segmenter.ts"
+import { readHistoryFixtures } from "../support/history-fixture-files.ts"
+import { importValues, listKeys, listValues, printHistory } from "../support/history-fixtures.ts"
+
+const fixtures = readHistoryFixtures()
+const cases = fixtures.map((fixture) => [fixture.title, fixture] as const)
+const producers = [...new Set(fixtures.map(({ producer }) => producer))]
+
+describe("fixtures", () => {
+  test.each(cases)("%s", (_title, { body, expected, source }) => {
+    expect(source).not.toBe("")
+    expect(printHistory(importValues(listValues(body)))).toEqual(expected)
+  })
+
+  test.each(cases)("[IH11] in two parts, cut before any line: %s", (_title, { body, expected }) => {
+    const values = listValues(body)
+    const stepless = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/^answer \d+/, "answer"))
+    for (let cutAt = 1; cutAt < values.length; cutAt++) {
+      const messages = printHistory(importValues(values, cutAt)).filter((line) => !line.startsWith("kind "))
+      expect([cutAt, ...stepless(messages)]).toEqual([
+        cutAt,
+        ...stepless(expected.filter((line) => !line.startsWith("kind "))),
+      ])
+    }
+  })
+})
+
+describe("[IH12] docs/import.md", () => {
+  const docs = readFileSync(new URL("../../docs/import.md", import.meta.url), "utf8")
+  const sections = new Map(docs.split(/^## /m).map((section) => [section.split("\n", 1)[0] ?? "", section]))
+
+  /** The first column of the tables: names of fields in code, several in a cell. */
+  const listedIn = (producer: string): Set<string> => {
+    const rows = (sections.get(producer) ?? "").split("\n").filter((line) => line.startsWith("| `"))
+    return new Set(
+      rows.flatMap((row) => Array.from((row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g), ([, name]) => name ?? "")),
+    )
+  }
+
+  test.each(producers)("lists the fields of %s: those of its source, and those of its fixtures", (producer) => {
+    const own = fixtures.filter((fixture) => fixture.producer === producer)
+    const declared = new Set(own.flatMap(({ fields }) => fields))
+    const used = new Set(own.flatMap(({ body }) => listValues(body).flatMap(listKeys)))
+    const listed = listedIn(producer)
+    expect([...used].filter((key) => !declared.has(key))).toEqual([])
+    expect([...declared].filter((key) => !listed.has(key)).sort()).toEqual([])
+    expect([...listed].filter((key) => !declared.has(key)).sort()).toEqual([])
+  })
+})
+
+const show = (...values: unknown[]): string[] => printHistory(importValues(values))
+const answer = (...content: unknown[]): string[] => show({ role: "assistant", content })
+
+describe("blocks that a reader does not know", () => {
+  test("[IH7] are shown under their type: text, or JSON without encrypted fields", () => {
+    expect(answer({ type: "hologram", shape: "cube", encrypted_content: "Eo4B" })).toEqual([
+      "answer 1",
+      '  text "[hologram]\\n\\n```json\\n{\\"shape\\":\\"cube\\"}\\n```"',
+      "kind block:hologram 1",
+    ])
+    expect(answer({ type: "poem", text: "Roses" }, "plain", 7)).toEqual([
+      "answer 1",
+      '  text "[poem]\\n\\nRoses"',
+      '  text "plain"',
+      "kind block:poem 1",
+    ])
+    expect(show({ role: "user", content: [{ type: "hologram", n: 1 }] })[0]).toContain("[hologram]")
+    expect(show({ role: "narrator", content: "Meanwhile." })).toContain('  text "[narrator]\\n\\nMeanwhile."')
+  })
+
+  test("[IH7] in a result, too, and its files are labels", () => {
+    const result = {
+      type: "tool_result",
+      tool_use_id: "c1",
+      content: [
+        { type: "hologram", n: 1 },
+        { type: "image", data: "AA" },
+      ],
+    }
+    expect(answer({ type: "tool_use", id: "c1", name: "draw", input: {} }, result)[1]).toBe(
+      '  tool draw {} ok "[hologram]\\n\\n{\\"n\\":1}\\n\\n[image]"',
+    )
+  })
+
+  test("[IH6] a canvas, a citation and an attachment are recognised", () => {
+    expect(answer({ type: "canvas", title: "Clock", html: "<p>```</p>" })[1]).toBe(
+      '  text "[canvas Clock]\\n\\n````html\\n<p>```</p>\\n````"',
+    )
+    expect(
+      answer({ type: "citation", title: "Seas", url: "https://www.example.com/s", cited_text: "It is salt." })[1],
+    ).toBe('  text "[Seas](https://www.example.com/s)"')
+    expect(show({ role: "user", content: "See", attachments: [{ file_name: "a.pdf", file_type: "pdf" }] })).toEqual([
+      'user "See\\n\\n[file a.pdf]"',
+      "kind file 1",
+    ])
+  })
+
+  test("[IH9] a file of unknown types has a bounded number of kinds", () => {
+    const { kinds } = importValues([
+      { role: "assistant", content: Array.from({ length: 100 }, (_, n) => ({ type: `t${n}`, n })) },
+    ])
+    expect(Object.keys(kinds)).toHaveLength(33)
+    expect(Object.values(kinds).reduce((sum, count) => sum + count, 0)).toBe(100)
+  })
+})
+
+describe("content that is not shown", () => {
+  test("[IH4] messages to the model and of subagents are counted", () => {
+    const task = { type: "tool_use", id: "t1", name: "Task", input: {} }
+    const line = (type: string, content: unknown, fields = {}) => ({
+      type,
+      message: { role: type, content },
+      ...fields,
+    })
+    const lines = [
+      line("user", "Caveat", { isMeta: true }),
+      line("user", "Go"),
+      line("assistant", [task]),
+      line("assistant", [{ type: "text", text: "inside" }], { isSidechain: true }),
+      { type: "system", subtype: "turn_duration" },
+    ]
+    expect(show(...lines).filter((shown) => !shown.startsWith("  tool"))).toEqual([
+      'user "Go"',
+      "answer 1 interrupted",
+      "kind system 2",
+      "kind subagent 1",
+    ])
+    expect(show({ role: "system", content: "Be brief." }, { role: "developer", content: "x" })).toEqual([
+      "kind system 2",
+    ])
+    // A file of a subagent alone is its conversation.
+    expect(show(line("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
+  })
+
+  test("[IH5] thinking keeps its place; encrypted and removed thinking is counted", () => {
+    const thinking = { type: "thinking", thinking: "Hm.", signature: "c2ln" }
+    expect(
+      answer(
+        { type: "text", text: "a" },
+        thinking,
+        { type: "redacted_thinking", data: "x" },
+        { type: "text", text: "b" },
+      ),
+    ).toEqual(["answer 1", '  text "a"', '  thinking "Hm."', '  text "b"', "kind hidden_thinking 1"])
+    expect(show({ type: "reasoning", id: "r", summary: [], encrypted_content: "gA" })).toEqual([
+      "answer 0",
+      "kind hidden_thinking 1",
+    ])
+  })
+})
+
+describe("results", () => {
+  const call = { type: "tool_use", id: "c1", name: "look", input: { q: "x" } }
+  const result = (content: string) => ({ type: "tool_result", tool_use_id: "c1", content })
+
+  test("[IH3] the same result again counts once; a different one is a block of its own", () => {
+    expect(answer(call, result("a"), result("a"), result("b"))).toEqual([
+      "answer 1",
+      '  tool look {"q":"x"} ok "a"',
+      '  tool look {} ok "b"',
+    ])
+  })
+
+  test("[IH3] results without a call are shown before any question, and after one", () => {
+    const orphan = { role: "tool", tool_call_id: "c9", name: "notify", content: "sent" }
+    expect(show(orphan, { role: "user", content: "Hi" }, orphan)).toEqual([
+      "answer 0",
+      '  tool notify {} ok "sent"',
+      'user "Hi"',
+      "answer 0",
+      '  tool notify {} ok "sent"',
+    ])
+  })
+
+  test("[IH2] a call without a result is interrupted, and its answer with it", () => {
+    expect(answer(call)).toEqual([
+      "answer 1 interrupted",
+      '  tool look {"q":"x"} interrupted (The tool was interrupted.)',
+    ])
+  })
+
+  test.each([
+    [
+      { truncated: true, totalLines: 9000, totalBytes: 70_000 },
+      { lines: 9000, bytes: 70_000 },
+    ],
+    [{ truncated: true }, { lines: 0, bytes: 0 }],
+    [
+      { items: [1], hasMore: true, total_lines: 40 },
+      { lines: 40, bytes: 0 },
+    ],
+    [{ details: { truncation: { truncated: true, totalLines: 3, totalBytes: 9 } } }, { lines: 3, bytes: 9 }],
+    [{ truncated: false, totalLines: 9000 }, null],
+    ["Total output lines: 800\n\nfirst", { lines: 800, bytes: 0 }],
+    ["The Total output lines: 800\n", null],
+  ])("[IH8] %j: the size of the whole, live and imported", (value, size) => {
+    const record = { type: "tool_result", callId: "c1", toolName: "look", ok: true, result: value } as const
+    const start = { type: "tool_call_start", callId: "c1", toolName: "look", arguments: "{}" } as const
+    const imported = importValues([{ type: "user_message", text: "?" }, start, record])
+    const [shown] = imported.messages.flatMap(listCalls)
+    expect(shown?.outputSize).toEqual(size)
+    const question = createMessage({ id: "r1", role: "assistant", exchange_id: "q1", timestamp: "" })
+    const effect = interpretRecord(question, new StreamedText(), record)
+    const events = effect.do === "say" ? effect.events : []
+    expect(events.at(-1)).toMatchObject(size === null ? { type: "tool_result" } : { output_size: size })
+    expect("output_size" in (events.at(-1) ?? {})).toBe(size !== null)
+    expect(imported.messages.flatMap(segmentsOf).at(-1)).toMatchObject(size === null ? {} : { truncated: size })
+  })
+})
+
+describe("hostile histories", () => {
+  const nest = (depth: number, wrap: (inner: unknown) => object): unknown => {
+    let value: unknown = { type: "text", text: "core" }
+    for (let i = 0; i < depth; i++) value = wrap(value)
+    return value
+  }
+
+  test("[IH7] blocks inside blocks of any depth are read to a bounded depth", () => {
+    const deep = nest(20_000, (inner) => ({ type: "search_result", title: "t", content: [inner] }))
+    const shown = answer(deep, { type: "text", text: "after" })
+    expect(shown.at(-1)).toBe('  text "after"')
+    expect(shown.join("").length).toBeLessThan(10_000)
+    expect(answer({ type: "hologram", inner: nest(20_000, (inner) => ({ inner })) })).toHaveLength(3)
+  })
+
+  test("[IH9] calls beyond the limit of an answer are dropped, and counted", () => {
+    const calls = Array.from({ length: 2_100 }, (_, n) => ({
+      type: "tool_use",
+      id: `c${n % 3}`,
+      name: "look",
+      input: { n },
+    }))
+    const pairs = calls.flatMap((call) => [
+      call,
+      { type: "tool_result", tool_use_id: call.id, content: `r${call.input.n}` },
+    ])
+    const { messages, kinds } = importValues([{ role: "assistant", content: pairs }])
+    expect(messages.flatMap(listCalls)).toHaveLength(2_000)
+    expect(kinds).toEqual({ call: 100 })
+  })
+})

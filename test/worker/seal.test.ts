@@ -1,0 +1,29 @@
+/** seal.test.ts: the seal of an export: what verifies and what does not. */
+
+import { expect, test } from "vitest"
+import { deriveExportKey } from "../../worker/auth/verify-token.ts"
+import { createSeal } from "../../worker/transfer/export-seal.ts"
+
+async function sealOf(lines: readonly string[], tenant = "acme") {
+  const key = await deriveExportKey("a secret of more than thirty-two bytes", tenant)
+  const create = () => {
+    const seal = createSeal()
+    seal.add(lines)
+    return seal
+  }
+  return { value: await create().sign(key), verify: (value: string) => create().verify(key, value) }
+}
+
+test("[RE4] only the seal of the same records with the same key verifies", async () => {
+  const { value, verify } = await sealOf(["a", "b"])
+  expect(await verify(value)).toBe(true)
+  expect(await verify((await sealOf(["a", "c"])).value)).toBe(false)
+  expect(await verify((await sealOf(["a", "b"], "other")).value)).toBe(false)
+})
+
+test.each(["", "x", "§§§", "AAAA", "A".repeat(10_000)])(
+  "[RE4] a seal of %.10s is wrong, and no error",
+  async (value) => {
+    expect(await (await sealOf(["a"])).verify(value)).toBe(false)
+  },
+)

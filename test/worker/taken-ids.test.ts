@@ -1,0 +1,109 @@
+/** taken-ids.test.ts: a session id that another user has behaves like a free one, on every route. */
+
+import { env, SELF } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { createPrivateKey, keyToPublicId } from "../../worker/platform/session-key.ts"
+import { call, HOST, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
+import { listStoredAssets, png, upload } from "./files.ts"
+
+const T = "taken"
+const create = (token: string, fields: object) =>
+  call("/v1/sessions", { method: "POST", token, body: JSON.stringify(fields) })
+const recent = (id: string, token: string) => call(`/v1/sessions/${id}/conversation/recent`, { token })
+const say = (id: string, token: string, content: string) =>
+  call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: "q", content }) })
+
+/** What a user sees of a session of a given id, from its creation to its erasure, without ids and times. */
+async function tryOut(id: string, token: string) {
+  const seen: unknown[] = []
+  const add = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
+    seen.push({
+      status,
+      body: JSON.stringify(json ?? text)
+        .replace(/"[\w-]{20,}"/g, "*")
+        .replace(/\d{4}-[\d-]+T[\d:.]+Z/g, "time"),
+    })
+  const plain = async (path: string, options: Parameters<typeof call>[1] = {}) =>
+    add(await call(`/v1/sessions${path}`, { token, ...options }))
+  add(await recent(id, token))
+  const made = await create(token, { id, title: "Mine" })
+  seen.push({ status: made.status, id: made.json?.id, title: made.json?.title })
+  const again = await create(token, { id, title: "Other" })
+  seen.push({ status: again.status, id: again.json?.id })
+  const connection = await openSocket(id, token)
+  connection.socket.send('{"type":"send","id":"q","content":"/say hi"}')
+  await expect.poll(async () => (await recent(id, token)).json.messages[1]?.status).toBe("completed")
+  const { messages } = (await recent(id, token)).json
+  seen.push(messages.map(({ content }: { content: string }) => content))
+  const stored = await upload(id, token, png(1), { name: "cat.png" })
+  seen.push(stored.status)
+  const url = `/media/${stored.json.id}`
+  const body = JSON.stringify({ urls: [url] })
+  const signed = await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token, body })
+  const link = signed.json.signed[0].href
+  const payload = JSON.parse(atob(link.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")))
+  seen.push({ ...payload, sub: "*", exp: 0, user: "*" })
+  for (const method of ["GET", "HEAD"]) seen.push((await call(link, { method })).status)
+  const headers = { authorization: `Bearer ${token}` }
+  const exported = await (await SELF.fetch(`${HOST}/v1/sessions/${id}/events`, { headers })).text()
+  seen.push([...exported.matchAll(/"sessionId":"([^"]*)"/g)].map((match) => match[1]))
+  const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token })
+  const external = { method: "POST", token: issued.json.token, body: '{"text":"outside"}' }
+  seen.push((await call(`/external/sessions/${id}/messages`, external)).status)
+  await plain(`/${id}`, { method: "PATCH", body: '{"title":"New"}' })
+  const list = await call("/v1/sessions", { token })
+  seen.push(list.json.sessions.map((one: { id: string; title: string }) => ({ id: one.id, title: one.title })))
+  await plain(`/${id}`, { method: "DELETE" })
+  await expect.poll(() => connection.closed).toBe(4404)
+  await plain(`/${id}/conversation/recent`)
+  await plain(`/${id}`, { method: "DELETE" })
+  seen.push((await call("/v1/sessions", { token })).json.sessions)
+  return seen
+}
+
+describe("an id that another user of the tenant has", () => {
+  test("[AU17] behaves like a free one, from its creation to its erasure", async () => {
+    const [ada, eve, ben] = await Promise.all(["ada", "eve", "ben"].map((user) => tokenOf(T, user)))
+    await create(String(ada), { id: "same", title: "Ada's" })
+    await say("same", String(ada), "/say secret")
+    const whileTaken = await tryOut("same", String(eve))
+    const whileFree = await tryOut("free", String(ben))
+    expect(whileTaken).toEqual(JSON.parse(JSON.stringify(whileFree).replaceAll("free", "same")))
+  })
+
+  test("[AU17] stays the other's: its messages, files and title", async () => {
+    const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
+    await create(ada, { id: "kept", title: "Ada's" })
+    await say("kept", ada, "/say secret")
+    const file = await upload("kept", ada, png(1))
+    await create(eve, { id: "kept" })
+    await upload("kept", eve, png(2))
+    await call("/v1/sessions/kept", { method: "DELETE", token: eve })
+    expect(await listStoredAssets(T, "kept")).toEqual({ bytes: [file.json.id], rows: [`${file.json.id} kept`] })
+    expect((await recent("kept", ada)).json.messages[0].content).toBe("/say secret")
+    expect(await tablesOf(env.SESSION.getByName(`${T}:kept.eve`))).toEqual([])
+  })
+
+  test("[AU17] belongs to whoever has it, also when the first one erases theirs", async () => {
+    const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
+    await create(ada, { id: "both" })
+    await create(eve, { id: "both" })
+    await say("both", eve, "/say mine")
+    await call("/v1/sessions/both", { method: "DELETE", token: ada })
+    expect(await recent("both", ada)).toEqual(refusal(404, "session_unknown"))
+    expect((await create(eve, { id: "both" })).status).toBe(201)
+    expect((await recent("both", eve)).json.messages[0].content).toBe("/say mine")
+    await expect.poll(async () => (await recent("both", eve)).json.messages[1]?.status).toBe("completed")
+    expect((await openSocket("both", eve)).received).toEqual(["hello"])
+  })
+
+  test("[AU17] no request reaches a private key by its name", async () => {
+    const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
+    await create(ada, { id: "named" })
+    await create(eve, { id: "named" })
+    for (const id of ["named.eve", "named%2Eeve"])
+      expect(await recent(id, eve)).toEqual(refusal(404, "session_unknown"))
+    expect(await create(eve, { id: "named.eve" })).toEqual(refusal(400, "field_invalid", "id"))
+    expect(keyToPublicId(createPrivateKey("named", "eve"))).toBe("named")
+  })
+})

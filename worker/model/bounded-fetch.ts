@@ -1,0 +1,76 @@
+/**
+ * bounded-fetch.ts: a fetch whose responses are bounded, for a model's endpoint.
+ *
+ * The provider package reads an event stream line by line and any other body whole, both without a limit. Here a stream
+ * fails at a line that is too long or nested too deeply (SPEC MO13), and any other body is cut off.
+ */
+
+import type { TurnFault } from "../../shared/fault.ts"
+import { createJsonMeter } from "../../shared/json.ts"
+import { MAX_ANSWER_CHARS } from "../../shared/limits.ts"
+
+/** Longest line of a stream, in UTF-16 code units: the longest answer in one piece, escaped, and some room. */
+const MAX_MODEL_LINE_CHARS = 4 * MAX_ANSWER_CHARS
+
+/** Largest body that is not a stream, in bytes. */
+const MAX_MODEL_BODY_BYTES = 64 * 1024
+
+/** The error of a stream that exceeds a bound. */
+export class StreamBoundError extends Error {
+  readonly fault: TurnFault
+
+  constructor(fault: TurnFault, message: string) {
+    super(message)
+    this.fault = fault
+  }
+}
+
+/** Fetches without following redirects: a redirect would send the key to a host that isn't configured. */
+export const fetchBounded: typeof fetch = async (input, init) => {
+  const response = await fetch(input, { ...init, redirect: "manual" })
+  if (response.body === null) return response
+  const isStream = response.ok && (response.headers.get("content-type") ?? "").includes("text/event-stream")
+  const body = response.body.pipeThrough(isStream ? createLineGuard() : createBodyCut())
+  return new Response(body, response)
+}
+
+/** Passes bytes on, and fails at the first line beyond the bounds. */
+function createLineGuard(): TransformStream<Uint8Array, Uint8Array> {
+  const decoder = new TextDecoder()
+  let lineChars = 0
+  let isWithinBounds = createJsonMeter()
+  const readPiece = (piece: string): void => {
+    lineChars += piece.length
+    if (lineChars > MAX_MODEL_LINE_CHARS)
+      throw new StreamBoundError("answer_too_long", "A line of the stream is too long.")
+    if (!isWithinBounds(piece))
+      throw new StreamBoundError("model_malformed", "A line of the stream is nested too deeply.")
+  }
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (const [at, piece] of decoder
+        .decode(chunk, { stream: true })
+        .split(/[\r\n]/)
+        .entries()) {
+        if (at > 0) {
+          lineChars = 0
+          isWithinBounds = createJsonMeter()
+        }
+        readPiece(piece)
+      }
+      controller.enqueue(chunk)
+    },
+  })
+}
+
+/** Ends a body at MAX_MODEL_BODY_BYTES. It only describes a failure. */
+function createBodyCut(): TransformStream<Uint8Array, Uint8Array> {
+  let bytesLeft = MAX_MODEL_BODY_BYTES
+  return new TransformStream({
+    transform(chunk, controller) {
+      controller.enqueue(chunk.subarray(0, bytesLeft))
+      bytesLeft -= chunk.byteLength
+      if (bytesLeft <= 0) controller.terminate()
+    },
+  })
+}
