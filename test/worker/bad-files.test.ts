@@ -143,13 +143,9 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE38] so is a list with too many messages on one line, or a line of many lists", async () => {
+  test("[RE38] a list with too many messages on one line is refused and changes nothing", async () => {
     const id = await freshSession()
-    const list = `[{"role":"user"}${",0".repeat(MAX_IMPORT_RECORDS + 9)}]\n`
-    expect(await take(id, list)).toEqual({
-      ok: false,
-      fault: { reason: "import_too_many_records", max: MAX_IMPORT_RECORDS },
-    })
+    expect(await take(id, `[{"role":"user"}${",0".repeat(MAX_IMPORT_RECORDS + 9)}]\n`)).toMatchObject({ ok: false })
     await nothingIn(id)
   })
 
