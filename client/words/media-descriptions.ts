@@ -14,10 +14,10 @@ export function formatKind({ kind, voice }: Pick<MediaSegment, "kind" | "voice">
   return voice === true ? mediaKindText.voice : mediaKindText[kind]
 }
 
-/** "Image: chart.png" */
+/** "Image: chart", "File: plan.csv" */
 export function describeMedia(segment: MediaSegment | CanvasSegment): string {
   if (segment.type === "canvas") return formatNamed(mediaKindText.canvas, segment.preview.title)
-  return formatNamed(formatKind(segment), segment.label)
+  return formatNamed(formatKind(segment), segment.kind === "image" ? describeImage(segment.label) : segment.label)
 }
 
 function formatNamed(kind: string, label = ""): string {
