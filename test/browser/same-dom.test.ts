@@ -197,7 +197,7 @@ function unmarked(shown: string): string {
 }
 
 function hasWaitingCall({ answer }: Turn): boolean {
-  return answer.parts.some((part) => part.type === "tool_call" && part.status === "waiting")
+  return answer.parts.some((part) => part.type === "tool_call" && part.call.status === "waiting")
 }
 
 /** A file of another system carries no assets and no grants, so turns with them look different. */
