@@ -22,7 +22,10 @@ before(async () => {
 after(() => cuecard.close())
 
 const call = (path, init = {}) =>
-  fetch(`${cuecard.url}${path}`, { ...init, headers: { authorization: `Bearer ${cuecard.token}` } })
+  fetch(`${cuecard.url}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" },
+  })
 
 test("a message over HTTP, its answer on the socket, and the same in history", async () => {
   const { id } = await cuecard.createSession()
