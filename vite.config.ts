@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
 import preact from "@preact/preset-vite"
-import { defineConfig, type Plugin } from "vite"
+import { type BuildEnvironmentOptions, defineConfig, type Plugin } from "vite"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
@@ -46,11 +46,30 @@ function withoutMarkedRenderer(): Plugin {
   }
 }
 
+/**
+ * Replaces the helper with which Vite preloads the imports and styles of a chunk loaded on demand. All styles are in one
+ * file, which index.html names, and the browser loads the chunk's few own imports when it reads them.
+ */
+function withoutPreloadHelper(): Plugin {
+  return {
+    name: "cuecard:without-preload-helper",
+    apply: "build",
+    enforce: "pre",
+    load: { filter: { id: /vite\/preload-helper\.js$/ }, handler: () => "export const __vitePreload = (load) => load()" },
+  }
+}
+
 /** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
 const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 /** One chunk for what several chunks share: many small ones compress worse and are more requests. */
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3 }] }
+
+/** index.html preloads what its script imports. A chunk loaded on demand preloads nothing: see withoutPreloadHelper. */
+const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
+  polyfill: false,
+  resolveDependencies: (_url, paths, { hostType }) => (hostType === "html" ? paths : []),
+}
 
 export default defineConfig(({ mode, command, isPreview }) =>
   mode === "testing" || mode === "shared"
@@ -77,11 +96,12 @@ export default defineConfig(({ mode, command, isPreview }) =>
           }),
           withoutPaths(),
           withoutMarkedRenderer(),
+          withoutPreloadHelper(),
         ],
         build: { target: "es2023" },
         server: { host: "127.0.0.1", port: 8787 },
         environments: {
-          client: { build: { modulePreload: { polyfill: false }, rolldownOptions: { output: { codeSplitting } } } },
+          client: { build: { modulePreload, rolldownOptions: { output: { codeSplitting } } } },
           cuecard: { build: { minify: true } },
         },
       },
