@@ -59,6 +59,9 @@ export type Fault =
   | { readonly reason: "record_gap"; readonly nextNumber: number }
   | { readonly reason: "call_settled" }
   | { readonly reason: "import_too_large"; readonly max: number }
+  | { readonly reason: "import_too_many_records"; readonly max: number }
+  | { readonly reason: "import_inflated" }
+  | { readonly reason: "import_slow" }
   | { readonly reason: "import_empty" }
   | { readonly reason: "import_many"; readonly count: number }
   | { readonly reason: "import_damaged" }
@@ -169,6 +172,13 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
     status: 413,
     text: ({ max }) => `Files can be up to ${formatSize(max)}. Send larger files in numbered parts.`,
   },
+  import_too_many_records: {
+    status: 413,
+    text: ({ max }) =>
+      `Files can have up to ${max.toLocaleString("en-US")} records. Send larger files in numbered parts.`,
+  },
+  import_inflated: { status: 413, text: "This file unpacks to far more than its size. Send it unpacked." },
+  import_slow: { status: 408, text: "The upload took too long. Send the file in smaller parts." },
   import_empty: { status: 422, text: "We couldn't find any messages in this file." },
   import_many: {
     status: 422,

@@ -29,7 +29,7 @@ export type { Op, Segment } from "./protocol/segment.ts"
 export { parseServerFrame, type ServerFrame, type WireMessage } from "./protocol/server-frame.ts"
 
 // Records: export, import and the streams of other programs
-export { messageToRecords } from "./protocol/message-to-records.ts"
+export { messageToRecords } from "./segment/message-to-records.ts"
 export { parseRecord, type StreamRecord } from "./protocol/record.ts"
 export { type Assembler, createAssembler } from "./ingest/assembler.ts"
 export { createHistoryReader, type HistoryReader } from "./ingest/history/history-reader.ts"

@@ -65,8 +65,8 @@ export const MAX_PAGE_MESSAGES = 120
 /** Largest page of history, in UTF-8 bytes. A page has at least one message, however large. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** Maximum number of sessions in one response of the directory. */
-export const MAX_SESSIONS_LISTED = 200
+/** Number of sessions in a page of the directory. SPEC DI6. */
+export const MAX_SESSIONS_LISTED = 100
 
 // ── Tokens ──
 
@@ -307,17 +307,20 @@ export const IMPORT_STAGING_MS = 5 * 60_000
 /** Longest silence within an upload, in milliseconds. Messages that are sent in the meantime are queued. SPEC RE34. */
 export const IMPORT_IDLE_MS = 30_000
 
+/** Longest upload of a file or of one part, in milliseconds: the largest at 1 Mbit/s. SPEC RE40. */
+export const IMPORT_UPLOAD_MS = 10 * 60_000
+
+/** Longest time from the first part of a file to the last, in milliseconds: the largest file at 20 Mbit/s. SPEC RE40. */
+export const IMPORT_TOTAL_MS = 30 * 60_000
+
 /** How long the response to an upload waits for folding, in milliseconds: less than the time limit of common proxies. After that the client polls. SPEC RE33. */
 export const IMPORT_RESPONSE_MS = 20_000
 
-/** Longest line of an uploaded file, in bytes: the largest stored result, escaped twice. */
-export const MAX_IMPORT_LINE_BYTES = 4 * 1024 * 1024
+/** Longest line of an uploaded file, in bytes: the largest of our own exports, a result of control characters, each escaped to six bytes. SPEC RE43. */
+export const MAX_IMPORT_LINE_BYTES = 6 * MAX_RESULT_BYTES + MAX_BODY_BYTES
 
 /** Maximum number of skipped lines that are reported one by one. The others are only counted. */
 export const MAX_BAD_LINES = 100
-
-/** Largest staged record, in UTF-8 bytes: the platform's limit for a row. SPEC RE36. */
-export const MAX_STAGED_BYTES = 2_000_000
 
 /** Maximum number of tool calls and of parts of an imported answer: folding searches them for each event. The rest are dropped. SPEC RE36. */
 export const MAX_IMPORTED_CALLS = 2_000

@@ -9,6 +9,7 @@
 
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { MAX_ATTACHMENTS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import { type Api, readUser } from "../net/api.ts"
 import { Draft } from "./draft.ts"
 import { DraftSession } from "./draft-session.ts"
@@ -103,7 +104,7 @@ export class SessionRouter {
   async openImportedSession(id: string, fileTitle: string): Promise<void> {
     await this.sessionList.refresh()
     if (this.sessionList.findSession(id)?.title === "" && fileTitle.trim() !== "") {
-      await this.sessionList.renameSession(id, fileTitle.trim().slice(0, MAX_TITLE_CHARS))
+      await this.sessionList.renameSession(id, cutText(fileTitle.trim(), MAX_TITLE_CHARS))
     }
     this.#deps.writeHash(`#/s/${id}`)
     this.openFromHash()

@@ -22,15 +22,22 @@ import {
 } from "./assembly/open-answer.ts"
 import { type DeferredCall, listPendingCalls, type PendingCall, toPendingCall } from "./assembly/pending-calls.ts"
 import { toPublicId } from "./public-id.ts"
-import { createQuestion, listNamedQuestions, readCallback, readRecordTime } from "./assembly/question-record.ts"
+import { createQuestion, listNamedQuestions, readCallback } from "./assembly/question-record.ts"
+import { readEventTime, readRecordTime } from "./assembly/record-time.ts"
 
 export type { AssembledMessage }
+
+/** Maximum number of answers of an imported turn that are in memory together, and of their records. Beyond that the turn is stored, and what follows begins new answers. SPEC RE41. */
+export const MAX_OPEN_ANSWERS = 64
+export const MAX_OPEN_RECORDS = 200_000
 
 /** Events for a message that was already closed. */
 export interface LateEvents {
   readonly kind: "late"
   readonly id: string
   readonly events: readonly TurnEvent[]
+  /** The time of their record, in ISO 8601; undefined if it is unknown. */
+  readonly at: string | undefined
   /** Number of visible records that were dropped: only a result may arrive after the end. */
   readonly lost: number
 }
@@ -76,6 +83,8 @@ class TurnAssembler implements Assembler {
   readonly #answeredCalls = new Map<string, string>()
   /** Answers of the current turn, by the ids that their records name. */
   readonly #openAnswers = new Map<string, OpenAnswer>()
+  /** Records of the open answers. */
+  #openRecords = 0
   #question: AssembledMessage | null = null
   #exchangeId = ""
   #recordNumber = 0
@@ -94,12 +103,20 @@ class TurnAssembler implements Assembler {
     // A record that names the question or its turn belongs to the answer to it.
     const isCurrent = id === null || id === this.#exchangeId || this.#openAnswers.has(id) || !this.#closedIds.has(id)
     if (!isCurrent) return [this.#toLateEvents(id, record)]
+    const finished = this.#isFull(id) ? this.#closeTurn() : []
     applyRecord(this.#findOrOpenAnswer(record), record)
-    return []
+    this.#openRecords += 1
+    return finished
   }
 
   end(): readonly AssembledMessage[] {
     return this.#closeTurn()
+  }
+
+  /** Whether the turn is so large that it is closed before the next record, which names this answer. */
+  #isFull(id: string | null): boolean {
+    const isNew = id !== null && !this.#openAnswers.has(id)
+    return this.#openRecords >= MAX_OPEN_RECORDS || (isNew && this.#openAnswers.size >= MAX_OPEN_ANSWERS)
   }
 
   #closeTurn(): AssembledMessage[] {
@@ -111,6 +128,7 @@ class TurnAssembler implements Assembler {
     }
     this.#pendingCalls.splice(0, this.#pendingCalls.length - MAX_IMPORTED_PENDING_CALLS)
     this.#openAnswers.clear()
+    this.#openRecords = 0
     this.#question = null
     return finished
   }
@@ -175,7 +193,13 @@ class TurnAssembler implements Assembler {
     )
     return this.#pendingCalls.splice(index, index < 0 ? 0 : 1).map(({ id, call_id }) => {
       this.#rememberAnsweredCall(ids, call_id)
-      return { kind: "late", id, events: [createResultEvent(call_id, "ok", record.text, null, null)], lost: 0 }
+      return {
+        kind: "late",
+        id,
+        events: [createResultEvent(call_id, "ok", record.text, null, null)],
+        at: readEventTime(record),
+        lost: 0,
+      }
     })
   }
 
@@ -230,7 +254,13 @@ class TurnAssembler implements Assembler {
     const answer = createOpenAnswer({ ...head, isVerified: this.#isVerified })
     applyRecord(answer, record)
     const events = answer.events.filter((event) => event.type === "tool_result")
-    return { kind: "late", id, events, lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0 }
+    return {
+      kind: "late",
+      id,
+      events,
+      at: readEventTime(record),
+      lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0,
+    }
   }
 
   #createId(): string {

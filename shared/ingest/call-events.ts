@@ -11,6 +11,7 @@ import { limitJsonDepth } from "../json-depth.ts"
 import { findTrailerTag } from "../protocol/card-cue.ts"
 import { chooseArgs, createTooLargeResult } from "../protocol/message.ts"
 import { replaceLoneSurrogates } from "../text/characters.ts"
+import { cutText } from "../text/cut-text.ts"
 import { countUtf8Bytes } from "../truncate.ts"
 
 type CallEvent = Extract<TurnEvent, { type: "tool_call" }>
@@ -22,7 +23,7 @@ type CallError = { readonly code: string; readonly message: string }
 
 /** The first `max` code units of a text, with lone surrogates replaced by U+FFFD. */
 export function boundText(text: string, max: number): string {
-  return replaceLoneSurrogates(text.slice(0, max))
+  return replaceLoneSurrogates(cutText(text, max))
 }
 
 export function createCallEvent(call_id: string, toolName: string, args = "{}"): CallEvent {

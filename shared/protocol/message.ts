@@ -10,6 +10,7 @@ import { extractResultData } from "./card-cue.ts"
 import type { AgentTag, Approval, Asset, CallError, CallMedia, Channel, Metrics, TurnEvent } from "./event.ts"
 import type { TextSize } from "../truncate.ts"
 import { turnFaultToText } from "../fault.ts"
+import type { PartTimes } from "./part-times.ts"
 
 export type Role = "user" | "assistant" | "agent"
 
@@ -50,6 +51,7 @@ export type Part =
       readonly text: string
       readonly open: boolean
       readonly ms: number | null
+      readonly times?: PartTimes
     }
   | {
       readonly type: "text"
@@ -59,8 +61,9 @@ export type Part =
       /** The part was cut off by the end of its turn. A card that was open remains a card. */
       readonly cut?: true
       readonly grants?: Grants
+      readonly times?: PartTimes
     }
-  | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall }
+  | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall; readonly times?: PartTimes }
 
 /** What the directives of a part may refer to. Stored with the part, so that its segments depend on nothing else. */
 export interface Grants {
@@ -107,6 +110,8 @@ export interface Message {
   readonly versions: number
   /** When the message was accepted, in ISO 8601. */
   readonly timestamp: string
+  /** When the answer ended, in ISO 8601. Absent if unknown. */
+  readonly endedAt?: string
 }
 
 /** Creates a message without parts. */
@@ -249,16 +254,14 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   const { status, result, error, output_size: outputSize = null, media = [] } = event
   const at = findCallIndex(message, event.call_id)
   if (at >= 0) {
-    // A tag is resolved when its text is written, so a result that arrives after a later tag cues nothing.
-    const isLate = message.parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
-    const card = isLate ? null : event.card
     // An ended answer cannot show further files.
     const isOver = isEnded(message.status) && media.length > 0
     return changeOpenCall(message, event.call_id, (call) => ({
       ...call,
       status,
       result: isOver && result !== null ? extractResultData({ name: call.name, result, media }) : result,
-      card,
+      // A tag is resolved when its text is written, so a result that arrives after a later tag cues nothing.
+      card: event.card === null || hasSpanAfter(message, at) ? null : event.card,
       error,
       outputSize,
       media: isOver ? [] : media,
@@ -269,6 +272,10 @@ function foldToolResult(message: Message, event: Extract<TurnEvent, { type: "too
   return addCall(closeParts(message), { ...createCall(event.call_id, UNNAMED_TOOL, "{}"), status, result, error })
 }
 
+function hasSpanAfter({ parts }: Message, at: number): boolean {
+  return parts.slice(at + 1).some((part) => part.type === "text" && part.text.includes("<span"))
+}
+
 function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): Message {
   const isComplete = event.status === "completed"
   const closed = isComplete ? closeParts(message) : cutParts(message)
@@ -277,7 +284,8 @@ function foldEnd(message: Message, event: Extract<TurnEvent, { type: "end" }>): 
   return { ...closed, parts, status: event.status, reason: event.reason, metrics: event.metrics }
 }
 
-function interruptPart(part: Part): Part {
+/** Interrupts the call of a part if it is not settled. */
+export function interruptPart(part: Part): Part {
   if (part.type !== "tool_call" || isSettled(part.call.status)) return part
   const error = { code: "tool_interrupted", message: "The tool was interrupted." }
   return { ...part, call: { ...part.call, status: "interrupted", error } }
@@ -352,11 +360,20 @@ function approveCall(call: ToolCall, approval: Approval): ToolCall {
 /** A message is `waiting` while a call waits for the user or another agent, and no other call is active. */
 function settleStatus(message: Message): Message {
   if (isEnded(message.status)) return message
-  const calls = listCalls(message)
-  const isBlocked = calls.some((call) => call.status === "waiting" && !isDeferred(call))
-  const isActive = calls.some((call) => call.status === "running" || call.status === "queued")
-  const status = isBlocked && !isActive ? "waiting" : "running"
+  const status = isBlocked(message) ? "waiting" : "running"
   return message.status === status ? message : { ...message, status }
+}
+
+/** Runs for every event of a call, so it creates no lists. */
+function isBlocked({ parts }: Message): boolean {
+  let hasWaiting = false
+  for (const part of parts) {
+    if (part.type !== "tool_call") continue
+    const { call } = part
+    if (call.status === "running" || call.status === "queued") return false
+    hasWaiting ||= call.status === "waiting" && !isDeferred(call)
+  }
+  return hasWaiting
 }
 
 /** Changes a call unless it is settled. */

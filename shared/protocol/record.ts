@@ -8,6 +8,7 @@
 
 import * as v from "valibot"
 import {
+  type Asset,
   approvalSchema,
   assetSchema,
   callMediaSchema,
@@ -34,6 +35,16 @@ const commonFields = {
   /** Number of the record within its response, from 1. A producer can resend records after a lost connection; none is applied twice. */
   n: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1))),
 }
+
+const ASSET_FIELDS = new Set(Object.keys(assetSchema.entries))
+
+/** Keeps the order of the fields, so that the asset of an imported message is exported as the same bytes. */
+const recordAssetSchema = v.pipe(
+  v.custom<Asset>((value) => v.is(assetSchema, value)),
+  v.transform((asset) => {
+    return Object.fromEntries(Object.entries(asset).filter(([name]) => ASSET_FIELDS.has(name))) as unknown as Asset
+  }),
+)
 
 const positionSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(MAX_RECORD_POS))
 
@@ -83,7 +94,7 @@ const callArgumentFields = { arguments: argumentsSchema, argsJson: argumentsSche
 const grantsSchema = v.object({
   origins: v.array(v.string()),
   replies: v.array(idSchema),
-  assets: v.array(assetSchema),
+  assets: v.array(recordAssetSchema),
   canvases: v.optional(v.array(idSchema)),
 })
 
@@ -100,10 +111,10 @@ const recordSchema = v.variant("type", [
     messageId: v.optional(v.string()),
     text: v.optional(v.string()),
     replyTo: v.optional(v.string()),
-    attachments: v.optional(v.array(assetSchema)),
+    attachments: v.optional(v.array(recordAssetSchema)),
   }),
   /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
-  v.object({ type: v.literal("asset"), ...commonFields, asset: assetSchema }),
+  v.object({ type: v.literal("asset"), ...commonFields, asset: recordAssetSchema }),
   /** State of an answer. `text` is the whole text of the answer, of which only what was not streamed is used. */
   v.object({
     type: v.literal("assistant_message"),
@@ -118,6 +129,8 @@ const recordSchema = v.variant("type", [
     /** Milliseconds after which a spoken answer was stopped. */
     audioTruncatedAtMs: v.optional(v.number()),
     status: v.optional(statusSchema),
+    /** When the answer began. `timestamp` is its end. */
+    started: v.optional(v.string()),
     reason: v.optional(v.nullable(v.string())),
     metrics: v.optional(v.nullable(metricsSchema)),
     summary: v.optional(v.object({ text: v.string(), upto: v.number() })),
@@ -177,7 +190,7 @@ const recordSchema = v.variant("type", [
     /** The result is provisional; the final one had not arrived. */
     waiting: v.optional(v.boolean()),
     /** Assets that the call stored for the answer. */
-    media: v.optional(v.array(callMediaSchema)),
+    media: v.optional(v.array(v.union([recordAssetSchema, callMediaSchema]))),
   }),
   v.object({ type: v.literal("output_cancelled"), ...commonFields }),
   /** A question from another agent. */

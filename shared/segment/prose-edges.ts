@@ -107,8 +107,8 @@ function hasWord(text: string): boolean {
   return WORD.test(text.includes("<") ? text.replace(BARE_TAG, "") : text)
 }
 
-/** All characters of the markers that may begin a line: `> - [x] 1. # |`. */
-const MARKER_CHARS = /^[\s>#+\-*|_~\d.)[\]xX]*$/
+/** The markers that may begin a line (`> - [x] 1. # |`), of which the last may be incomplete, and emphasis. */
+const MARKERS = /^(?:[\s>|#+\-*_~]|\d{1,9}[.)]|\[[ xX]\])*(?:\d{1,9}|\[[ xX]?)?$/
 const INLINE_CHARS = /[*_~\s]/
 
 /** Index from which the text consists of markup: lines with block markers only, emphasis, and white space. */
@@ -116,7 +116,7 @@ function findMarkupStart(text: string, isHead: boolean): number {
   let start = text.length
   while (start > 0) {
     const lineStart = text.lastIndexOf("\n", start - 1) + 1
-    const isWhole = (lineStart > 0 || isHead) && MARKER_CHARS.test(text.slice(lineStart, start))
+    const isWhole = (lineStart > 0 || isHead) && MARKERS.test(text.slice(lineStart, start))
     if (isWhole) start = lineStart
     else while (start > lineStart && INLINE_CHARS.test(text.charAt(start - 1))) start--
     if (start > lineStart || lineStart === 0) return start
@@ -128,7 +128,7 @@ function findMarkupStart(text: string, isHead: boolean): number {
 /** Whether the last line of the text has only block markers. */
 function isMarkerLine(text: string, isHead: boolean): boolean {
   const newline = text.lastIndexOf("\n")
-  return (newline >= 0 || isHead) && MARKER_CHARS.test(text.slice(newline + 1))
+  return (newline >= 0 || isHead) && MARKERS.test(text.slice(newline + 1))
 }
 
 /** The run at the end of the text that opens emphasis, or "". After a word, a run closes. `before` precedes the text. */

@@ -16,6 +16,7 @@ import { type MediaItem, urlToMediaSegment } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 import { WORD_JOINER } from "../sanitize/clean-writer.ts"
 import { createTokenScanner, type TextToken, parseBracketDirective } from "./text-tokens.ts"
+import { cutText } from "../text/cut-text.ts"
 import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
 
 /**
@@ -114,7 +115,7 @@ const MAX_NAME_CHARS = 200
 /** Puts a name on one line, without characters of any syntax. */
 function sanitizeName(name: string): string {
   const plain = name.replace(/[\s[\]()<>`~\\]+/g, " ").trim()
-  return replaceLoneSurrogates(plain.slice(0, MAX_NAME_CHARS))
+  return replaceLoneSurrogates(cutText(plain, MAX_NAME_CHARS))
 }
 
 function escapeUrl(url: string): string {

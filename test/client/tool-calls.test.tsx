@@ -69,7 +69,7 @@ describe("adjacent calls", () => {
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)
     expect(one?.querySelectorAll("[data-segment=tool]")).toHaveLength(1)
-    expect(two?.querySelector("button")?.textContent).toBe("2 tool callstool_2, tool_3Failed")
+    expect(two?.querySelector("button")?.textContent).toBe("2 tool calls · 1 failedtool_2, tool_3Failed")
     expect([...root.querySelectorAll("[data-segment]")].map((each) => each.getAttribute("data-segment"))).toEqual([
       "tool",
       "text",

@@ -32,7 +32,7 @@ test("a message over HTTP, its answer on the socket, and the same in history", a
   ])
   const frames = []
   const ended = new Promise((resolve, reject) => {
-    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", protocol: 2, live: false }))
+    socket.onopen = () => socket.send(JSON.stringify({ type: "hello", protocol: 4, live: false }))
     socket.onerror = () => reject(new Error("the socket failed"))
     socket.onmessage = ({ data }) => {
       const frame = JSON.parse(data)

@@ -26,7 +26,7 @@ async function openSocket(
     socket.onopen = resolve
   })
   const say = (frame: object): void => socket.send(JSON.stringify(frame))
-  say({ type: "hello", protocol: 2, live: true, ...hello })
+  say({ type: "hello", protocol: 4, live: true, ...hello })
   await expect.poll(() => frames.some(({ type }) => type === "hello"), WAIT).toBe(true)
   const hasEnd = (): boolean => frames.some((frame) => frame.type === "ops" && frame.ops.some(({ op }) => op === "end"))
   return { frames, say, untilEnd: () => expect.poll(hasEnd, WAIT).toBe(true), close: () => socket.close() }

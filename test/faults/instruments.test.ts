@@ -96,8 +96,8 @@ test("[FS5] a cut closes the connection right after the intended frame", async (
 function tapping() {
   const found: string[] = []
   const tap = createTap({ report: (_rule, detail) => found.push(detail) })
-  tap.sent(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", after: 3, live: true }))
-  tap.received(JSON.stringify({ type: "hello", protocol: 2, epoch: "e", seq: 5 }))
+  tap.sent(JSON.stringify({ type: "hello", protocol: 4, epoch: "e", after: 3, live: true }))
+  tap.received(JSON.stringify({ type: "hello", protocol: 4, epoch: "e", seq: 5 }))
   const ops = (seq: number, prev: number) =>
     tap.received(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
   return { found, ops }
@@ -127,9 +127,9 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   const found: string[] = []
   const tap = createTap({ report: (_rule, detail) => found.push(detail) })
   const hello = (epoch: string, after: number) =>
-    tap.sent(JSON.stringify({ type: "hello", protocol: 2, epoch, after, live: true }))
+    tap.sent(JSON.stringify({ type: "hello", protocol: 4, epoch, after, live: true }))
   const welcome = (epoch: string, seq: number) =>
-    tap.received(JSON.stringify({ type: "hello", protocol: 2, epoch, seq }))
+    tap.received(JSON.stringify({ type: "hello", protocol: 4, epoch, seq }))
   const ops = (seq: number, prev: number) =>
     tap.received(JSON.stringify({ type: "ops", seq, prev, message: "m", ops: [] }))
   hello("e1", 3)

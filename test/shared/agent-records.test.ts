@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
 import { listCalls, type Message, createMessage } from "../../shared/protocol/message.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
-import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
+import { messageToRecords } from "../../shared/segment/message-to-records.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { answerOf, callOf, resultOf, startOf, TIME } from "../support/turn.ts"
 

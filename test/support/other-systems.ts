@@ -7,7 +7,7 @@
 
 import { deriveContent, type Message, type ToolCall } from "../../shared/protocol/message.ts"
 import type { StreamRecord } from "../../shared/protocol/record.ts"
-import { messageToRecords } from "../../shared/protocol/message-to-records.ts"
+import { messageToRecords } from "../../shared/segment/message-to-records.ts"
 
 const sessionId = "session-1"
 

@@ -3,7 +3,12 @@
 import { SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_BAD_LINES, MAX_IMPORT_BYTES } from "../../shared/limits.ts"
-import { readUploadLines } from "../../worker/transfer/upload-lines.ts"
+import {
+  MAX_IMPORT_RECORDS,
+  MAX_UNPACK_RATIO,
+  MIN_UNPACKED_BYTES,
+  readUploadLines,
+} from "../../worker/transfer/upload-lines.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
 import { HOST, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
 import { freshSession as fresh, rowsIn, textIn, toolsIn } from "./session-helpers.ts"
@@ -77,17 +82,76 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE23] a gzip bomb is refused at the limit of its unpacked size", async () => {
+  test("[RE39] a gzip bomb is refused long before the limit of a file's size, and changes nothing", async () => {
     const id = await freshSession()
-    const bomb = await gzipOf(hugeBody(200).body)
-    expect(bomb.byteLength).toBeLessThan(MB)
-    expect(await take(id, bomb)).toEqual({ ok: false, fault: { reason: "import_too_large", max: MAX_IMPORT_BYTES } })
+    const bomb = await gzipOf(hugeBody(60).body)
+    expect(bomb.byteLength).toBeLessThan(MB / 8)
+    expect(await take(id, bomb)).toEqual({ ok: false, fault: { reason: "import_inflated" } })
+    await nothingIn(id)
+  })
+
+  test("[RE39] a small file may unpack to any size up to MIN_UNPACKED_BYTES", async () => {
+    const id = await freshSession()
+    const padding = " ".repeat(MIN_UNPACKED_BYTES - MB)
+    const packed = await gzipOf(streamOf(`${padding}\n${lines(WORDS)}`))
+    expect(packed.byteLength * MAX_UNPACK_RATIO).toBeLessThan(MIN_UNPACKED_BYTES - MB)
+    expect(await take(id, packed)).toMatchObject({ ok: true, value: { records: 1 } })
+  })
+
+  test("[RE23] an unpacked file over the limit of its size is refused there", async () => {
+    const id = await freshSession()
+    const noise = new Uint8Array(48 * 1024)
+    const read = async (): Promise<void> => {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      const writer = writable.getWriter()
+      const write = async (): Promise<void> => {
+        for (let n = 0; n < 1 + (MAX_IMPORT_BYTES / MB) * 20; n += 1) {
+          const line = new Uint8Array(52 * 1024).fill(0x20)
+          crypto.getRandomValues(noise.subarray(0, 1024))
+          line.set(noise.subarray(0, 1024).map((byte) => 0x41 + (byte & 15)))
+          line[line.length - 1] = 0x0a
+          await writer.write(line)
+        }
+        await writer.close()
+      }
+      const written = write().catch(() => {})
+      const packed = readable.pipeThrough(new CompressionStream("gzip"))
+      for await (const _ of readUploadLines(packed, { idleMs: 60_000, totalMs: 600_000 }));
+      await written
+    }
+    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_too_large" } })
+    await nothingIn(id)
+  })
+
+  test("[RE38] a file with too many lines is refused there, and the rest isn't read", async () => {
+    const id = await freshSession()
+    const chunk = new TextEncoder().encode("\n".repeat(10_000))
+    let read = 0
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          read += 1
+          controller.enqueue(chunk)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const taken = await sessionOf(id).import(CLAIMS, body)
+    expect(taken).toEqual({ ok: false, fault: { reason: "import_too_many_records", max: MAX_IMPORT_RECORDS } })
+    expect(read).toBeGreaterThan(MAX_IMPORT_RECORDS / 10_000 - 1)
+    expect(read).toBeLessThan(MAX_IMPORT_RECORDS / 10_000 + 64)
+    await nothingIn(id)
+  })
+
+  test("[RE38] a list with too many messages on one line is refused and changes nothing", async () => {
+    const id = await freshSession()
+    expect(await take(id, `[{"role":"user"}${",0".repeat(MAX_IMPORT_RECORDS + 9)}]\n`)).toMatchObject({ ok: false })
     await nothingIn(id)
   })
 
   test("[RE36] a line over its limit affects only itself", async () => {
     const id = await freshSession()
-    const file = `${lines(WORDS)}{"type":"user_message","text":"${"x".repeat(5 * MB)}"}\n${lines({ ...WORDS, text: "too" })}`
+    const file = `${lines(WORDS)}{"type":"user_message","text":"${"x".repeat(10 * MB)}"}\n${lines({ ...WORDS, text: "too" })}`
     expect(await take(id, file)).toMatchObject({
       value: { records: 2, skipped: 1, bad: [{ line: 2, code: "body_too_large" }] },
     })
@@ -128,13 +192,30 @@ describe("damaged", () => {
     const writing = writer.write(new TextEncoder().encode(lines(WORDS)))
     const read = async (): Promise<string[]> => {
       const got: string[] = []
-      for await (const some of readUploadLines(readable, 50))
+      for await (const some of readUploadLines(readable, { idleMs: 50, totalMs: 60_000 }))
         got.push(...some.map(({ text }) => (text.ok ? text.value : "")))
       return got
     }
     await expect(read()).rejects.toMatchObject({ fault: { reason: "import_stalled" } })
     await writing
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow()
+  })
+
+  test("[RE40] an upload that drips is given up after its total time, however short its silences are", async () => {
+    const { readable, writable } = new IdentityTransformStream()
+    const writer = writable.getWriter()
+    const drip = async (): Promise<void> => {
+      for (;;) {
+        await writer.write(new TextEncoder().encode(" "))
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    }
+    const dripped = drip().catch(() => "cancelled")
+    const read = async (): Promise<void> => {
+      for await (const _ of readUploadLines(readable, { idleMs: 60_000, totalMs: 100 }));
+    }
+    await expect(read()).rejects.toMatchObject({ fault: { reason: "import_slow" } })
+    expect(await dripped).toBe("cancelled")
   })
 
   test("[RE10] an incomplete last line and invalid UTF-8 are reported by line, also across chunks", async () => {

@@ -1,6 +1,7 @@
 /** copy-assets.test.ts: assets in exports and imports: listed, sealed, copied or not; real workerd, SQLite and bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
+import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
 import type { Asset, TurnEvent } from "../../shared/protocol/event.ts"
 import type { ImportProgress } from "../../shared/protocol/http-body.ts"
@@ -16,6 +17,7 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, placed } from "../support/turn.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { exportOf } from "./export-sample.ts"
+import { tablesOf } from "./http.ts"
 import { freshSession as fresh } from "./session-helpers.ts"
 import { assetOf, putAsset, keyOf, PNG } from "./sample-assets.ts"
 import { openRequest } from "./external-producer.ts"
@@ -277,6 +279,46 @@ describe("a sealed import", () => {
     await env.MEDIA.put(`acme/../globex/${from}/sent`, "theirs")
     expect(await importInto(to, sealed(`../globex/${from}`))).toMatchObject({ isSealed: true, skipped: 4 })
     expect(await bytesIn(to, "sent")).toBeNull()
+  })
+})
+
+describe("a sealed import by another user of the tenant", () => {
+  const EVE = { ...CLAIMS, user: "eve", token: "eve-token" }
+
+  async function importAsEve(text: string): Promise<{ readonly id: string; readonly progress: ImportProgress }> {
+    const id = nanoid()
+    await sessionOf(id).create(EVE, id, "")
+    const body = new Response(text).body as ReadableStream<Uint8Array>
+    const imported = await sessionOf(id).import(EVE, body)
+    if (!imported.ok) throw new Error(imported.fault.reason)
+    return { id, progress: imported.value }
+  }
+
+  test("[RE37] brings none of the exporter's files; each is counted, and its place stays in the transcript", async () => {
+    const from = await freshSession()
+    const before = await fillSession(from)
+    const { id, progress } = await importAsEve(await exportOf(from))
+    expect(progress).toMatchObject({ state: "done", isSealed: true, skipped: 4 })
+    expect(progress.bad.map(({ code }) => code)).toEqual(Array.from({ length: 4 }, () => "file_gone"))
+    for (const asset of ["sent", "named", "made", "doc"]) {
+      expect(await bytesIn(id, asset)).toBeNull()
+      expect(await findAsset(id, asset)).toBeNull()
+    }
+    const page = await sessionOf(id).readHistoryPage(EVE, { limit: 12 })
+    expect(shown(page.ok ? JSON.parse(page.value.json).messages : [])).toBe(shown(before))
+    const found = await sessionOf(id).findAssets(EVE, ["sent", "named", "made", "doc"])
+    expect(found).toEqual({ ok: true, value: [null, null, null, null] })
+  })
+
+  test("[RE37] nor does a file that names a session which is unknown; asking for it stores nothing there", async () => {
+    const [from, ghost] = [await freshSession(), nanoid()]
+    await fillSession(from)
+    await env.MEDIA.put(keyOf(ghost, "sent"), "theirs")
+    const text = (await exportOf(from)).replaceAll(`"sessionId":"${from}"`, `"sessionId":"${ghost}"`)
+    const { id, progress } = await importAsEve(text)
+    expect(progress).toMatchObject({ isSealed: true, skipped: 4 })
+    expect(await bytesIn(id, "sent")).toBeNull()
+    expect(await tablesOf(sessionOf(ghost))).toEqual([])
   })
 })
 

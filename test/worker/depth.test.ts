@@ -1,6 +1,6 @@
 /** depth.test.ts: deeply nested JSON of models, producers, files and clients can be stored, drawn and exported. */
 
-import { runInDurableObject, SELF } from "cloudflare:test"
+import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_JSON_DEPTH } from "../../shared/json.ts"
 import { MAX_PRINTED_JSON_CHARS } from "../../shared/json-depth.ts"
@@ -101,7 +101,10 @@ describe("deep JSON is stored to a bounded depth", () => {
     await importFile(id, recordsWith("{}", { a: 1 }, "weather_1"))
     await runInDurableObject(sessionOf(id), (_object, state) => {
       state.storage.sql.exec("UPDATE tool_calls SET args = ?, result = ?", nested(5_000), nested(30_000))
+      // An import takes no seq, so a resume from 0 would send nothing.
+      state.storage.sql.exec("UPDATE transcript SET seq = pos")
     })
+    await evictDurableObject(sessionOf(id))
     const { messages, epoch } = await pageOf(id)
     expect(messages[1]?.segments.map(({ type }) => type)).toEqual(["tool", "text", "rich", "text"])
     const client = await connect(id, CLAIMS, { epoch, after: 0 })

@@ -2,8 +2,10 @@
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
-import { LIST_SQL } from "../../worker/auth/user-directory.ts"
-import { call, makeSession, tablesOf, tokenOf } from "./http.ts"
+import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
+import { LIST_AFTER_SQL, LIST_SQL } from "../../worker/auth/user-directory.ts"
+import { call, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
 
 afterEach(() => {
   vi.useRealTimers()
@@ -86,6 +88,93 @@ test("[DI4] a read costs the rows it returns, however many there are", async () 
   const rowsRead = await runInDurableObject(stub, (_object, state) => {
     const cursor = state.storage.sql.exec(LIST_SQL, 20)
     cursor.toArray()
+    return cursor.rowsRead
+  })
+  expect(rowsRead).toBeLessThanOrEqual(40)
+})
+
+/** Adds sessions to the directory of a user, and returns the user's token. `count` sessions share one time of activity. */
+async function fillDirectory(user: string, count: number): Promise<string> {
+  const stub = env.DIRECTORY.getByName(`pages:${user}`)
+  await runInDurableObject(stub, async (object) => {
+    for (let n = 0; n < count; n += 1) object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000 + (n % 7))
+  })
+  return await tokenOf("pages", user)
+}
+
+const isNewerFirst = (sessions: readonly SessionSummary[]): boolean =>
+  sessions.every(({ active }, n) => n === 0 || active <= (sessions[n - 1]?.active ?? 0))
+
+test("[DI6] pages return every session once, also those of the same time, newest activity first", async () => {
+  const token = await fillDirectory("ann", 2 * MAX_SESSIONS_LISTED + 40)
+  const pages: SessionSummary[][] = []
+  for (let query = ""; pages.length < 4; ) {
+    const { json } = await call(`/v1/sessions${query}`, { token })
+    pages.push(json.sessions)
+    if (json.next === null) break
+    query = `?after=${json.next}`
+  }
+  expect(pages.map((page) => page.length)).toEqual([MAX_SESSIONS_LISTED, MAX_SESSIONS_LISTED, 40])
+  const all = pages.flat()
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
+  expect(isNewerFirst(all)).toBe(true)
+})
+
+test("[DI6] a page of exactly the last sessions has no next one; neither has an empty directory", async () => {
+  const token = await fillDirectory("ben", MAX_SESSIONS_LISTED)
+  expect((await call("/v1/sessions", { token })).json).toMatchObject({ next: null })
+  expect((await call("/v1/sessions", { token: await tokenOf("pages", "nobody") })).json).toEqual({
+    sessions: [],
+    next: null,
+  })
+})
+
+test("[DI6] what is used, created or erased while paging moves no other session over a page boundary", async () => {
+  const token = await fillDirectory("cleo", 2 * MAX_SESSIONS_LISTED)
+  const stub = env.DIRECTORY.getByName("pages:cleo")
+  const first = (await call("/v1/sessions", { token })).json
+  const ids = first.sessions.map(({ id }: SessionSummary) => id)
+  const isUnread = (n: number): boolean => !ids.includes(`s${String(n).padStart(3, "0")}`)
+  const [used, erased] = Array.from({ length: 2 * MAX_SESSIONS_LISTED }, (_, n) => n).filter(isUnread)
+  await stub.addSession("new", "", 5_000)
+  await stub.recordActivity(`s${String(used).padStart(3, "0")}`, 6_000)
+  await stub.recordActivity(ids.at(-1), 7_000)
+  await stub.removeSession(`s${String(erased).padStart(3, "0")}`)
+  const second = (await call(`/v1/sessions?after=${first.next}`, { token })).json
+  const rest = second.sessions.map(({ id }: SessionSummary) => id)
+  expect(rest).toHaveLength(MAX_SESSIONS_LISTED - 2)
+  expect(rest.filter((id: string) => ids.includes(id) || id === "new")).toEqual([])
+  expect(second.next).toBeNull()
+})
+
+test("[DI6] a cursor that no page returned is refused, and grants nothing of another user", async () => {
+  const token = await fillDirectory("dora", 3)
+  for (const after of [
+    "x",
+    "1",
+    "1.2",
+    "1.2.",
+    "-1.2.a",
+    "1.2.a b",
+    `1.2.${"a".repeat(65)}`,
+    `${"9".repeat(16)}.1.a`,
+  ]) {
+    const refused = await call(`/v1/sessions?after=${encodeURIComponent(after)}`, { token })
+    expect(refused).toEqual(refusal(400, "field_invalid", "after"))
+  }
+  const other = await tokenOf("pages", "eve")
+  expect((await call("/v1/sessions?after=9999.9999.s999", { token: other })).json.sessions).toEqual([])
+  expect((await call("/v1/sessions?after=9999.9999.s999", { token })).json.sessions).toHaveLength(3)
+})
+
+test("[DI6] a later page costs the rows it returns, however many sessions come before it or share its time", async () => {
+  const stub = env.DIRECTORY.getByName("pages:flat")
+  const rowsRead = await runInDurableObject(stub, (object, state) => {
+    for (let n = 0; n < 600; n += 1) object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000)
+    const cursor = state.storage.sql.exec(LIST_AFTER_SQL, 1_000, 1_000, "s100", 20)
+    expect(cursor.toArray().map(({ id }) => id)).toEqual(
+      Array.from({ length: 20 }, (_, n) => `s${String(99 - n).padStart(3, "0")}`),
+    )
     return cursor.rowsRead
   })
   expect(rowsRead).toBeLessThanOrEqual(40)

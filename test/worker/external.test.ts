@@ -113,7 +113,7 @@ describe("content", () => {
     const message = await client.untilEnd("r1")
     expect(message.segments.filter(({ type }) => type === "rich")).toEqual([])
     expect(toolsIn(message)).toMatchObject([{ name: "weather", status: "ok" }])
-    expect(textIn(message)).toBe("|See|sun|.")
+    expect(textIn(message)).toBe("|See|sun")
     await expectSame(id, client)
   })
 

@@ -1,6 +1,7 @@
 /** import-edge-cases.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
 
 import { describe, expect, test } from "vitest"
+import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { connect, pageOf } from "../support/socket.ts"
 import { exportOf, fillSession } from "./export-sample.ts"
 import { freshSession as fresh, pause, say, script, toolsIn } from "./session-helpers.ts"
@@ -61,6 +62,16 @@ describe("our own export", () => {
     const seal: object = JSON.parse(file.at(-1) ?? "")
     await importFile(there, [...file.slice(0, 3), JSON.stringify({ ...seal, tip: 99 })].join("\n"))
     expect((await pageOf(there)).messages).not.toHaveLength(0)
+  })
+
+  test("[RE36] a title that is too long is cut without splitting a surrogate pair", async () => {
+    const id = await freshSession()
+    const title = `${"x".repeat(MAX_TITLE_CHARS - 1)}😀`
+    const seal = { type: "signature", tip: null, title, records: 1, algorithm: "HMAC-SHA256", value: "x" }
+    await importFile(id, toJsonl(user({ text: "hi" }), seal))
+    expect(JSON.parse((await exportOf(id)).trimEnd().split("\n").at(-1) ?? "").title).toBe(
+      "x".repeat(MAX_TITLE_CHARS - 1),
+    )
   })
 
   test("[VE2] nor does a version that names one", async () => {

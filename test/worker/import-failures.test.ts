@@ -2,7 +2,13 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_ARGS_CHARS, MAX_IMPORTED_CALLS, MAX_MESSAGE_BYTES, MAX_RESULT_BYTES } from "../../shared/limits.ts"
+import {
+  MAX_ARGS_CHARS,
+  MAX_IMPORT_LINE_BYTES,
+  MAX_IMPORTED_CALLS,
+  MAX_MESSAGE_BYTES,
+  MAX_RESULT_BYTES,
+} from "../../shared/limits.ts"
 import { MAX_FOLDING_TRIES } from "../../worker/transfer/import-steps.ts"
 import type { Env } from "../../worker/env.ts"
 import { openLiveSession } from "../../worker/session/live-session.ts"
@@ -139,7 +145,7 @@ describe("too large", () => {
       { type: "tool_call", ...base, callId: "c1", toolName: "t", arguments: "y".repeat(MAX_ARGS_CHARS + 9) },
       { type: "tool_result", ...base, callId: "c1", ok: true, result: "y".repeat(MAX_RESULT_BYTES + 1) },
       { type: "tool_call", ...base, callId: "c2", toolName: "t" },
-      { type: "tool_result", ...base, callId: "c2", ok: true, result: "y".repeat(3_000_000) },
+      { type: "tool_result", ...base, callId: "c2", ok: true, result: "y".repeat(MAX_IMPORT_LINE_BYTES) },
     )
     expect(await importFile(id, file)).toMatchObject({
       ok: true,
@@ -189,6 +195,7 @@ describe("too large", () => {
     await importFile(id, toJsonl(...records))
     // The state after a process ended when it had folded the first turn.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      storage.sql.exec("UPDATE tool_calls SET status = 'waiting', error = NULL")
       const staging = createStagedRows(storage.sql)
       const callback = { type: "agent_callback", text: "the answer", from: "far", responseId: "far" }
       staging.addRow(1, 5, 9, JSON.stringify(callback))

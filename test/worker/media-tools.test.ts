@@ -64,7 +64,7 @@ describe("image_generate", () => {
       width: 400,
       height: 300,
     })
-    expect(saved[0]?.as).toEqual({ label: "fruit.png", mime_type: "image/png" })
+    expect(saved[0]?.as).toEqual({ label: "fruit (apples 3, pears -5.5).png", mime_type: "image/png" })
     expect(await readPng(saved[0]?.bytes ?? new Uint8Array())).toEqual({ width: 400, height: 300 })
     expect(saved[0]?.bytes).toEqual(saved[1]?.bytes)
     expect(JSON.parse(result.split("\n\n")[0] ?? "")).toMatchObject({
@@ -266,7 +266,7 @@ describe("in a session", () => {
       url: `/media/${bytes[0]}`,
       kind: "image",
       mime_type: "image/png",
-      label: "apples, pears.png",
+      label: "apples, pears (apples 3, pears 5).png",
     })
     expect((await pageOf(id)).messages[1]?.segments).toEqual(message.segments)
     const stored = await env.MEDIA.get(`${tenant}/${id}/${bytes[0]}`)

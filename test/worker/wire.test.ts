@@ -53,7 +53,7 @@ describe("the wire", () => {
     ["an answer to nothing", '{"type":"send","id":"a","content":"x","reply_to":"ghost"}', "frame_invalid"],
     [
       "a cursor from the future",
-      `{"type":"hello","protocol":2,"live":true,"epoch":"EPOCH","after":999}`,
+      `{"type":"hello","protocol":${PROTOCOL_VERSION - 1},"live":true,"epoch":"EPOCH","after":999}`,
       "frame_invalid",
     ],
     ["an empty message", '{"type":"send","id":"a","content":" \\n "}', "message_empty"],

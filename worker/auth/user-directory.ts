@@ -11,7 +11,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { DirectoryRpc, RevocationResult, RevocationState } from "../platform/rpc/directory-rpc.ts"
+import type { DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { pushRevocations } from "./revocation-push.ts"
@@ -34,8 +34,12 @@ const MIGRATIONS: readonly string[] = [
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
 ]
 
-export const LIST_SQL =
-  "SELECT id, title, created, active, running FROM sessions ORDER BY active DESC, created DESC LIMIT ?"
+const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
+/** The index ends with the primary key, so that this order, too, needs no sorting. */
+const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
+
+export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
+export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
@@ -73,15 +77,16 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     )
   }
 
-  listSessions(limit: number): SessionSummary[] {
+  listSessions(limit: number, after?: SessionCursor): SessionSummary[] {
     if (!hasSchema(this.ctx.storage.sql)) return []
-    return (
-      this.ctx.storage.sql
-        .exec<Omit<SessionSummary, "running"> & { running: number }>(LIST_SQL, limit)
-        .toArray()
-        // An earlier version stored titles with controls.
-        .map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
-    )
+    type ListedRow = Omit<SessionSummary, "running"> & { running: number }
+    const { sql } = this.ctx.storage
+    const rows =
+      after === undefined
+        ? sql.exec<ListedRow>(LIST_SQL, limit)
+        : sql.exec<ListedRow>(LIST_AFTER_SQL, after.active, after.created, after.id, limit)
+    // An earlier version stored titles with controls.
+    return rows.toArray().map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
   }
 
   setRunning(id: string, running: boolean): void {

@@ -22,6 +22,8 @@ import {
   HELLO_MS,
   IMPORT_RESPONSE_MS,
   IMPORT_IDLE_MS,
+  IMPORT_TOTAL_MS,
+  IMPORT_UPLOAD_MS,
   IMPORT_STAGING_MS,
   MAX_RETRY_AFTER_MS,
   MODEL_FIRST_BYTE_MS,
@@ -56,6 +58,8 @@ export interface TimeLimits {
   readonly producerTurnMs: number
   readonly importStagingMs: number
   readonly importIdleMs: number
+  readonly importUploadMs: number
+  readonly importTotalMs: number
   readonly importResponseMs: number
   readonly uploadMs: number
   readonly refusedUploadMs: number
@@ -88,6 +92,8 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     producerTurnMs: scaleMs(PRODUCER_TURN_MS),
     importStagingMs: scaleMs(IMPORT_STAGING_MS),
     importIdleMs: scaleMs(IMPORT_IDLE_MS),
+    importUploadMs: scaleMs(IMPORT_UPLOAD_MS),
+    importTotalMs: scaleMs(IMPORT_TOTAL_MS),
     importResponseMs: scaleMs(IMPORT_RESPONSE_MS),
     uploadMs: scaleMs(MAX_UPLOAD_MS),
     refusedUploadMs: scaleMs(REFUSED_UPLOAD_MS),

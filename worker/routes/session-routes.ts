@@ -16,9 +16,11 @@ import {
   PROTOCOL_VERSION,
 } from "../../shared/limits.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
+import type { SessionPage } from "../../shared/protocol/http-body.ts"
 import { AGENT_SESSION_PREFIX } from "../agent/ask-request.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
+import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
@@ -74,6 +76,25 @@ const pageSchema = v.object({
   before: v.optional(v.pipe(decimalSchema, v.minValue(1))),
 })
 
+/** `after` is a position in the session list, as `sessionCursorToText` writes it. */
+const listSchema = v.object({
+  after: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,15}\.\d{1,15}\.[A-Za-z0-9_-]{1,64}(\.[^.\s]{1,200})?$/),
+      v.transform((text): SessionCursor => {
+        // A session key may have a dot of its own.
+        const [active, created, ...key] = text.split(".")
+        return { active: Number(active), created: Number(created), id: key.join(".") }
+      }),
+    ),
+  ),
+})
+
+function sessionCursorToText({ active, created, id }: SessionCursor): string {
+  return `${active}.${created}.${id}`
+}
+
 const exportSchema = v.object({
   after: v.optional(decimalSchema),
   format: v.optional(v.picklist(["jsonl", "markdown"]), "jsonl"),
@@ -103,8 +124,18 @@ sessionRoutes.post("/", async (context) => {
 })
 
 sessionRoutes.get("/", async (context) => {
-  const sessions = await directoryStub(context.env, context.get("claims")).listSessions(MAX_SESSIONS_LISTED)
-  return context.json({ sessions: sessions.map((session) => ({ ...session, id: keyToPublicId(session.id) })) })
+  const query = readQuery(context, listSchema)
+  if (!query.ok) return faultToResponse(query.fault)
+  const { after } = query.value
+  const directory = directoryStub(context.env, context.get("claims"))
+  // One more than a page has, to know whether there is a next page.
+  const limit = MAX_SESSIONS_LISTED + 1
+  const found = await (after === undefined ? directory.listSessions(limit) : directory.listSessions(limit, after))
+  const page = found.slice(0, MAX_SESSIONS_LISTED)
+  const last = found.length > page.length ? page.at(-1) : undefined
+  const next = last === undefined ? null : sessionCursorToText(last)
+  const sessions = page.map((session) => ({ ...session, id: keyToPublicId(session.id) }))
+  return context.json({ sessions, next } satisfies SessionPage)
 })
 
 sessionRoutes.patch("/:id", requireSession, async (context) => {

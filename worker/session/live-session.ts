@@ -342,7 +342,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       resolver: host.resolver,
       times: host.times,
       staging: createStagedRows(this.storageGate.sql),
-      assetCopier: createAssetCopier(env.MEDIA, row, this.assets),
+      assetCopier: createAssetCopier(env, row, this.assets),
       getSealKey: async () => await this.#deriveSealKey(),
       now: Date.now,
       armAlarm: this.#armAlarmIfOpen,

@@ -5,6 +5,7 @@
  */
 
 import type { ToolCall } from "../../shared/protocol/message.ts"
+import type { PartTimes } from "../../shared/protocol/part-times.ts"
 import { toJsonColumn } from "./columns.ts"
 import type { Database, Row } from "./database.ts"
 import { chunkToOpenColumn, rowToChunk, type TextChunk } from "./row-codec.ts"
@@ -18,8 +19,8 @@ export function createPartRows(database: Database) {
     /** Copies the parts of the first `steps` steps of the message at `from` to the one at `to`. */
     copySteps(from: number, to: number, steps: number, seq: number): void {
       queryAll(
-        `INSERT INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants)
-         SELECT ?, part, n, kind, step, ?, 0, ms, NULL, text, grants FROM leaf WHERE pos = ? AND step <= ?`,
+        `INSERT INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants, times)
+         SELECT ?, part, n, kind, step, ?, 0, ms, NULL, text, grants, times FROM leaf WHERE pos = ? AND step <= ?`,
         to,
         seq,
         from,
@@ -27,9 +28,9 @@ export function createPartRows(database: Database) {
       )
       queryAll(
         `INSERT INTO tool_calls (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel,
-           ephemeral, approval, output_size, media)
+           ephemeral, approval, output_size, media, times)
          SELECT ?, part, step, ?, call_id, name, args, result, status, error, ordinal, card, channel,
-           ephemeral, approval, output_size, media FROM tool_calls WHERE pos = ? AND step <= ?`,
+           ephemeral, approval, output_size, media, times FROM tool_calls WHERE pos = ? AND step <= ?`,
         to,
         seq,
         from,
@@ -47,8 +48,8 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
 
     putChunk(pos: number, seq: number, chunk: TextChunk): void {
       queryAll(
-        `INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT OR REPLACE INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants, times)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         pos,
         chunk.part,
         chunk.n,
@@ -60,6 +61,7 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
         chunk.held,
         chunk.text,
         toJsonColumn(chunk.grants ?? null),
+        toJsonColumn(chunk.times ?? null),
       )
     },
 
@@ -82,18 +84,33 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
   }
 }
 
-function createCallRows({ queryAll }: Database) {
+function createCallRows({ queryAll, queryFirst }: Database) {
   return {
     readCallRows(pos: number): Row[] {
       return queryAll("SELECT * FROM tool_calls WHERE pos = ? ORDER BY part", pos)
     },
 
-    putCall(pos: number, part: number, step: number, seq: number, call: ToolCall): void {
+    /** Whether a call of the message has no final result. */
+    hasOpenCallAt(pos: number): boolean {
+      const query = "SELECT 1 FROM tool_calls WHERE pos = ? AND status IN ('queued', 'running', 'waiting') LIMIT 1"
+      return queryFirst(query, pos) !== null
+    },
+
+    /** The next message after a position with a call that waits for its final result; null if there is none. */
+    findWaitingCallAfter(pos: number): number | null {
+      const row = queryFirst(
+        "SELECT pos FROM tool_calls WHERE pos > ? AND status = 'waiting' ORDER BY pos LIMIT 1",
+        pos,
+      )
+      return row === null ? null : Number(row["pos"])
+    },
+
+    putCall(pos: number, part: number, step: number, seq: number, call: ToolCall, times?: PartTimes): void {
       queryAll(
         `INSERT OR REPLACE INTO tool_calls
          (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral,
-          approval, output_size, media)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          approval, output_size, media, times)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         pos,
         part,
         step,
@@ -111,6 +128,7 @@ function createCallRows({ queryAll }: Database) {
         call.approval,
         toJsonColumn(call.outputSize),
         call.media.length === 0 ? null : toJsonColumn(call.media),
+        toJsonColumn(times ?? null),
       )
     },
   }

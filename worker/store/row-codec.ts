@@ -17,6 +17,7 @@ import {
   type Summary,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
+import type { PartTimes } from "../../shared/protocol/part-times.ts"
 import { type AgentView, GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
 import type { SessionGroup } from "../platform/rpc/session-types.ts"
 import type { Row } from "./database.ts"
@@ -78,6 +79,8 @@ export interface TextChunk {
   readonly held: string | null
   /** Grants of the part's directives, on the last chunk of a part. */
   readonly grants?: Grants
+  /** Times of the part, on its last chunk. */
+  readonly times?: PartTimes
   readonly text: string
 }
 
@@ -88,6 +91,7 @@ interface TranscriptMeta {
   readonly metrics: Metrics | null
   /** Omitted if empty. */
   readonly attachments?: readonly Asset[]
+  readonly endedAt?: string
 }
 
 /** Values of the `open` column of `leaf`. A part is cut if its turn ended in the middle of it. */
@@ -138,9 +142,10 @@ export function rowToPosition(row: Row): Omit<StoredMessage, "message"> {
 }
 
 export function messageToMeta(message: Message): string {
-  const { reply_to, mode, metrics, attachments } = message
+  const { reply_to, mode, metrics, attachments, endedAt } = message
   const files = attachments.length === 0 ? {} : { attachments }
-  return JSON.stringify({ reply_to, mode, metrics, ...files } satisfies TranscriptMeta)
+  const ending = endedAt === undefined ? {} : { endedAt }
+  return JSON.stringify({ reply_to, mode, metrics, ...files, ...ending } satisfies TranscriptMeta)
 }
 
 /** Reads a message without its parts. */
@@ -243,6 +248,7 @@ export function rowToWithdrawnMessage(row: Row): StoredMessage {
 
 export function rowToChunk(row: Row): TextChunk {
   const grants = parseJsonColumn<Grants>(row["grants"])
+  const times = parseJsonColumn<PartTimes>(row["times"])
   return {
     part: Number(row["part"]),
     n: Number(row["n"]),
@@ -253,6 +259,7 @@ export function rowToChunk(row: Row): TextChunk {
     ms: columnToNumberOrNull(row["ms"]),
     held: columnToTextOrNull(row["held"]),
     ...(grants === null ? {} : { grants }),
+    ...(times === null ? {} : { times }),
     text: columnToText(row["text"]),
   }
 }
@@ -286,18 +293,21 @@ export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[])
   }
   for (const row of callRows) {
     const part = Number(row["part"])
-    parts[part] = { type: "tool_call", step: Number(row["step"]), call: rowToToolCall(row, outputs.get(part) ?? "") }
+    const times = parseJsonColumn<PartTimes>(row["times"])
+    const call = rowToToolCall(row, outputs.get(part) ?? "")
+    parts[part] = { type: "tool_call", step: Number(row["step"]), call, ...(times === null ? {} : { times }) }
   }
   return parts
 }
 
-/** `open`, `ms` and the extras are those of the last chunk. */
+/** `open`, `ms`, the times and the extras are those of the last chunk. */
 function appendChunk(part: Part | undefined, chunk: TextChunk): Part {
   const before = part === undefined || part.type === "tool_call" ? "" : part.text
   const { step, open, ms } = chunk
+  const times = chunk.times === undefined ? {} : { times: chunk.times }
   return chunk.kind === "thinking"
-    ? { type: "thinking", step, text: before + chunk.text, open, ms }
-    : { type: "text", step, text: before + chunk.text, open, ...textPartExtras(chunk) }
+    ? { type: "thinking", step, text: before + chunk.text, open, ms, ...times }
+    : { type: "text", step, text: before + chunk.text, open, ...textPartExtras(chunk), ...times }
 }
 
 type TextPartExtras = Pick<TextChunk, "cut" | "grants">

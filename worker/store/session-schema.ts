@@ -116,6 +116,14 @@ export const MIGRATIONS: readonly string[] = [
   // Late answers to a version that is not active: `open` is 2, and `reply` holds the AskAnswer as JSON.
   `ALTER TABLE asked ADD COLUMN reply TEXT;
    CREATE INDEX asked_held ON asked (open) WHERE open = 2`,
+  // Times of parts, and staged records that are larger than a row.
+  `-- JSON: PartTimes, in leaf on the last row of a part.
+   ALTER TABLE tool_calls ADD COLUMN times TEXT;
+   ALTER TABLE leaf ADD COLUMN times TEXT;
+   ALTER TABLE staged ADD COLUMN pieces INTEGER NOT NULL DEFAULT 0;
+   CREATE TABLE staged_piece (                         -- what follows the text in the staged row
+     n INTEGER NOT NULL, i INTEGER NOT NULL, text TEXT NOT NULL,
+     PRIMARY KEY (n, i)) WITHOUT ROWID`,
 ]
 
 /** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */

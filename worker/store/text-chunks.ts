@@ -41,7 +41,7 @@ export function createChunkWriter(store: SessionStore, pos: number, isNew = fals
     for (;;) {
       const chunkEnd = findCutIndex(cursor.tail, MAX_TEXT_CHUNK_CHARS)
       const isLast = chunkEnd === cursor.tail.length
-      const { cut: _cut, grants: _grants, ...rest } = update
+      const { cut: _cut, grants: _grants, times: _times, ...rest } = update
       const state = isLast ? update : { ...rest, open: true, ms: null, held: null }
       store.putChunk(pos, seq, { ...state, n: cursor.n, text: cursor.tail.slice(0, chunkEnd) })
       if (isLast) return

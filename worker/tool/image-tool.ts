@@ -111,7 +111,7 @@ async function runImageTool(args: ToolArgs, env: ImageEnv, ctx: ToolContext): Pr
 function describeImage({ kind, prompt, title, data }: ImageRequest): string {
   if (kind !== "chart") return title ?? prompt
   const figures = data.map(({ label, value }) => `${label} ${value}`).join(", ")
-  return title === undefined ? `Chart of ${figures}` : `${title} (${figures})`
+  return `${title ?? prompt} (${figures})`
 }
 
 async function generateImage(

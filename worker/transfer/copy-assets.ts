@@ -1,5 +1,5 @@
 /**
- * copy-assets.ts: copies the assets of a sealed import from the session that exported them.
+ * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if it is the same user's.
  *
  * An asset id is assigned by the server and never reused, so the session in a record is only a hint of where the bytes are.
  * Assets that already exist are skipped, so that copying continues after a restart.
@@ -12,28 +12,46 @@ import type { BadLine } from "../../shared/protocol/http-body.ts"
 import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
+import type { Env } from "../env.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import { createPrivateKey } from "../platform/session-key.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
 import { assetObjectKey } from "../asset/bucket.ts"
 import { pipeAndHash } from "../asset/asset-upload.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { StagedFile } from "./import-state.ts"
 import { ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
+import { createYielder } from "./yielder.ts"
 
 export interface AssetCopier {
   readonly assets: AssetRows
-  /** Copies an asset from another session of the tenant. Returns the SHA-256 of its bytes, or null if they no longer exist. */
+  /**
+   * Copies an asset from another session of the same user. Returns the SHA-256 of its bytes, or null if the session is
+   * not the user's or no longer has them (SPEC RE37).
+   */
   copy(from: string, asset: Asset): Promise<string | null>
 }
 
+/** The other session objects of the tenant. */
+type SessionsEnv = Pick<Env, "MEDIA" | "SESSION">
+
 export function createAssetCopier(
-  bucket: R2Bucket,
-  { tenant, id }: Pick<SessionRow, "tenant" | "id">,
+  { MEDIA: bucket, SESSION }: SessionsEnv,
+  { tenant, user, id }: Pick<SessionRow, "tenant" | "user" | "id">,
   assets: AssetRows,
 ): AssetCopier {
+  const findOwnSession = async (publicId: string): Promise<string | null> => {
+    for (const key of [publicId, createPrivateKey(publicId, user)]) {
+      if ((await sessionStub({ SESSION }, tenant, key).checkOwner({ tenant, user })).ok) return key
+    }
+    return null
+  }
   return {
     assets,
     async copy(from, asset) {
-      const found = await bucket.get(assetObjectKey({ tenant, session: from }, asset.id))
+      // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
+      const source = await findOwnSession(from)
+      const found = source === null ? null : await bucket.get(assetObjectKey({ tenant, session: source }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found
       const options = {
@@ -55,6 +73,9 @@ export interface CopyHost {
   readonly now: () => number
 }
 
+/** Assets between yields. Those that are not copied cost no wait for the bucket. */
+const YIELD_EVERY_ASSETS = 32
+
 /**
  * Copies the assets of a sealed file; those of any other file are not copied (SPEC RE25, RE26). Assets that no longer
  * exist are added to the skipped lines.
@@ -66,8 +87,10 @@ export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Prom
   if (staged.isSealed !== true) return { ...staged, isCarried: true }
   const bad: BadLine[] = []
   let missing = 0
+  const yieldIfDue = createYielder(YIELD_EVERY_ASSETS)
   for (const rows of host.staging.readAssetBatches()) {
     for (const row of rows) {
+      await yieldIfDue()
       const fault = await copyStagedAsset(host, row)
       if (fault === null) continue
       missing += 1

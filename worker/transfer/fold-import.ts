@@ -7,6 +7,7 @@
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
 import { parseJsonToDepth } from "../../shared/json-depth.ts"
+import { interruptPart, type Part } from "../../shared/protocol/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import type { StagedFile } from "./import-state.ts"
 import { type FoldingProgress, ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
@@ -30,11 +31,35 @@ export interface FoldResult {
 export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Promise<FoldResult> {
   const fold = new Fold(host, staged)
   const yieldIfDue = createYielder(FOLD_YIELD_BATCHES)
+  const yieldNow = createYielder(1)
   for (let rows = fold.readNext(); rows.length > 0; rows = fold.readNext()) {
-    for (const row of rows) fold.addRow(row)
+    // A late event reads its message again, so each one is a step of its own (SPEC RE41).
+    for (const row of rows) if (fold.addRow(row)) await yieldNow()
     await yieldIfDue()
   }
-  return fold.finish()
+  const result = fold.finish()
+  await settleWaitingCalls(host)
+  return result
+}
+
+/**
+ * Interrupts the calls whose final result is not in the file: nobody is going to send it (SPEC RE44). Can be repeated.
+ */
+async function settleWaitingCalls({ store, readSeq }: FoldingHost): Promise<void> {
+  const yieldNow = createYielder(1)
+  for (let pos = store.findWaitingCallAfter(0); pos !== null; pos = store.findWaitingCallAfter(pos)) {
+    const message = store.findMessageAt(pos)?.message
+    store.atomically(() => interruptWaitingCalls(store, readSeq(), pos, message?.parts ?? []))
+    await yieldNow()
+  }
+}
+
+function interruptWaitingCalls(store: FoldingHost["store"], seq: number, pos: number, parts: readonly Part[]): void {
+  for (const [at, part] of parts.entries()) {
+    const interrupted = interruptPart(part)
+    if (interrupted === part || interrupted.type !== "tool_call") continue
+    store.putCall(pos, at, part.step, seq, interrupted.call, interrupted.times)
+  }
 }
 
 class Fold {
@@ -69,8 +94,8 @@ class Fold {
     return this.#staged.isPlaced ? staging.readNextInFileOrder(this.#last.n) : staging.readNextByTime(this.#last)
   }
 
-  /** Assembles a row, and commits the turn that it completes. */
-  addRow(row: StagedRow): void {
+  /** Assembles a row, and commits the turn that it completes. Returns whether that changed an earlier turn. */
+  addRow(row: StagedRow): boolean {
     const record = rowToRecord(row)
     const assembled = record === null ? [] : this.#assembler.addRecord(record, this.#toRecordNumber(row.n))
     // The record that completes a turn belongs to the next one, so the progress ends before it.
@@ -79,6 +104,7 @@ class Fold {
     if (isTurnComplete) this.#pendingRecords = 0
     if (record !== null && record.type !== "signature") this.#pendingRecords += 1
     this.#last = { at: row.at, n: row.n }
+    return assembled.some((item) => item.kind === "late" && item.events.length > 0)
   }
 
   /** Commits the last turn. */
@@ -115,5 +141,10 @@ function createRecordNumbering(staging: StagedRows): (n: number) => number {
 /** Parses a staged row. It was valid when it was staged. */
 function rowToRecord({ line, at }: StagedRow): StreamRecord | null {
   const record = parseRecord(parseJsonToDepth(line))
-  return record.ok ? { ...record.value, timestamp: new Date(at).toISOString() } : null
+  if (!record.ok) return null
+  const timestamp = new Date(at).toISOString()
+  const { value } = record
+  if (value.type !== "assistant_message" || value.started === undefined) return { ...value, timestamp }
+  const startMs = Date.parse(value.started)
+  return { ...value, timestamp, started: Number.isNaN(startMs) ? undefined : new Date(startMs).toISOString() }
 }

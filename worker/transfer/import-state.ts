@@ -28,6 +28,8 @@ export interface StagingState {
   readonly of: number
   /** When a part last started or ended, in milliseconds since 1970. */
   readonly touched: number
+  /** When the first part started, in milliseconds since 1970. Absent in a state of an earlier version. */
+  readonly began?: number
 }
 
 /** All parts are staged. */

@@ -12,9 +12,11 @@ import type { TimeLimits } from "../platform/time-limits.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { type AssetCopier, copyStagedAssets } from "./copy-assets.ts"
 import type { FoldingHost } from "./fold-import.ts"
-import type { FoldingTries, StagedFile } from "./import-state.ts"
+import type { FoldingTries, StagedFile, StagingState } from "./import-state.ts"
 import type { StagedRows } from "./staged-rows.ts"
 import { computeFileSource, verifySeal } from "./verify-seal.ts"
+import type { UploadTimes } from "./upload-lines.ts"
+import { createYielder } from "./yielder.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 /**
@@ -51,7 +53,9 @@ export async function stageUploadedPart(
   body: ReadableStream<Uint8Array>,
   recordsByPart: Map<number, number>,
 ): Promise<Result<null>> {
-  const markTouched = (): void => staging.setState({ step: "staging", of, touched: now() })
+  const known = staging.readState()
+  const began = (known?.step === "staging" && of > 1 ? known.began : undefined) ?? now()
+  const markTouched = (): void => staging.setState({ step: "staging", of, touched: now(), began })
   recordsByPart.set(part, 0)
   try {
     store.atomically(() => {
@@ -59,19 +63,35 @@ export async function stageUploadedPart(
       else staging.deletePart(part)
       markTouched()
     })
+    await deleteRows(staging, part)
     const onRecords = (records: number): void => void recordsByPart.set(part, records)
+    const upload = { part, of, body, times: readUploadTimes(times), onRecords }
     // Loaded on demand, because few sessions import a file.
     const { stagePart } = await import("./stage-upload.ts")
-    const staged = await stagePart(staging, store.atomically, { part, of, body, idleMs: times.importIdleMs, onRecords })
+    const staged = await stagePart(staging, store.atomically, upload)
+    if (!staged.ok) await deleteRows(staging, part)
     store.atomically(() => {
       if (staged.ok) staging.putPart(part, staged.value)
-      else staging.deletePart(part)
       markTouched()
     })
     return staged.ok ? succeed(null) : staged
   } finally {
     recordsByPart.delete(part)
   }
+}
+
+async function deleteRows(staging: StagedRows, part: number): Promise<void> {
+  const yieldToOthers = createYielder(1)
+  while (staging.deleteRows(part)) await yieldToOthers()
+}
+
+export function readUploadTimes({ importIdleMs, importUploadMs }: TimeLimits): UploadTimes {
+  return { idleMs: importIdleMs, totalMs: importUploadMs }
+}
+
+/** When a file is dropped whose parts are still missing, in milliseconds since 1970 (SPEC RE31, RE40). */
+export function computeStagingEnd({ touched, began = touched }: StagingState, times: TimeLimits): number {
+  return Math.min(touched + times.importStagingMs, began + times.importTotalMs)
 }
 
 /** Combines the staged parts into one file that is ready to be folded. False if it has no usable record. */
@@ -83,8 +103,6 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
   const bad = tallies.flatMap((tally) => tally.bad).slice(0, MAX_BAD_LINES)
   const sources = tallies.map(({ source }) => source)
   store.atomically(() => {
-    let timeMs = 0
-    for (const part of staging.readParts().keys()) timeMs = staging.fillMissingTimes(part, timeMs)
     const isPlaced = tallies.some((tally) => tally.isPlaced)
     const kinds = addTotals(tallies.map((tally) => tally.kinds ?? {}))
     const title = tallies.findLast((tally) => (tally.title ?? "") !== "")?.title ?? ""
@@ -102,6 +120,7 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
   let state = staging.readState()
   if (state?.step !== "folding") return
   if (state.isSealed === null) {
+    await fillMissingTimes(staging)
     state = await identifyFile(host, state)
     staging.setState(state)
   }
@@ -109,6 +128,7 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
     state = await copyStagedAssets(host, state)
     staging.setState(state)
   }
+  // Loaded on demand, because few sessions import a file.
   const { foldStagedFile } = await import("./fold-import.ts")
   const { drift } = await foldStagedFile(host, state)
   const done: StagedFile = { ...state, step: "done", messages: staging.countMessages() }
@@ -120,6 +140,16 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
   const { records, skipped, isSealed } = done
   host.log("import_end", { records, skipped, drift, sealed: isSealed })
   await host.onFolded(done)
+}
+
+/** Gives the records at the start of a part that have no time the last time of the part before. Can be repeated. */
+async function fillMissingTimes(staging: StagedRows): Promise<void> {
+  const yieldToOthers = createYielder(1)
+  let timeMs = 0
+  for (const part of staging.readParts().keys()) {
+    while (staging.fillMissingTimes(part, timeMs)) await yieldToOthers()
+    timeMs = staging.readLastTime(part) ?? timeMs
+  }
 }
 
 /** Adds the digest of the whole file and the result of verifying its seal. */

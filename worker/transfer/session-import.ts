@@ -15,12 +15,14 @@ import { readImportProgress } from "./import-progress.ts"
 import type { StagedFile } from "./import-state.ts"
 import {
   canRetryFolding,
+  computeStagingEnd,
   completeStaging,
   countFoldingTries,
   dropImport,
   failImport,
   foldStagedImport,
   type ImportHost,
+  readUploadTimes,
   stageUploadedPart,
 } from "./import-steps.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
@@ -63,7 +65,7 @@ export class Importer {
     const { staging, times, now } = this.#host
     const state = staging.readState()
     if (state?.step === "folding") return now() + times.alarmMs
-    return state?.step === "staging" ? state.touched + times.importStagingMs : null
+    return state?.step === "staging" ? computeStagingEnd(state, times) : null
   }
 
   /** Continues an import from its stored state, or drops one that was not completed in time. */
@@ -74,7 +76,7 @@ export class Importer {
     this.#pause.begin()
     if (state.step !== "staging") return await this.#startFolding()
     // A whole file is lost with the process that received it. Of a file in parts, the missing ones may still arrive.
-    const isLost = state.of === 1 || state.touched + times.importStagingMs <= now()
+    const isLost = state.of === 1 || computeStagingEnd(state, times) <= now()
     if (this.#recordsByPart.size === 0 && isLost) await this.#drop()
   }
 
@@ -97,7 +99,7 @@ export class Importer {
     body: ReadableStream<Uint8Array>,
   ): Promise<Result<ImportAnswer>> {
     const { computePartSource } = await import("./stage-upload.ts")
-    const source = await computePartSource(body, part, this.#host.times.importIdleMs)
+    const source = await computePartSource(body, part, readUploadTimes(this.#host.times))
     if (!source.ok) return source
     const knownSource = known.sources.length === 1 ? known.sources[0] : known.source
     const isSamePart = known.sources.length === of && known.sources[part - 1] === source.value

@@ -12,10 +12,11 @@ import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { type ChatEvent, chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
 import { createHistoryReader, listConversations } from "../../shared/ingest/history/history-reader.ts"
 import { formatTime } from "../platform/iso-time.ts"
-import { MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_STAGED_BYTES } from "../../shared/limits.ts"
+import { MAX_BAD_LINES, MAX_IMPORT_LINE_BYTES, MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
-import { readUploadLines, UnreadableUploadError } from "./upload-lines.ts"
+import { checkRecordCount, readUploadLines, UnreadableUploadError, type UploadTimes } from "./upload-lines.ts"
+import { createYielder } from "./yielder.ts"
 import type { Line } from "../../shared/ingest/line-splitter.ts"
 import { createRecordDigest, recordToSealedLine } from "./export-seal.ts"
 import type { PartTally } from "./import-state.ts"
@@ -25,14 +26,13 @@ export interface PartUpload {
   readonly part: number
   readonly of: number
   readonly body: ReadableStream<Uint8Array>
-  /** Maximum silence in milliseconds. */
-  readonly idleMs: number
+  readonly times: UploadTimes
   /** Called with the number of records received so far. */
   readonly onRecords: (records: number) => void
 }
 
 /**
- * Stages one part (SPEC RE6, RE9–RE11, RE20, RE28–RE36).
+ * Stages one part (SPEC RE6, RE9–RE11, RE20, RE28–RE41).
  *
  * Errors: those of `readUploadLines`; some rows may be stored then.
  * Cost: linear, with the memory of one chunk, the longest line and one batch.
@@ -47,22 +47,16 @@ export async function stagePart(
   const recordReader = createRecordReader(part)
   const rows = createRowBatcher(staging, atomically, part)
   const digest = createRecordDigest()
-  const stageRecords = (read: Iterable<NumberedRecord>): void => {
-    const lines: string[] = []
-    for (const { n, result: one } of read) {
-      if (one.ok) lines.push(rows.addRecord(one.value))
-      else partTally.skipLine(n, one.fault)
-    }
-    digest.add(lines)
-  }
   try {
-    for await (const lines of readUploadLines(upload.body, upload.idleMs)) {
-      for (const line of lines) stageRecords(recordReader.readLine(line))
+    for await (const batch of readRecordBatches(recordReader, upload.body, upload.times)) {
+      for (const { n, result: one } of batch) {
+        if (one.ok) rows.addRecord(one.value)
+        else partTally.skipLine(n, one.fault)
+      }
       rows.flush()
+      digest.add(listUsableLines(batch))
       upload.onRecords(rows.countRecords())
     }
-    stageRecords(recordReader.end())
-    rows.flush()
   } catch (error) {
     if (error instanceof UnreadableUploadError) return fail(error.fault)
     throw error
@@ -109,8 +103,7 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
     countRecords: () => records,
     isPlaced: () => isPlaced,
     isEmpty: () => rows === 0,
-    /** Adds a record and returns its line. */
-    addRecord({ record, line }: ParsedRecord): string {
+    addRecord({ record, line }: ParsedRecord): void {
       rows += 1
       if (record.type !== "signature") records += 1
       isPlaced ||= "pos" in record
@@ -118,7 +111,6 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
       batch.push([rows, timeMs, line, findAssetHome(record)])
       chars += line.length
       if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) flush()
-      return line
     },
   }
 }
@@ -140,8 +132,50 @@ interface NumberedRecord {
   readonly result: Result<ParsedRecord>
 }
 
+/** Records that are read before other requests of the process get their turn: a few milliseconds. */
+export const YIELD_EVERY_RECORDS = 256
+
+/**
+ * Reads the records of an upload, a few at a time. Other requests run in between (SPEC RE41).
+ *
+ * Errors: those of `readUploadLines`. An upload with too many records is refused like one with too many lines.
+ */
+async function* readRecordBatches(
+  reader: RecordReader,
+  body: ReadableStream<Uint8Array>,
+  times: UploadTimes,
+): AsyncGenerator<readonly NumberedRecord[]> {
+  const yieldToOthers = createYielder(1)
+  let records = 0
+  async function* readBatches(read: Iterable<NumberedRecord>): AsyncGenerator<readonly NumberedRecord[]> {
+    let batch: NumberedRecord[] = []
+    for (const record of read) {
+      records += 1
+      checkRecordCount(records)
+      batch.push(record)
+      if (batch.length < YIELD_EVERY_RECORDS) continue
+      yield batch
+      batch = []
+      await yieldToOthers()
+    }
+    yield batch
+    await yieldToOthers()
+  }
+  function* readLines(lines: readonly Line[]): Generator<NumberedRecord> {
+    for (const line of lines) yield* reader.readLine(line)
+  }
+  for await (const lines of readUploadLines(body, times)) yield* readBatches(readLines(lines))
+  yield* readBatches(reader.end())
+}
+
+function listUsableLines(batch: readonly NumberedRecord[]): string[] {
+  return batch.flatMap(({ result }) => (result.ok ? [result.value.line] : []))
+}
+
 /** Maximum size of a file that is a single JSON document, in UTF-16 code units. Such a file is buffered. */
 const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
+
+type RecordReader = ReturnType<typeof createRecordReader>
 
 /** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
 function createRecordReader(part: number) {
@@ -214,7 +248,8 @@ function checkRecordSize(record: StreamRecord, json: object): Result<ParsedRecor
     return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
   }
   const line = recordToSealedLine(json)
-  if (countUtf8Bytes(line) > MAX_STAGED_BYTES) return fail({ reason: "body_too_large", max: MAX_STAGED_BYTES })
+  if (countUtf8Bytes(line) > MAX_IMPORT_LINE_BYTES)
+    return fail({ reason: "body_too_large", max: MAX_IMPORT_LINE_BYTES })
   return succeed({ record, line })
 }
 
@@ -232,21 +267,17 @@ function parseTimeMs({ timestamp }: StreamRecord): number | null {
 export async function computePartSource(
   body: ReadableStream<Uint8Array>,
   part: number,
-  idleMs: number,
+  times: UploadTimes,
 ): Promise<Result<string>> {
   const reader = createRecordReader(part)
   const digest = createRecordDigest()
   let records = 0
-  const digestRecords = (read: Iterable<NumberedRecord>): void => {
-    const lines: string[] = []
-    for (const { result: one } of read) if (one.ok) lines.push(one.value.line)
-    records += lines.length
-    digest.add(lines)
-  }
   try {
-    for await (const lines of readUploadLines(body, idleMs))
-      for (const line of lines) digestRecords(reader.readLine(line))
-    digestRecords(reader.end())
+    for await (const batch of readRecordBatches(reader, body, times)) {
+      const lines = listUsableLines(batch)
+      records += lines.length
+      digest.add(lines)
+    }
   } catch (error) {
     if (error instanceof UnreadableUploadError) return fail(error.fault)
     throw error

@@ -6,6 +6,7 @@
  */
 
 import { MAX_IMPORTED_PENDING_CALLS } from "../../shared/limits.ts"
+import { findCutIndex } from "../../shared/text/cut-text.ts"
 import { toJsonColumn } from "../store/columns.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
 import type { ImportState, PartTally } from "./import-state.ts"
@@ -32,9 +33,13 @@ export const UNKNOWN_TIME_MS = Number.MIN_SAFE_INTEGER
 export const BATCH_ROWS = 32
 export const BATCH_CHARS = 16 * 1024
 
+/** Maximum number of rows that one statement changes: a few milliseconds. */
+const SLICE_ROWS = 1024
+
 export type StagedRows = ReturnType<typeof createStagedRows>
 
-type SqlStagedRow = { readonly [K in keyof StagedRow]: StagedRow[K] }
+/** `pieces`: how many rows of `staged_piece` continue the line. */
+type SqlStagedRow = { readonly [K in keyof StagedRow]: StagedRow[K] } & { readonly pieces: number }
 
 export function createStagedRows(sql: SqlExecutor) {
   return {
@@ -60,42 +65,75 @@ function getRowRange(part: number): readonly [from: number, to: number] {
 
 function createRecordWrites(sql: SqlExecutor) {
   return {
-    /** Adds the record with index `i` of a part. */
+    /** Adds the record with index `i` of a part. A line that is larger than a row is stored in pieces. */
     addRow(part: number, i: number, at: number, line: string, home: string | null = null): void {
       const n = part * ROWS_PER_PART + i
-      sql.exec("INSERT OR REPLACE INTO staged (n, at, line, home) VALUES (?, ?, ?, ?)", n, at, line, home)
+      const [head = "", ...pieces] = cutIntoPieces(line)
+      const insert = "INSERT OR REPLACE INTO staged (n, at, line, home, pieces) VALUES (?, ?, ?, ?, ?)"
+      sql.exec(insert, n, at, head, home, pieces.length)
+      for (const [at, text] of pieces.entries()) {
+        sql.exec("INSERT OR REPLACE INTO staged_piece (n, i, text) VALUES (?, ?, ?)", n, at, text)
+      }
     },
 
     /**
-     * Gives the rows at the start of a part that have no time the last time of the part before. Returns the last time of
-     * this part.
+     * Gives rows at the start of a part that have no time the last time of the part before, at most SLICE_ROWS. Returns
+     * whether there may be more.
      */
-    fillMissingTimes(part: number, previousTimeMs: number): number {
-      const [from, to] = getRowRange(part)
-      sql.exec("UPDATE staged SET at = ? WHERE at = ? AND n >= ? AND n < ?", previousTimeMs, UNKNOWN_TIME_MS, from, to)
-      const last = sql.exec("SELECT at FROM staged WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1", from, to)
-      return Number(last.toArray()[0]?.["at"] ?? previousTimeMs)
+    fillMissingTimes(part: number, previousTimeMs: number): boolean {
+      const slice = "SELECT n FROM staged WHERE at = ? AND n >= ? AND n < ? LIMIT ?"
+      const update = `UPDATE staged SET at = ? WHERE n IN (${slice}) RETURNING n`
+      const filled = sql.exec(update, previousTimeMs, UNKNOWN_TIME_MS, ...getRowRange(part), SLICE_ROWS)
+      return filled.toArray().length === SLICE_ROWS
+    },
+
+    /** The time of the last row of a part; undefined if the part has no rows. */
+    readLastTime(part: number): number | undefined {
+      const query = "SELECT at FROM staged WHERE n >= ? AND n < ? ORDER BY n DESC LIMIT 1"
+      const [last] = sql.exec<{ at: number }>(query, ...getRowRange(part)).toArray()
+      return last?.at
     },
 
     clear(): void {
       sql.exec("DELETE FROM staged")
+      sql.exec("DELETE FROM staged_piece")
       sql.exec("DELETE FROM staged_part")
       sql.exec("DELETE FROM folding")
     },
   }
 }
 
+/** Longest text in a row, in UTF-16 code units. A row may have 2 MB, and a code unit at most three bytes. */
+const MAX_PIECE_CHARS = 500_000
+
+function cutIntoPieces(line: string): string[] {
+  const pieces: string[] = []
+  for (let rest = line; rest !== ""; ) {
+    const end = findCutIndex(rest, MAX_PIECE_CHARS)
+    pieces.push(rest.slice(0, end))
+    rest = rest.slice(end)
+  }
+  return pieces
+}
+
 function createRecordReads(sql: SqlExecutor) {
+  const joinPieces = ({ pieces, ...row }: SqlStagedRow): StagedRow => {
+    if (pieces === 0) return row
+    const rest = sql.exec<{ text: string }>("SELECT text FROM staged_piece WHERE n = ? ORDER BY i", row.n).toArray()
+    return { ...row, line: row.line + rest.map(({ text }) => text).join("") }
+  }
+
   /** Reads as many rows as fit a batch, at least one. */
   function readBatch(query: string, ...values: SqlStorageValue[]): StagedRow[] {
-    const rows: StagedRow[] = []
+    const rows: SqlStagedRow[] = []
     let chars = 0
     for (const row of sql.exec<SqlStagedRow>(query, ...values, BATCH_ROWS)) {
       rows.push(row)
-      chars += row.line.length
+      chars += row.pieces > 0 ? MAX_PIECE_CHARS : row.line.length
       if (chars >= BATCH_CHARS) break
     }
-    return rows
+    // After the loop, because a cursor ends with the next statement.
+    return rows.map(joinPieces)
   }
 
   /** Batches of all rows that a query returns after a row number. Each batch is read when it is requested. */
@@ -123,8 +161,10 @@ function createRecordReads(sql: SqlExecutor) {
     /** All asset records in the order of the file. */
     readAssetBatches: () => readBatches(assetQuery),
 
-    readLastRow: (): StagedRow | null =>
-      sql.exec<SqlStagedRow>("SELECT * FROM staged ORDER BY n DESC LIMIT 1").toArray()[0] ?? null,
+    readLastRow(): StagedRow | null {
+      const [row] = sql.exec<SqlStagedRow>("SELECT * FROM staged ORDER BY n DESC LIMIT 1").toArray()
+      return row === undefined ? null : joinPieces(row)
+    },
   }
 }
 
@@ -134,11 +174,18 @@ function createPartTallies(sql: SqlExecutor) {
       sql.exec("INSERT OR REPLACE INTO staged_part (part, tally) VALUES (?, ?)", part, JSON.stringify(tally))
     },
 
-    /** Deletes a part with its rows. */
+    /** Deletes a part. Its rows are deleted by `deleteRows`, before the part is staged again. */
     deletePart(part: number): void {
-      const [from, to] = getRowRange(part)
       sql.exec("DELETE FROM staged_part WHERE part = ?", part)
-      sql.exec("DELETE FROM staged WHERE n >= ? AND n < ?", from, to)
+    },
+
+    /** Deletes rows of a part, at most SLICE_ROWS. Returns whether there may be more. */
+    deleteRows(part: number): boolean {
+      const slice = "SELECT n FROM staged WHERE n >= ? AND n < ? LIMIT ?"
+      const range = getRowRange(part)
+      sql.exec(`DELETE FROM staged_piece WHERE n IN (${slice})`, ...range, SLICE_ROWS)
+      const deleted = sql.exec(`DELETE FROM staged WHERE n IN (${slice}) RETURNING n`, ...range, SLICE_ROWS)
+      return deleted.toArray().length === SLICE_ROWS
     },
 
     /** The parts that are staged, in order. */

@@ -13,6 +13,9 @@ import { type StoredMessage, versionGroupKey } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 
+/** Maximum number of results of an imported file that arrive after the end of their answer: each reads the answer again. The rest are dropped. SPEC RE36. */
+const MAX_IMPORTED_LATE_RESULTS = 5_000
+
 export interface TranscriptWriterHost {
   readonly store: SessionStore
   /** The newest seq of the session. Imported rows carry it, because an import takes none (SPEC HI6). */
@@ -37,6 +40,7 @@ export class TranscriptWriter {
   /** Newest position, and end of the active path. Nothing else writes during an import. */
   #newestPos: number
   #tipPos: number | null
+  #lateResults = 0
 
   constructor(host: TranscriptWriterHost, isSealed: boolean) {
     this.#host = host
@@ -53,12 +57,16 @@ export class TranscriptWriter {
     return item.lost
   }
 
-  #applyLateEvents({ id, events }: LateEvents): number {
+  #applyLateEvents({ id, events, at }: LateEvents): number {
     const { store, readSeq } = this.#host
+    if (events.length === 0 || this.#lateResults >= MAX_IMPORTED_LATE_RESULTS) return events.length
     const pos = store.findById(id)?.pos ?? null
-    const stored = pos === null ? null : store.findMessageAt(pos)
+    // Reading a message costs more than finding out that nothing in it waits for a result.
+    const stored = pos === null || !store.hasOpenCallAt(pos) ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
-    const recorder = new TurnRecorder(store, stored, readSeq, { isHidden: true })
+    this.#lateResults += 1
+    const time = at === undefined ? {} : { now: () => Date.parse(at) }
+    const recorder = new TurnRecorder(store, stored, readSeq, { isHidden: true, ...time })
     let lostEvents = 0
     for (const event of events) {
       const before = recorder.currentMessage()

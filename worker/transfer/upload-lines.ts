@@ -19,38 +19,72 @@ export class UnreadableUploadError extends Error {
   }
 }
 
+/** How long an upload may take, in milliseconds. */
+export interface UploadTimes {
+  /** Longest silence. */
+  readonly idleMs: number
+  /** From the beginning to the end. */
+  readonly totalMs: number
+}
+
+/** Maximum number of records, and of lines, of an upload or a part of one: each costs about 20 µs. A file of 64 MB from a real conversation has fewer. SPEC RE38. */
+export const MAX_IMPORT_RECORDS = 500_000
+
+/** How many times its packed size an upload may unpack to. Records compress 10 to 40 times. A small file may unpack to MIN_UNPACKED_BYTES anyway. SPEC RE39. */
+export const MAX_UNPACK_RATIO = 100
+export const MIN_UNPACKED_BYTES = 4 * 1024 * 1024
+
 const CHUNK_BYTES = 64 * 1024
 
 /**
  * Yields the lines of each chunk. Blank lines are counted but omitted.
  *
- * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, for damaged gzip data, if the upload
- * breaks off, and after `idleMs` without data. The stream is then cancelled and the rest is not read.
+ * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, beyond MAX_IMPORT_RECORDS lines, for
+ * damaged gzip data and data that unpacks to more than MAX_UNPACK_RATIO times its size, if the upload breaks off, and if it
+ * exceeds its times. The stream is then cancelled and the rest is not read.
  * Cost: linear, with the memory of one chunk and the longest line.
  */
 export async function* readUploadLines(
   body: ReadableStream<Uint8Array>,
-  idleMs: number,
+  times: UploadTimes,
 ): AsyncGenerator<readonly Line[]> {
   const splitter = createLineSplitter(MAX_IMPORT_LINE_BYTES)
-  const chunks = readChunks(body, idleMs, { reason: "import_stalled" })
-  for await (const chunk of decompressIfGzip(limitBytes(chunks))) yield splitter.push(chunk)
+  const chunks = readChunks(body, times, { reason: "import_stalled" })
+  for await (const chunk of decompressIfGzip(limitBytes(chunks))) {
+    const lines = splitter.push(chunk)
+    checkRecordCount(splitter.nextLineNumber() - 1)
+    yield lines
+  }
   yield splitter.end()
+}
+
+/** Errors: throws `UnreadableUploadError` for more records, or lines, than an upload may have (SPEC RE38). */
+export function checkRecordCount(records: number): void {
+  if (records <= MAX_IMPORT_RECORDS) return
+  throw new UnreadableUploadError({ reason: "import_too_many_records", max: MAX_IMPORT_RECORDS })
 }
 
 /**
  * Yields chunks that are valid until the next one is requested. Returning early cancels the stream. A stream that fails
  * throws `UnreadableUploadError` with this fault.
  */
-async function* readChunks(body: ReadableStream<Uint8Array>, idleMs: number, fault: Fault): AsyncGenerator<Uint8Array> {
+async function* readChunks(
+  body: ReadableStream<Uint8Array>,
+  { idleMs, totalMs }: UploadTimes,
+  fault: Fault,
+): AsyncGenerator<Uint8Array> {
   const reader = body.getReader({ mode: "byob" })
+  const endMs = Date.now() + totalMs
   let buffer = new ArrayBuffer(CHUNK_BYTES)
   try {
     for (;;) {
+      const leftMs = endMs - Date.now()
+      if (leftMs <= 0) throw createSlowError()
       const reading = reader.read(new Uint8Array(buffer)).catch(() => {
         throw new UnreadableUploadError(fault)
       })
-      const { done, value } = await withTimeout(reading, idleMs, createStallError)
+      const createError = leftMs < idleMs ? createSlowError : createStallError
+      const { done, value } = await withTimeout(reading, Math.min(idleMs, leftMs), createError)
       if (value !== undefined) buffer = value.buffer
       if (done || value === undefined) return
       yield value
@@ -63,6 +97,10 @@ async function* readChunks(body: ReadableStream<Uint8Array>, idleMs: number, fau
 
 function createStallError(): UnreadableUploadError {
   return new UnreadableUploadError({ reason: "import_stalled" })
+}
+
+function createSlowError(): UnreadableUploadError {
+  return new UnreadableUploadError({ reason: "import_slow" })
 }
 
 async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -83,17 +121,22 @@ async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGener
   yield* chunks
 }
 
-/** Decompression waits only for the upload, which has a timeout of its own. */
-const NO_TIMEOUT_MS = 2 ** 31 - 1
+/** Decompression waits only for the upload, which has time limits of its own. */
+const NO_TIMES: UploadTimes = { idleMs: 2 ** 31 - 1, totalMs: 2 ** 31 - 1 }
 
 async function* gunzipChunks(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { readable, writable } = new DecompressionStream("gzip")
   const writer = writable.getWriter()
   let failure: unknown = null
-  const writeInput = async (): Promise<void> => {
+  let [packedBytes, unpackedBytes] = [0, 0]
+  const writeChunk = async (chunk: Uint8Array): Promise<void> => {
+    packedBytes += chunk.byteLength
     // The buffer of a chunk is reused, so the chunk is copied. Compressed data is small enough for that.
-    await writer.write(first.slice())
-    for await (const chunk of rest) await writer.write(chunk.slice())
+    await writer.write(chunk.slice())
+  }
+  const writeInput = async (): Promise<void> => {
+    await writeChunk(first)
+    for await (const chunk of rest) await writeChunk(chunk)
     await writer.close()
   }
   const inputWritten = writeInput().catch((error: unknown) => {
@@ -101,7 +144,13 @@ async function* gunzipChunks(first: Uint8Array, rest: AsyncGenerator<Uint8Array>
     return writer.abort(error).catch(() => {})
   })
   try {
-    yield* readChunks(readable, NO_TIMEOUT_MS, { reason: "import_damaged" })
+    for await (const chunk of readChunks(readable, NO_TIMES, { reason: "import_damaged" })) {
+      unpackedBytes += chunk.byteLength
+      if (unpackedBytes > Math.max(MIN_UNPACKED_BYTES, MAX_UNPACK_RATIO * packedBytes)) {
+        throw new UnreadableUploadError({ reason: "import_inflated" })
+      }
+      yield chunk
+    }
   } catch (error) {
     throw failure instanceof UnreadableUploadError ? failure : error
   } finally {

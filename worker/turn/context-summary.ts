@@ -8,6 +8,7 @@
 
 import { MAX_SUMMARY_CHARS, SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
 import type { Message, Summary } from "../../shared/protocol/message.ts"
+import { cutText } from "../../shared/text/cut-text.ts"
 import type { Model, ModelMessage } from "../model/model-adapter.ts"
 import { createSummaryPrompt } from "../model/system-prompt.ts"
 import { estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
@@ -111,5 +112,5 @@ async function requestSummary(
     }
     if (event.type === "finish" || text.length > MAX_SUMMARY_CHARS) break
   }
-  return text.trim().slice(0, MAX_SUMMARY_CHARS).toWellFormed()
+  return cutText(text.trim().toWellFormed(), MAX_SUMMARY_CHARS)
 }

@@ -89,9 +89,9 @@ function addToolCall(host: TurnHost, run: TurnRun, event: Extract<ModelEvent, { 
   feedEvent(host, run, {
     type: "tool_call",
     call_id: createCallId(run.recorder.pos, parts.length),
-    name: event.name.slice(0, MAX_TOOL_NAME_CHARS).toWellFormed(),
+    name: cutText(event.name.toWellFormed(), MAX_TOOL_NAME_CHARS),
     // Arguments that are cut at the limit are no longer valid JSON, so the call fails as it should. So does a call whose
     // deeper levels are omitted (`parseToolArgs`).
-    args: limitJsonDepth(event.args.slice(0, MAX_ARGS_CHARS).toWellFormed()),
+    args: limitJsonDepth(cutText(event.args.toWellFormed(), MAX_ARGS_CHARS)),
   })
 }

@@ -11,7 +11,6 @@ import type { TurnEvent } from "../../shared/protocol/event.ts"
 import type { Op } from "../../shared/protocol/segment.ts"
 import { parseJson } from "../../shared/json.ts"
 import {
-  fold,
   isEnded,
   listCalls,
   type Message,
@@ -19,6 +18,7 @@ import {
   type Part,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
+import { foldAt } from "../../shared/protocol/part-times.ts"
 import type { CleanState } from "../../shared/sanitize/clean.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter, type Drift, diffMessageState } from "../../shared/segment/segmenter.ts"
@@ -39,6 +39,8 @@ export interface TurnRecorderOptions {
   /** The deadline of the message when its status changes. Without it the deadline stays. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: AlongsideWrite
+  /** The time of an event, in milliseconds since 1970. */
+  readonly now?: () => number
   /** Resolves the directives of new text. Without it, nothing that needs a grant is granted. */
   readonly resolver?: Resolver
 }
@@ -68,6 +70,7 @@ export class TurnRecorder {
   readonly #deadlineFor: ((status: MessageStatus) => number | null) | undefined
   readonly #resolver: Resolver | undefined
   readonly #intake: Intake
+  readonly #now: () => number
   readonly #segmenter = createMessageSegmenter()
   readonly #writePart: PartWriter
   #stored: StoredMessage
@@ -87,6 +90,7 @@ export class TurnRecorder {
       isHidden = false,
       deadlineFor,
       alongside = NO_ALONGSIDE_WRITE,
+      now = Date.now,
       resolver,
     }: TurnRecorderOptions = {},
   ) {
@@ -98,6 +102,7 @@ export class TurnRecorder {
     this.#isHidden = isHidden
     this.#deadlineFor = deadlineFor
     this.#resolver = resolver
+    this.#now = now
     this.#stored = stored
     this.#message = stored.message
     this.#intake = discardPending ? createIntake() : restoreIntake(store, stored)
@@ -131,7 +136,7 @@ export class TurnRecorder {
     if ("delta" in event) this.#pendingChars += event.delta.length
     this.#hasPendingText ||= event.type === "text_delta" || event.type === "thinking_delta"
     for (const clean of this.#intake.cleanEvent(event)) {
-      this.#message = fold(this.#message, clean)
+      this.#message = foldAt(this.#message, clean, new Date(this.#now()).toISOString())
       if (clean.type !== "text_delta" && clean.type !== "thinking_delta") continue
       const at = this.#message.parts.length - 1
       this.#addedTexts.set(at, this.#addedTextOf(at) + clean.delta)
@@ -211,7 +216,7 @@ export function createPartWriter(
   const writeChunk = createChunkWriter(store, pos, isNew)
   return (seq, at, part, before, addedText) => {
     if (part.type !== "tool_call") {
-      const { type: kind, step, open } = part
+      const { type: kind, step, open, times } = part
       const ms = part.type === "thinking" ? part.ms : null
       const held = open ? serializeClean() : null
       return writeChunk(seq, {
@@ -220,6 +225,7 @@ export function createPartWriter(
         step,
         open,
         ...(part.type === "text" ? textPartExtras(part) : {}),
+        ...(times === undefined ? {} : { times }),
         ms,
         held,
         addedText,
@@ -235,7 +241,8 @@ export function createPartWriter(
       writeChunk(seq, { part: at, kind: "output", step, open: false, ms: null, held: null, addedText: output })
     }
     // After a reset the part may have no chunk that carries the seq, so the call's row does.
-    if (previous === null || isRestarted || isRowChanged(previous, call)) store.putCall(pos, at, step, seq, call)
+    if (previous === null || isRestarted || isRowChanged(previous, call))
+      store.putCall(pos, at, step, seq, call, part.times)
   }
 }
 

@@ -115,7 +115,7 @@ export function openRecorder(host: TurnHost, stored: StoredMessage, options: Tur
   const { store, nextSeq, now, times, resolver } = host
   const deadlineFor = (status: MessageStatus): number =>
     now() + (status === "waiting" ? times.approvalMs : times.turnMs)
-  return new TurnRecorder(store, stored, nextSeq, { deadlineFor, resolver, ...options })
+  return new TurnRecorder(store, stored, nextSeq, { deadlineFor, resolver, now, ...options })
 }
 
 export function isRunEnded(run: TurnRun): boolean {

@@ -7,11 +7,13 @@
 
 import type { AgentTag, TurnEvent } from "../../protocol/event.ts"
 import { MAX_SUMMARY_CHARS } from "../../limits.ts"
-import { createMessage, fold, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
+import { createMessage, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
+import { foldAt } from "../../protocol/part-times.ts"
 import { boundText } from "../call-events.ts"
 import { createAnswerBudget } from "./answer-budget.ts"
 import { createIntake } from "../intake.ts"
 import type { AnswerEvent, EndRecord, OpenAnswer } from "./open-answer.ts"
+import { readEventTime } from "./record-time.ts"
 import { toPublicId } from "../public-id.ts"
 import { withGrants } from "./record-trust.ts"
 
@@ -56,7 +58,9 @@ export function assembleAnswer(answer: OpenAnswer): AssembledMessage {
   const { message: folded, lost } = foldEvents(createEmptyAnswer(answer), answer, intake.cleanEvent)
   const { status, reason } = resolveEnd(folded, endRecord, answer.isCancelled)
   const endEvents = intake.cleanEvent({ type: "end", status, reason, metrics: endRecord?.metrics ?? null })
-  return { kind: "message", message: endEvents.reduce(fold, folded), lost, ...readPlacement(endRecord ?? {}) }
+  const endedAt = endRecord === null ? answer.times.at(-1) : readEventTime(endRecord)
+  const message = endEvents.reduce((before, event) => foldAt(before, event, endedAt), folded)
+  return { kind: "message", message, lost, ...readPlacement(endRecord ?? {}) }
 }
 
 function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer): Message {
@@ -65,7 +69,8 @@ function createEmptyAnswer({ endRecord, id, exchangeId, timestamp }: OpenAnswer)
     id,
     role: "assistant",
     exchange_id: exchangeId,
-    timestamp,
+    // Our own exports state when the answer began. In other files it is the time of its first record.
+    timestamp: endRecord?.started ?? timestamp,
     version,
     summary: summary === undefined ? null : { ...summary, text: boundText(summary.text, MAX_SUMMARY_CHARS) },
     origin,
@@ -83,7 +88,7 @@ function foldEvents(
   const isWithinBudget = createAnswerBudget()
   let message = empty
   let lost = 0
-  for (const event of completeEvents(answer)) {
+  for (const { at, ...event } of joinOutputs(completeEvents(answer))) {
     if (event.type === "granted") {
       message = withGrants(message, event.grants)
       continue
@@ -93,7 +98,7 @@ function foldEvents(
       continue
     }
     for (const clean of cleanEvent(event)) {
-      const next = fold(message, clean)
+      const next = foldAt(message, clean, at)
       if (clean.type === "tool_result" && next === message) lost += 1
       message = next
     }
@@ -101,32 +106,48 @@ function foldEvents(
   return { message, lost }
 }
 
+/** An event and the time of its record. */
+type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: string | undefined }
+
+/** Joins adjacent pieces of a call's output, because folding one costs as much as folding all. */
+function joinOutputs(events: readonly FoldedEvent[]): FoldedEvent[] {
+  const joined: FoldedEvent[] = []
+  for (const event of events) {
+    const last = joined.at(-1)
+    const isNext = event.type === "tool_output_delta" && last?.type === event.type && last.call_id === event.call_id
+    if (isNext) joined[joined.length - 1] = { ...last, delta: last.delta + event.delta }
+    else joined.push(event)
+  }
+  return joined
+}
+
 /**
  * Adds the texts of the answer's end as far as they were not streamed: thinking first, the text where the end was reported,
  * and lost text after the last delta. A spoken answer without a text gets a label (SPEC IR4).
  */
-function completeEvents(answer: OpenAnswer): (TurnEvent | Extract<AnswerEvent, { type: "granted" }>)[] {
-  const { streamed, endRecord } = answer
+function completeEvents(answer: OpenAnswer): FoldedEvent[] {
+  const { streamed, endRecord, times } = answer
   const { text = "", thinkingText = "" } = endRecord ?? {}
   const isTextStreamed = streamed.hasText("text")
   const unstreamed = isTextStreamed ? "" : text === "" ? describeRecording(endRecord) : text
   const rest = isTextStreamed && text !== "" ? (streamed.findRestOfResponse("text", text) ?? "") : ""
   return [
-    ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText)),
-    ...answer.events.flatMap((event) => {
-      if (event.type === "unstreamed") return createTextEvents("text", unstreamed)
-      if (event.type !== "tool_call" || !answer.unstartedCards.has(event.call_id)) return event
+    ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText, times[0])),
+    ...answer.events.flatMap((event, i): FoldedEvent[] => {
+      const at = times[i]
+      if (event.type === "unstreamed") return createTextEvents("text", unstreamed, at)
+      if (event.type !== "tool_call" || !answer.unstartedCards.has(event.call_id)) return [{ ...event, at }]
       return [
-        event,
-        { type: "tool_call_start" as const, call_id: event.call_id, channel: "user" as const, ordinal: null },
+        { ...event, at },
+        { type: "tool_call_start", call_id: event.call_id, channel: "user", ordinal: null, at },
       ]
     }),
-    ...createTextEvents("text", rest),
+    ...createTextEvents("text", rest, times.at(-1)),
   ]
 }
 
-function createTextEvents(kind: "text" | "thinking", delta: string): TurnEvent[] {
-  return delta === "" ? [] : [{ type: `${kind}_delta`, delta }]
+function createTextEvents(kind: "text" | "thinking", delta: string, at: string | undefined): FoldedEvent[] {
+  return delta === "" ? [] : [{ type: `${kind}_delta`, delta, at }]
 }
 
 function describeRecording(endRecord: EndRecord | null): string {

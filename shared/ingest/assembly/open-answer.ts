@@ -19,6 +19,7 @@ import {
 import { isQueuedResult, listQuestionIds } from "./pending-calls.ts"
 import { readReportedSize } from "../history/reported-size.ts"
 import { toPublicCallId } from "../public-id.ts"
+import { readEventTime } from "./record-time.ts"
 import { fillGaps, StreamedText, type TextKind } from "../whole-text.ts"
 
 /** Records that begin a turn. */
@@ -42,6 +43,8 @@ export interface OpenAnswer {
   readonly exchangeId: string
   readonly timestamp: string
   readonly events: AnswerEvent[]
+  /** The time of the record of each event, in ISO 8601. */
+  readonly times: (string | undefined)[]
   /** The places in `events` of the first event and of the result of each call. */
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
@@ -68,6 +71,7 @@ export function createOpenAnswer(
   return {
     ...head,
     events: [],
+    times: [],
     callPlaces: new Map(),
     resultPlaces: new Map(),
     startedCalls: new Set(),
@@ -84,6 +88,13 @@ export function createOpenAnswer(
 
 /** Adds one record to the answer that it belongs to. */
 export function applyRecord(answer: OpenAnswer, record: AnswerRecord): void {
+  addRecordEvents(answer, record)
+  const { events, times } = answer
+  const at = readEventTime(record)
+  while (times.length < events.length) times.push(at)
+}
+
+function addRecordEvents(answer: OpenAnswer, record: AnswerRecord): void {
   for (; answer.step < (record.step ?? 0); answer.step++) addEvent(answer, { type: "step_start" })
   answer.isAtEnd = record.type === "text_done" || answer.endRecord !== null || answer.isCancelled
   switch (record.type) {

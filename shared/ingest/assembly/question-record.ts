@@ -6,7 +6,7 @@
  */
 
 import { createMessage, type Message } from "../../protocol/message.ts"
-import type { StreamRecord } from "../../protocol/record.ts"
+import { readRecordTime } from "./record-time.ts"
 import { createAgentTag } from "./assemble-answer.ts"
 import type { TurnStartRecord } from "./open-answer.ts"
 import { toPublicCallId, toPublicId } from "../public-id.ts"
@@ -67,9 +67,4 @@ export function readCallback(
 export function listNamedQuestions(record: Extract<TurnStartRecord, { type: "agent_callback" }>): string[] {
   if (record.callId !== undefined) return [toPublicCallId(record.callId)]
   return [record.agentExchangeId, record.responseId].filter((id) => id !== undefined)
-}
-
-/** The importer has already converted timestamps to ISO 8601. */
-export function readRecordTime({ timestamp }: StreamRecord): string {
-  return timestamp ?? "1970-01-01T00:00:00.000Z"
 }

@@ -21,13 +21,16 @@ export interface RevocationState {
 /** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
 export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
 
+/** A position in the list of sessions. It stays valid when the session that it names is used or erased. */
+export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
+
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Lists a new session. Repeating the call has no effect. */
   addSession(id: string, title: string, created: number): void
   /** Updates the time of the last activity, and the title if one is given. Ignores a session that is not listed. */
   recordActivity(id: string, at: number, title?: string): void
-  /** The most recently active sessions first. */
-  listSessions(limit: number): SessionSummary[]
+  /** The most recently active sessions first, from the beginning or after a position. */
+  listSessions(limit: number, after?: SessionCursor): SessionSummary[]
   /** Stores whether a turn is running in a session. */
   setRunning(id: string, running: boolean): void
   /** Removes an erased session. Returns whether it was listed. */

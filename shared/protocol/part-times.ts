@@ -1,0 +1,68 @@
+/**
+ * part-times.ts: when the parts of a message began and ended, as an export states it.
+ *
+ * (message before, message after, event, time) → TIMES → message
+ * Times are stored with the parts and never sent to a client. A part of an older version has none. Pure.
+ */
+
+import type { TurnEvent } from "./event.ts"
+import { fold, isSettled, type Message, type Part } from "./message.ts"
+
+/** Times of a part in ISO 8601, in UTC with milliseconds, so that their order is that of the texts. */
+export interface PartTimes {
+  /** Its first event: the first delta, or the request of the call. */
+  readonly begin: string
+  /** The end of the text, or the result of the call. */
+  readonly end?: string
+  /** When the user was asked to approve the call, and when the user decided. */
+  readonly asked?: string
+  readonly decided?: string
+  /** When the call was dispatched. */
+  readonly started?: string
+}
+
+/** Like `fold`, with the time of the event in ISO 8601. If it is undefined, the changed parts get no times. */
+export function foldAt(message: Message, event: TurnEvent, at: string | undefined): Message {
+  const folded = fold(message, event)
+  return at === undefined ? folded : stampTimes(message, folded, event, at)
+}
+
+/**
+ * Adds the time of an event to the parts that it changed.
+ *
+ * Cost  a continued text costs nothing; otherwise the number of parts.
+ */
+function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
+  if (after === before || isContinued(before, after, event)) return after
+  let { parts } = after
+  for (let i = parts.length - 1; i >= 0; i -= 1) {
+    const part = parts[i]
+    if (part === undefined || part === before.parts[i]) continue
+    const stamped = stampPart(before.parts[i], part, event, at)
+    if (stamped !== part) parts = parts.with(i, stamped)
+  }
+  return event.type === "end" ? { ...after, parts, endedAt: at } : { ...after, parts }
+}
+
+function isContinued(before: Message, after: Message, { type }: TurnEvent): boolean {
+  return type.endsWith("_delta") && before.parts.length === after.parts.length
+}
+
+function stampPart(before: Part | undefined, after: Part, event: TurnEvent, at: string): Part {
+  const times = before === undefined ? { begin: at } : before.times
+  // A part of an older version stays without times.
+  if (times === undefined) return after
+  if (after.type !== "tool_call") {
+    const hasEnded = !after.open && (before === undefined || (before.type !== "tool_call" && before.open))
+    return { ...after, times: hasEnded ? { ...times, end: at } : times }
+  }
+  const wasSettled = before?.type === "tool_call" && isSettled(before.call.status)
+  const end = event.type === "tool_result" || (isSettled(after.call.status) && !wasSettled) ? { end: at } : {}
+  return { ...after, times: { ...times, ...readCallTime(event, at), ...end } }
+}
+
+function readCallTime(event: TurnEvent, at: string): Partial<PartTimes> {
+  if (event.type === "tool_call_start") return { started: at }
+  if (event.type !== "tool_approval") return {}
+  return event.approval === "asked" ? { asked: at } : { decided: at }
+}

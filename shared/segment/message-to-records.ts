@@ -1,0 +1,246 @@
+/**
+ * message-to-records.ts: converts a message to the records that an export writes.
+ *
+ * Message → RECORDS → JSONL
+ */
+
+import { extractResultData } from "../protocol/card-cue.ts"
+import type { Asset, Metrics } from "../protocol/event.ts"
+import { findCutIndex } from "../text/cut-text.ts"
+import {
+  deriveContent,
+  type Grants,
+  isDeferred,
+  isSettled,
+  type Message,
+  type Part,
+  type ToolCall,
+} from "../protocol/message.ts"
+import type { StreamRecord } from "../protocol/record.ts"
+
+/** A message and its position in the tree. */
+export interface PlacedMessage {
+  readonly pos: number
+  readonly parent: number | null
+  readonly tip: number | null
+  readonly message: Message
+}
+
+/** Longest text of a record, in UTF-16 code units. A longer text is written in several deltas. SPEC RE43. */
+export const MAX_RECORD_TEXT_CHARS = 250_000
+
+/**
+ * The records of one message, each with its own time. Importing them in this order recreates the message. Linear in the
+ * message. SPEC RE1, RE2, RE42, RE43.
+ */
+export function messageToRecords({ pos, parent, tip, message }: PlacedMessage, sessionId: string): StreamRecord[] {
+  const { id, role, exchange_id, timestamp, version, reply_to } = message
+  const base = { timestamp, sessionId, turnId: exchange_id, responseId: id }
+  const placement = { pos, parent, ...(version > 1 ? { version } : {}), ...(tip === null ? {} : { tip }) }
+  const reply = reply_to === null ? {} : { replyTo: reply_to }
+  if (role === "agent") return [agentMessageToRecord(message, { ...base, ...placement })]
+  if (role !== "assistant") {
+    const modality = message.mode === "spoken" ? { modality: "audio" as const } : {}
+    const text = { text: message.words, ...modality }
+    return [{ type: "user_message", ...base, ...placement, ...text, ...reply, ...attachmentsToFields(message) }]
+  }
+  const end = { ...base, timestamp: message.endedAt ?? timestamp }
+  const records: StreamRecord[] = [
+    ...partsToRecords(message, base),
+    ...(message.status === "cancelled" ? [{ type: "output_cancelled" as const, ...end }] : []),
+  ]
+  // An answer without this field began with its first record.
+  const isStartKnown = (records[0] ?? end).timestamp === timestamp
+  const start = isStartKnown ? {} : { started: timestamp }
+  return [
+    ...records,
+    { type: "assistant_message", ...end, ...placement, ...answerToFields(message), ...start, ...reply },
+  ]
+}
+
+function answerToFields(message: Message) {
+  const { status, reason, metrics, summary, origin, agent, mode } = message
+  const text = deriveContent(message)
+  return {
+    // The text of an answer that is imported comes from its deltas.
+    text: text.length > MAX_RECORD_TEXT_CHARS ? "" : text,
+    status: status === "queued" ? ("running" as const) : status,
+    reason,
+    metrics: metrics === null ? null : orderMetrics(metrics),
+    ...(summary === null ? {} : { summary: { text: summary.text, upto: summary.upto } }),
+    ...(origin === null ? {} : { origin }),
+    ...(mode === "external" ? { mode: "external" as const } : {}),
+    ...(agent === null ? {} : { to: agent.name, agentExchangeId: agent.exchange }),
+  }
+}
+
+/** With its fields in the order of the parser, so that an imported message is exported as the same bytes. */
+function orderMetrics({ ms, steps, input_tokens, output_tokens }: Metrics): Metrics {
+  return {
+    ms,
+    steps,
+    ...(input_tokens === undefined ? {} : { input_tokens }),
+    ...(output_tokens === undefined ? {} : { output_tokens }),
+  }
+}
+
+/** The records that end a call, which follow those of the calls that were requested meanwhile. */
+interface PendingEnd {
+  readonly at: string
+  readonly hasCard: boolean
+  readonly records: readonly StreamRecord[]
+}
+
+/**
+ * The records of all parts. Calls that ran at the same time overlap: the end of each follows the beginning of all that began
+ * before it. Calls without times follow each other.
+ */
+function partsToRecords(message: Message, head: Omit<RecordBase, "step">): StreamRecord[] {
+  const records: StreamRecord[] = []
+  let pending: PendingEnd[] = []
+  for (const part of message.parts) {
+    const begin = part.times?.begin ?? message.timestamp
+    const isFirst = (end: PendingEnd): boolean => end.at <= begin || mustPrecede(end, part)
+    records.push(...pending.filter(isFirst).flatMap((end) => end.records))
+    pending = pending.filter((end) => !isFirst(end))
+    const base = { ...head, step: part.step }
+    if (part.type !== "tool_call") {
+      records.push(...textToRecords(part, base))
+      continue
+    }
+    records.push(...callToRecords(part, base))
+    const at = part.times?.end ?? part.times?.started ?? begin
+    pending.push({ at, hasCard: part.call.card !== null, records: callEndToRecords(part, base) })
+    // A stable sort: ends of the same time keep the order of their calls.
+    pending.sort((one, other) => compareTimes(one.at, other.at))
+  }
+  return [...records, ...pending.flatMap((end) => end.records)]
+}
+
+function compareTimes(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+/** A result that cued a card arrived before the text that may show it (SPEC EV3). */
+function mustPrecede({ hasCard }: PendingEnd, part: Part): boolean {
+  return hasCard && part.type === "text" && part.text.includes("<span")
+}
+
+function attachmentsToFields({ attachments }: Message): { readonly attachments?: Asset[] } {
+  return attachments.length === 0 ? {} : { attachments: [...attachments] }
+}
+
+/** The record of an asset. `message` is the first message that uses it. */
+export function assetToRecord(asset: Asset, message: Message, sessionId: string): StreamRecord {
+  const { timestamp, exchange_id: turnId, id: responseId } = message
+  return { type: "asset", timestamp, sessionId, turnId, responseId, asset }
+}
+
+function agentMessageToRecord({ words: text, agent, origin }: Message, base: Omit<RecordBase, "step">): StreamRecord {
+  const originField = { ...(origin === null ? {} : { origin }) }
+  if (agent === null) return { type: "agent_message", ...base, text, ...originField }
+  const { name: from, exchange: agentExchangeId, call_id: callId } = agent
+  return callId === undefined
+    ? { type: "agent_message", ...base, text, from, agentExchangeId, ...originField }
+    : { type: "agent_callback", ...base, text, callId, from, agentExchangeId, ...originField }
+}
+
+interface RecordBase {
+  /** The time of the message. */
+  readonly timestamp: string
+  readonly sessionId: string
+  readonly turnId: string
+  readonly responseId: string
+  readonly step: number
+}
+
+type TextPart = Exclude<Part, { type: "tool_call" }>
+
+function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
+  const { text, times } = part
+  const begin = { ...base, timestamp: times?.begin ?? base.timestamp }
+  const end = { ...base, timestamp: times?.end ?? base.timestamp }
+  const deltas = cutIntoDeltas(text)
+  // The text of a part that is imported comes from its deltas.
+  const whole = deltas.length > 1 ? {} : { text }
+  if (part.type === "thinking") {
+    const ms = part.ms === null ? {} : { ms: part.ms }
+    return [
+      { type: "thinking_start", ...begin },
+      ...deltas.map((delta) => ({ type: "thinking_delta" as const, ...begin, delta })),
+      ...(part.open ? [] : [{ type: "thinking_done" as const, ...end, ...whole, ...ms }]),
+    ]
+  }
+  // An open text with grants is exported as cut, because grants are a field of `text_done`.
+  const hasEnd = part.open ? part.grants !== undefined : true
+  const cut = part.cut === true || part.open ? { cut: true } : {}
+  const grants = part.grants === undefined ? {} : { grants: copyGrants(part.grants) }
+  return [
+    ...deltas.map((delta) => ({ type: "text_delta" as const, ...begin, delta })),
+    ...(hasEnd ? [{ type: "text_done" as const, ...end, ...whole, ...cut, ...grants }] : []),
+  ]
+}
+
+/** An empty text is one empty delta. */
+function cutIntoDeltas(text: string): string[] {
+  const deltas: string[] = []
+  for (let rest = text; rest !== "" || deltas.length === 0; ) {
+    const end = findCutIndex(rest, MAX_RECORD_TEXT_CHARS)
+    deltas.push(rest.slice(0, end))
+    rest = rest.slice(end)
+  }
+  return deltas
+}
+
+function copyGrants({ origins, replies, assets, canvases }: Grants) {
+  const documents = canvases === undefined ? {} : { canvases: [...canvases] }
+  return { origins: [...origins], replies: [...replies], assets: [...assets], ...documents }
+}
+
+type CallPart = Extract<Part, { type: "tool_call" }>
+
+/** The request, the approval and the start of a call. */
+function callToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
+  const { call_id: callId, name: toolName, args, channel, ordinal, ephemeral, approval } = call
+  const at = (time: string | undefined) => ({ ...base, timestamp: time ?? times?.begin ?? base.timestamp })
+  const records: StreamRecord[] = [{ type: "tool_call", ...at(times?.begin), callId, toolName, arguments: args }]
+  if (approval !== null) records.push({ type: "tool_approval", ...at(times?.asked), callId, approval: "asked" })
+  if (approval !== null && approval !== "asked")
+    records.push({ type: "tool_approval", ...at(times?.decided), callId, approval })
+  if (channel !== null) {
+    const start = { callId, toolName, arguments: args, channel, ordinal, ...(ephemeral ? { ephemeral } : {}) }
+    records.push({ type: "tool_call_start", ...at(times?.started), ...start })
+  }
+  return records
+}
+
+/** The output and the result of a call. */
+function callEndToRecords({ call, times }: CallPart, base: RecordBase): StreamRecord[] {
+  const { call_id: callId, output, status } = call
+  const end = { ...base, timestamp: times?.end ?? times?.started ?? times?.begin ?? base.timestamp }
+  const hasResult = isSettled(status) || isDeferred(call)
+  return [
+    ...(output === "" ? [] : [{ type: "tool_output_delta" as const, ...end, callId, delta: output }]),
+    ...(hasResult ? [resultToRecord(call, end)] : []),
+  ]
+}
+
+function resultToRecord(
+  { call_id: callId, name: toolName, status, result, error, card, outputSize, media }: ToolCall,
+  base: RecordBase,
+) {
+  return {
+    type: "tool_result" as const,
+    ...base,
+    callId,
+    toolName,
+    ok: status === "ok" || status === "waiting",
+    // Instruction trailers are for the model and are never exported.
+    ...(result === null ? {} : { result: extractResultData({ name: toolName, result, media }) }),
+    ...(error === null ? {} : { error: { code: error.code, message: error.message } }),
+    ...(card === null ? {} : { card }),
+    ...(outputSize === null ? {} : { outputSize: { lines: outputSize.lines, bytes: outputSize.bytes } }),
+    ...(status === "waiting" ? { waiting: true } : {}),
+    ...(media.length === 0 ? {} : { media: [...media] }),
+  } satisfies StreamRecord
+}

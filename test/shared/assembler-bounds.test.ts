@@ -1,0 +1,129 @@
+/** assembler-bounds.test.ts: imported answers and turns of any size are bounded in memory and in the cost of folding. */
+
+import { describe, expect, test } from "vitest"
+import {
+  type AssembledMessage,
+  createAssembler,
+  MAX_OPEN_ANSWERS,
+  MAX_OPEN_RECORDS,
+} from "../../shared/ingest/assembler.ts"
+import {
+  MAX_IMPORTED_CALL_EVENTS,
+  MAX_IMPORTED_OUTPUTS,
+  MAX_IMPORTED_TEXT_CHARS,
+} from "../../shared/ingest/assembly/answer-budget.ts"
+import {
+  MAX_ARGS_CHARS,
+  MAX_ERROR_CHARS,
+  MAX_IMPORTED_CALLS,
+  MAX_IMPORTED_PARTS,
+  MAX_TOOL_NAME_CHARS,
+} from "../../shared/limits.ts"
+import { deriveContent, listCalls } from "../../shared/protocol/message.ts"
+import type { StreamRecord } from "../../shared/protocol/record.ts"
+
+const BASE = { responseId: "a", timestamp: "2026-01-01T00:00:00.000Z" }
+const question: StreamRecord = { type: "user_message", ...BASE, responseId: "q", text: "go" }
+
+/** Assembles a question and records. Returns the answers, and how many of them were complete before the file's end. */
+function assemble(records: Iterable<StreamRecord>): { readonly answers: AssembledMessage[]; readonly early: number } {
+  const assembler = createAssembler()
+  const messages: AssembledMessage[] = []
+  let n = 0
+  for (const record of [question, ...records]) {
+    n += 1
+    for (const item of assembler.addRecord(record, n)) if (item.kind === "message") messages.push(item)
+  }
+  const isAnswer = ({ message }: AssembledMessage): boolean => message.role === "assistant"
+  const early = messages.filter(isAnswer).length
+  for (const item of assembler.end()) if (item.kind === "message") messages.push(item)
+  return { answers: messages.filter(isAnswer), early }
+}
+
+function repeat<T>(count: number, create: (n: number) => T): T[] {
+  return Array.from({ length: count }, (_, n) => create(n))
+}
+
+const callRecord = (n: number): StreamRecord => {
+  return { type: "tool_call", ...BASE, callId: `c${n}`, toolName: "t", arguments: "{}" }
+}
+
+describe("a large turn", () => {
+  test("[RE41] with many answers is closed in between, and keeps them all under its question's exchange", () => {
+    const count = 5 * MAX_OPEN_ANSWERS
+    const { answers, early } = assemble(
+      repeat(count, (n) => ({ type: "text_delta", ...BASE, responseId: `a${n}`, delta: `${n}` })),
+    )
+    expect(early).toBeGreaterThanOrEqual(count - MAX_OPEN_ANSWERS)
+    expect(answers.map(({ message }) => deriveContent(message))).toEqual(repeat(count, String))
+    expect(new Set(answers.map(({ message }) => message.exchange_id))).toEqual(new Set(["q"]))
+  })
+
+  test("[RE41] with many records is closed in between; its text continues in another message, and none is lost", () => {
+    const count = 2 * MAX_OPEN_RECORDS + 10
+    const { answers } = assemble(repeat(count, () => ({ type: "text_delta", ...BASE, delta: "x" }) as const))
+    expect(answers.map(({ message }) => deriveContent(message).length)).toEqual([
+      MAX_OPEN_RECORDS,
+      MAX_OPEN_RECORDS,
+      10,
+    ])
+    expect(answers.map(({ lost }) => lost)).toEqual([0, 0, 0])
+  })
+})
+
+describe("a large answer", () => {
+  test("[RE36] is cut without splitting a surrogate pair: names, arguments, errors", () => {
+    const cut = (max: number): string => `${"x".repeat(max - 1)}😀`
+    const error = { code: "failed", message: cut(MAX_ERROR_CHARS) }
+    const [answer] = assemble([
+      { type: "tool_call", ...BASE, callId: "c", toolName: cut(MAX_TOOL_NAME_CHARS), arguments: cut(MAX_ARGS_CHARS) },
+      { type: "tool_result", ...BASE, callId: "c", ok: false, error },
+    ]).answers
+    const [call] = answer === undefined ? [] : listCalls(answer.message)
+    expect([call?.name, call?.args, call?.error?.message]).toEqual(
+      [MAX_TOOL_NAME_CHARS, MAX_ARGS_CHARS, MAX_ERROR_CHARS].map((max) => "x".repeat(max - 1)),
+    )
+  })
+
+  test("[RE36] has no more parts than its limit, however they are separated", () => {
+    const ends = ["text_done", "thinking_start"] as const
+    for (const type of ends) {
+      const pairs = repeat(MAX_IMPORTED_PARTS + 50, (): StreamRecord[] => [
+        { type: "text_delta", ...BASE, delta: "x" },
+        { type, ...BASE },
+      ])
+      const [answer] = assemble(pairs.flat()).answers
+      expect(answer?.message.parts).toHaveLength(MAX_IMPORTED_PARTS)
+      expect(answer?.lost).toBe(50)
+    }
+  })
+
+  test("[RE36] has no more text than its limit, and counts what was dropped", () => {
+    const delta = "x".repeat(MAX_IMPORTED_TEXT_CHARS / 4)
+    const [answer] = assemble(repeat(6, () => ({ type: "text_delta", ...BASE, delta }) as const)).answers
+    expect(answer === undefined ? 0 : deriveContent(answer.message).length).toBe(MAX_IMPORTED_TEXT_CHARS)
+    expect(answer?.lost).toBe(2)
+  })
+
+  test("[RE36] has a bounded number of starts, approvals and results", () => {
+    const calls = repeat(MAX_IMPORTED_CALLS, callRecord)
+    const starts = repeat(
+      MAX_IMPORTED_CALL_EVENTS + 70,
+      (n): StreamRecord => ({ type: "tool_call_start", ...BASE, callId: `c${n % 3}`, channel: "user", ordinal: 1 }),
+    )
+    const [answer] = assemble([...calls, ...starts]).answers
+    expect(answer?.lost).toBe(70)
+    expect(answer === undefined ? 0 : listCalls(answer.message).length).toBe(MAX_IMPORTED_CALLS)
+  })
+
+  test("[RE36] keeps output that arrives in many adjacent pieces; of alternating pieces it keeps a bounded number", () => {
+    const output = (callId: string): StreamRecord => ({ type: "tool_output_delta", ...BASE, callId, delta: "x" })
+    const pieces = 3 * MAX_IMPORTED_OUTPUTS
+    const [whole] = assemble([callRecord(0), ...repeat(pieces, () => output("c0"))]).answers
+    expect(whole?.message.parts[0]).toMatchObject({ call: { output: "x".repeat(pieces) } })
+    expect(whole?.lost).toBe(0)
+    const mixed = repeat(MAX_IMPORTED_OUTPUTS + 30, (n) => output(`c${n % 2}`))
+    const [some] = assemble([callRecord(0), callRecord(1), ...mixed]).answers
+    expect(some?.lost).toBe(30)
+  })
+})

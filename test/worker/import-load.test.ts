@@ -1,0 +1,108 @@
+/** import-load.test.ts: while a file is imported, other requests of the process are served. Counts work, not time. */
+
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { IMPORT_TOTAL_MS } from "../../shared/limits.ts"
+import { BATCH_ROWS, createStagedRows } from "../../worker/transfer/staged-rows.ts"
+import { stagePart, YIELD_EVERY_RECORDS } from "../../worker/transfer/stage-upload.ts"
+import { FOLD_YIELD_BATCHES } from "../../worker/transfer/yielder.ts"
+import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
+import { importFile, streamOf, toJsonl } from "./import-file.ts"
+import { freshSession as fresh, rowsIn } from "./session-helpers.ts"
+
+const freshSession = (): Promise<string> => fresh("load")
+
+const FOLD_STEP_ROWS = BATCH_ROWS * FOLD_YIELD_BATCHES
+
+/** Counts the turns of the event loop that others get while work runs: nearly one for each step of it. */
+async function countTurnsDuring(work: Promise<unknown>, onTurn: () => void = () => {}): Promise<number> {
+  let turns = 0
+  let isRunning = true
+  const tick = (): void => {
+    turns += 1
+    onTurn()
+    if (isRunning) setTimeout(tick)
+  }
+  setTimeout(tick)
+  await work
+  isRunning = false
+  return turns
+}
+
+describe("an import of many small records", () => {
+  test("[RE41] stages a bounded number of them before others get their turn", async () => {
+    const id = await freshSession()
+    const count = 6_000
+    const largestStep = await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
+      const staging = createStagedRows(storage.sql)
+      let [records, before, largest] = [0, 0, 0]
+      const file = '{"type":"thinking_start"}\n'.repeat(count)
+      const staged = stagePart(staging, (write) => storage.transactionSync(write), {
+        part: 1,
+        of: 1,
+        body: streamOf(file),
+        times: { idleMs: 60_000, totalMs: 600_000 },
+        onRecords: (soFar) => {
+          records = soFar
+        },
+      })
+      await countTurnsDuring(staged, () => {
+        largest = Math.max(largest, records - before)
+        before = records
+      })
+      expect(await staged).toMatchObject({ ok: true, value: { records: count } })
+      return largest
+    })
+    expect(largestStep).toBeGreaterThan(0)
+    expect(largestStep).toBeLessThanOrEqual(3 * YIELD_EVERY_RECORDS)
+  })
+
+  test("[RE41] so does a list of messages on a single line", async () => {
+    const id = await freshSession()
+    const count = 3_000
+    const list = Array.from({ length: count }, (_, n) => ({ role: "user", content: `${n}` }))
+    const turns = await countTurnsDuring(importFile(id, JSON.stringify(list)))
+    expect(turns).toBeGreaterThan((count / YIELD_EVERY_RECORDS + count / FOLD_STEP_ROWS) / 3)
+    expect(await rowsIn(id)).toMatchObject({ transcript: count })
+  })
+
+  test("[RE41] folds a bounded number of them before others get their turn", async () => {
+    const id = await freshSession()
+    const count = 2_000
+    const file = toJsonl(...Array.from({ length: count }, (_, n) => ({ type: "user_message", text: `${n}` })))
+    const turns = await countTurnsDuring(importFile(id, file))
+    expect(turns).toBeGreaterThan(count / FOLD_STEP_ROWS / 3)
+    expect(await rowsIn(id)).toMatchObject({ transcript: count })
+  })
+})
+
+test("[RE40] a file whose parts take too long in total is dropped, even if one has just arrived", async () => {
+  const id = await freshSession()
+  await importFile(id, toJsonl({ type: "user_message", text: "one" }), 1, 3)
+  const began = await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+    const staging = createStagedRows(storage.sql)
+    const state = staging.readState()
+    if (state?.step !== "staging") throw new Error("not staging")
+    staging.setState({ ...state, began: Date.now() - IMPORT_TOTAL_MS })
+    return state.began ?? 0
+  })
+  expect(began).toBeGreaterThan(0)
+  await runDurableObjectAlarm(sessionOf(id))
+  expect(await sessionOf(id).importProgress(CLAIMS)).toMatchObject({ value: { state: "none" } })
+  expect(await rowsIn(id)).toMatchObject({ staged: 0, staged_part: 0 })
+  expect((await pageOf(id)).messages).toEqual([])
+})
+
+test("[RE40] a part that is sent again doesn't extend that time", async () => {
+  const id = await freshSession()
+  const began = async () =>
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const state = createStagedRows(storage.sql).readState()
+      return state?.step === "staging" ? state.began : null
+    })
+  await importFile(id, toJsonl({ type: "user_message", text: "one" }), 1, 3)
+  const first = await began()
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  await importFile(id, toJsonl({ type: "user_message", text: "two" }), 1, 3)
+  expect(await began()).toBe(first)
+})
