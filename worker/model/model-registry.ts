@@ -66,8 +66,7 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
 
 /** It reads no file: it only lists them. */
 function createScriptedFromEnv(env: ModelEnv): Model {
-  const loadModel = async (): Promise<Model> =>
-    (await import("./scripted/scripted-model.ts")).createScriptedModel(env)
+  const loadModel = async (): Promise<Model> => (await import("./scripted/scripted-model.ts")).createScriptedModel(env)
   return createLazyModel("scripted", ALL_FILE_KINDS, loadModel)
 }
 
