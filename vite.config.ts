@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
 import preact from "@preact/preset-vite"
-import { defineConfig, type Plugin } from "vite"
+import { type BuildEnvironmentOptions, defineConfig, type Plugin } from "vite"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
@@ -26,13 +26,17 @@ function withoutPaths(): Plugin {
 }
 
 /**
- * Keeps only the lexer of `marked`. The module creates an instance of the whole library when it is loaded, so its renderer
- * and parser, which the page doesn't use, would stay in the bundle.
+ * Keeps only the lexer of `marked`, without its pedantic mode and its mode for line breaks, which the page doesn't use. The
+ * module creates an instance of the whole library when it is loaded, so its renderer and parser would stay in the bundle.
  */
-function withoutMarkedRenderer(): Plugin {
+function markedLexerOnly(): Plugin {
   const instance = /var (\w+)=new \w+;function \w+\(\w+,\w+\)\{return \1\.parse\([\s\S]*export\{(.*)\};/
+  const modeRules = /,(?:pedantic|breaks):\w+(?=[,}])/g
+  const modeTests = /\bthis\.options\.(?:pedantic|breaks)\b/g
+  /** An expression is built by calls, which the bundler keeps unless they are marked as pure. */
+  const ruleBuilds = /(?<=[,\s]\w+=)g\(/g
   return {
-    name: "cuecard:without-marked-renderer",
+    name: "cuecard:marked-lexer-only",
     apply: "build",
     transform(code, id) {
       if (!/\/marked\/lib\/marked\.esm\.js$/.test(id)) return null
@@ -40,8 +44,31 @@ function withoutMarkedRenderer(): Plugin {
         .exec(code)?.[2]
         ?.split(",")
         .filter((name) => / as (?:Lexer|Tokenizer)$/.test(name))
-      if (exported?.length !== 2) throw new Error("marked.esm.js has changed: adapt withoutMarkedRenderer.")
-      return { code: code.replace(instance, `export{${exported.join(",")}};`), map: null }
+      if (exported?.length !== 2 || code.match(modeRules)?.length !== 3 || !ruleBuilds.test(code)) {
+        throw new Error("marked.esm.js has changed: adapt markedLexerOnly.")
+      }
+      const lexer = code
+        .replace(instance, `export{${exported.join(",")}};`)
+        .replace(modeRules, "")
+        .replace(modeTests, "false")
+        .replace(ruleBuilds, "/*#__PURE__*/g(")
+      return { code: lexer, map: null }
+    },
+  }
+}
+
+/**
+ * Replaces the helper with which Vite preloads the imports and styles of a chunk loaded on demand. All styles are in one
+ * file, which index.html names, and the browser loads the chunk's few own imports when it reads them.
+ */
+function withoutPreloadHelper(): Plugin {
+  return {
+    name: "cuecard:without-preload-helper",
+    apply: "build",
+    enforce: "pre",
+    load: {
+      filter: { id: /vite\/preload-helper\.js$/ },
+      handler: () => "export const __vitePreload = (load) => load()",
     },
   }
 }
@@ -51,6 +78,14 @@ const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 /** One chunk for what several chunks share: many small ones compress worse and are more requests. */
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3 }] }
+/** The same for the Worker. What a chunk loaded on demand shares with its entry is loaded anyway. */
+const workerSplitting = { groups: [{ name: "base", minShareCount: 2 }] }
+
+/** index.html preloads what its script imports. A chunk loaded on demand preloads nothing: see withoutPreloadHelper. */
+const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
+  polyfill: false,
+  resolveDependencies: (_url, paths, { hostType }) => (hostType === "html" ? paths : []),
+}
 
 export default defineConfig(({ mode, command, isPreview }) =>
   mode === "testing" || mode === "shared"
@@ -76,13 +111,14 @@ export default defineConfig(({ mode, command, isPreview }) =>
             },
           }),
           withoutPaths(),
-          withoutMarkedRenderer(),
+          markedLexerOnly(),
+          withoutPreloadHelper(),
         ],
         build: { target: "es2023" },
         server: { host: "127.0.0.1", port: 8787 },
         environments: {
-          client: { build: { modulePreload: { polyfill: false }, rolldownOptions: { output: { codeSplitting } } } },
-          cuecard: { build: { minify: true } },
+          client: { build: { modulePreload, rolldownOptions: { output: { codeSplitting } } } },
+          cuecard: { build: { minify: true, rolldownOptions: { output: { codeSplitting: workerSplitting } } } },
         },
       },
 )

@@ -5,10 +5,14 @@
  */
 
 import type { VNode } from "preact"
+import { deferModule } from "../ui/deferred-module.ts"
 import { describeImage, formatKind } from "../words/media-descriptions.ts"
 import { mediaText } from "../words/transcript-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
+
+/** The code of the lightbox. It is loaded when the first image is shown. */
+export const lightboxModule = deferModule(() => import("./lightbox.tsx"))
 
 interface ImageViewProps {
   readonly url: string
@@ -52,7 +56,10 @@ export function ImageView({ url, label, isInline = false, width, height }: Image
           alt={describeImage(label)}
           loading="lazy"
           decoding="async"
-          onLoad={source.onLoad}
+          onLoad={() => {
+            source.onLoad()
+            void lightboxModule.load()
+          }}
           onError={source.onError}
         />
       )}
@@ -68,7 +75,10 @@ function createBoxStyle(
   return { "--width": `${width}px`, "--ratio": Math.max(MIN_ASPECT_RATIO, width / height).toFixed(4) }
 }
 
-/** Opens all loaded images of the message, starting with the one that was clicked. */
+/**
+ * Opens all loaded images of the message, starting with the one that was clicked. If the code of the lightbox can't be
+ * loaded, the browser shows that image in a tab of its own.
+ */
 function openLightbox(media: MediaContextValue, chosen: HTMLElement): void {
   const frames = Array.from(chosen.closest("article")?.querySelectorAll<HTMLElement>(".frame[data-url]") ?? [chosen])
   const loadedFrames = frames.filter((frame) => frame === chosen || frame.querySelector("img") !== null)
@@ -78,5 +88,11 @@ function openLightbox(media: MediaContextValue, chosen: HTMLElement): void {
     return [{ url: frame.dataset["url"] ?? "", label: image.alt }]
   })
   const index = loadedFrames.indexOf(chosen)
-  if (images.length === loadedFrames.length) media.lightbox.value = { images, index }
+  if (images.length !== loadedFrames.length) return
+  media.lightbox.value = { images, index }
+  void lightboxModule.load().then((isLoaded) => {
+    if (isLoaded) return
+    media.lightbox.value = null
+    open(chosen.querySelector("img")?.src, "_blank", "noopener,noreferrer")
+  })
 }

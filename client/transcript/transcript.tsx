@@ -10,7 +10,7 @@ import type { ComponentChildren, VNode } from "preact"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { assetToSegment } from "../../shared/protocol/asset.ts"
 import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
-import { Lightbox } from "../media/lightbox.tsx"
+import { lightboxModule } from "../media/image-view.tsx"
 import { AttachmentsView } from "../media/media-view.tsx"
 import { LinkSigner } from "../files/signed-links.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
@@ -46,6 +46,7 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
   const isAnswerPending = useIsConnected(requests) && isPending
+  const LoadedLightbox = lightboxModule.module.value?.Lightbox
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>
@@ -71,7 +72,7 @@ export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onD
         ))}
         {isAnswerPending && writingId === null && <TypingIndicator />}
       </div>
-      <Lightbox />
+      {LoadedLightbox !== undefined && <LoadedLightbox />}
     </TranscriptContexts>
   )
 }

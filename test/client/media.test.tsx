@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
 import { trackPlay, stopPlayback } from "../../client/media/exclusive-playback.ts"
 import { formatClock, formatExtension, formatSize } from "../../client/words/media-descriptions.ts"
+import { lightboxModule } from "../../client/media/image-view.tsx"
 import { samplesToBars } from "../../client/media/waveform.ts"
 import { segmentsToSpokenText } from "../../client/markdown/markdown-to-text.ts"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
@@ -200,6 +201,19 @@ describe("images", () => {
     expect(await press("Escape")).toBe(true)
     await until(() => expect(box()).toBe(null))
     expect(document.activeElement).toBe(frame)
+  })
+
+  test("[PG57] if the viewer's code can't be loaded, the image opens in a tab of its own", async () => {
+    const { root } = transcript([answer("a", { segments: [imageSegment("/media/x", "one")] })])
+    await until(() => expect(srcs(root)).toHaveLength(1))
+    const loading = vi.spyOn(lightboxModule, "load").mockResolvedValue(false)
+    const opening = vi.spyOn(window, "open").mockReturnValue(null)
+    root.querySelector<HTMLElement>(".frame")?.click()
+    await until(() => expect(opening).toHaveBeenCalledTimes(1))
+    expect(opening.mock.calls[0]?.[0]).toContain("/media/x?token=t")
+    expect(root.querySelector("dialog.lightbox")).toBe(null)
+    loading.mockRestore()
+    opening.mockRestore()
   })
 })
 

@@ -7,11 +7,9 @@ import type { Env } from "../env.ts"
 import type { Log } from "../platform/log.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
-import { parseFileKinds } from "./model-files.ts"
+import { ALL_FILE_KINDS, parseFileKinds } from "./model-files.ts"
 import { withRetries } from "./model-retry.ts"
-import type { OpenAiConfig } from "./openai-adapter.ts"
 import { createReplayModel } from "./scripted/replay-model.ts"
-import { createScriptedModel } from "./scripted/scripted-model.ts"
 
 /** The variables that select and configure a model. They are described in `Env`. */
 export type ModelEnv = Pick<
@@ -41,7 +39,7 @@ function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
   if (env.MODEL_SCRIPT !== undefined) return createReplayModel(env.MODEL_SCRIPT, Number(env.SCRIPTED_DELAY_MS) || 0)
   switch (env.MODEL ?? (env.MODEL_BASE_URL === undefined ? "scripted" : "openai")) {
     case "scripted":
-      return succeed(createScriptedModel(env))
+      return succeed(createScriptedFromEnv(env))
     case "openai":
       return createOpenAiFromEnv(env)
   }
@@ -61,16 +59,23 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
   if (!fileKinds.ok) return fileKinds
   const { firstByteMs, idleMs } = readTimeLimits(env)
   const config = { baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey, fileKinds: fileKinds.value }
-  return succeed(createLazyOpenAiModel({ ...config, firstByteMs, idleMs }))
+  const loadModel = async (): Promise<Model> =>
+    (await import("./openai-adapter.ts")).createOpenAiModel({ ...config, firstByteMs, idleMs })
+  return succeed(createLazyModel(modelName, config.fileKinds, loadModel))
 }
 
-/** Loads the adapter and its provider package with the first call: it is a quarter of the Worker's code. */
-function createLazyOpenAiModel(config: OpenAiConfig): Model {
+/** It reads no file: it only lists them. */
+function createScriptedFromEnv(env: ModelEnv): Model {
+  const loadModel = async (): Promise<Model> => (await import("./scripted/scripted-model.ts")).createScriptedModel(env)
+  return createLazyModel("scripted", ALL_FILE_KINDS, loadModel)
+}
+
+/** Loads the model's code with its first call: together the models are more than a quarter of the Worker. */
+function createLazyModel(name: string, fileKinds: Model["fileKinds"], loadModel: () => Promise<Model>): Model {
   let loading: Promise<Model> | null = null
-  const loadModel = async (): Promise<Model> => (await import("./openai-adapter.ts")).createOpenAiModel(config)
   return {
-    name: config.modelName,
-    fileKinds: config.fileKinds,
+    name,
+    fileKinds,
     async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
       loading ??= loadModel()
       yield* (await loading).stream(request)

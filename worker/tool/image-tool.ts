@@ -12,9 +12,6 @@ import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { type GeneratedImage, generateAiImage, type ImageEnv, type ImageError } from "./image-ai.ts"
-import { drawChart } from "./render/chart.ts"
-import { drawLandscape } from "./render/landscape.ts"
-import { encodePng } from "./render/png-encoder.ts"
 import {
   createMediaTrailer,
   createRefusal,
@@ -123,9 +120,10 @@ async function generateImage(
   signal: AbortSignal,
 ): Promise<GeneratedImage | ImageError> {
   if (kind === "picture" && env.AI !== undefined) return await generateAiImage(env, env.AI, prompt, signal)
-  const raster =
+  const { drawChartPng, drawLandscapePng } = await import("./render/draw-image.ts")
+  const bytes =
     kind === "chart"
-      ? drawChart({ title: title ?? prompt, bars: data, width, height })
-      : drawLandscape(prompt, width, height)
-  return { bytes: await encodePng(raster), mime_type: "image/png", source: "built-in" }
+      ? await drawChartPng({ title: title ?? prompt, bars: data, width, height })
+      : await drawLandscapePng(prompt, width, height)
+  return { bytes, mime_type: "image/png", source: "built-in" }
 }

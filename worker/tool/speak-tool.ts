@@ -4,7 +4,6 @@
 
 import * as v from "valibot"
 import { assetUrl } from "../../shared/protocol/asset-url.ts"
-import { SAMPLE_RATE, synthesizeSpeech } from "./render/speech-synthesis.ts"
 import { encodeWav } from "./render/wav-encoder.ts"
 import {
   createMediaTrailer,
@@ -47,6 +46,7 @@ async function runSpeakTool(args: ToolArgs, ctx: ToolContext): Promise<ToolRetur
   const parsed = v.safeParse(argsSchema, args)
   if (!parsed.success) return createRefusal("tool_arguments", `"text" must have 1 to ${MAX_SPOKEN_CHARS} characters.`)
   const { text, voice } = parsed.output
+  const { SAMPLE_RATE, synthesizeSpeech } = await import("./render/speech-synthesis.ts")
   const samples = synthesizeSpeech(text)
   const bytes = encodeWav(samples, SAMPLE_RATE)
   const saved = await ctx.saveAsset(bytes, {

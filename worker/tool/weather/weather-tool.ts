@@ -14,7 +14,6 @@ import { rejectOnAbort } from "../../platform/abort.ts"
 import { errorMessage } from "../../platform/log.ts"
 import type { OpenMeteoConfig } from "./open-meteo.ts"
 import { createCardTrailer, type Tool, type ToolArgs, type ToolContext, toolResult } from "../tool.ts"
-import { sampleSource } from "./weather-sample.ts"
 import type { WeatherFault, WeatherSource } from "./weather-source.ts"
 
 export type WeatherEnv = Pick<Env, "WEATHER_SOURCE" | "OPEN_METEO_URL" | "OPEN_METEO_GEOCODING_URL">
@@ -67,22 +66,23 @@ export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEA
 export function createWeatherSource(env: WeatherEnv): WeatherSource {
   switch (env.WEATHER_SOURCE ?? "sample") {
     case "sample":
-      return sampleSource
+      return createLazySource(async () => (await import("./weather-sample.ts")).sampleSource)
     case "open-meteo":
-      return createLazySource({ forecastUrl: env.OPEN_METEO_URL, geocodingUrl: env.OPEN_METEO_GEOCODING_URL })
+      return createLazySource(async () => (await import("./open-meteo.ts")).createOpenMeteoSource(readUrls(env)))
   }
   const details = `WEATHER_SOURCE is "${env.WEATHER_SOURCE}"; it must be "sample" or "open-meteo".`
   return { fetchWeather: async () => fail({ reason: "upstream_failed", details }) }
 }
 
-/** Loads the adapter of the service with the first call, so that it is not part of the Worker's entry. */
-function createLazySource(config: OpenMeteoConfig): WeatherSource {
+/** Loads a source with each call, so that it is not part of the Worker's entry. */
+function createLazySource(loadSource: () => Promise<WeatherSource>): WeatherSource {
   return {
-    async fetchWeather(location, now, signal) {
-      const { createOpenMeteoSource } = await import("./open-meteo.ts")
-      return await createOpenMeteoSource(config).fetchWeather(location, now, signal)
-    },
+    fetchWeather: async (location, now, signal) => await (await loadSource()).fetchWeather(location, now, signal),
   }
+}
+
+function readUrls({ OPEN_METEO_URL, OPEN_METEO_GEOCODING_URL }: WeatherEnv): OpenMeteoConfig {
+  return { forecastUrl: OPEN_METEO_URL, geocodingUrl: OPEN_METEO_GEOCODING_URL }
 }
 
 function parseLocation(args: ToolArgs): string | null {
