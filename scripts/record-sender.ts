@@ -71,9 +71,9 @@ export class RecordSender {
   #isClosed = false
   #isCancelled = false
   #isDone = false
-  /** The state of the answer is unknown and has to be queried before records are sent. */
+  /** Whether the state of the answer is unknown and has to be queried before records are sent. */
   #needsQuery = true
-  /** A request with records was started, so the answer may exist. */
+  /** Whether a request with records was started. If so, the answer may exist. */
   #hasSent = false
   #hasBegun = false
   #faults = 0

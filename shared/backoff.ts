@@ -11,7 +11,7 @@ export interface Backoff {
  * Delay before retry number `failures` (from 1), in milliseconds.
  *
  * `random` in [0, 1) spreads the delay over its upper half, so that clients that failed together do not retry together.
- * Without it the delay is the full one.
+ * Without it, the full delay is returned.
  */
 export function backoffDelayMs(failures: number, { firstMs, maxMs }: Backoff, random = 1): number {
   const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30))

@@ -96,7 +96,7 @@ export const MAX_QUEUED_MESSAGES = 8
 
 // ── Model text ──
 
-/** Longest construct of model text (tag, code, comment) that is held until it is complete, in UTF-16 code units. A longer one is text. SPEC CL8. */
+/** Longest construct of model text (tag, code, comment) that is held until it is complete, in UTF-16 code units. A longer one is treated as text. SPEC CL8. */
 export const MAX_PENDING_CHARS = 4096
 
 /** Longest URL, in UTF-16 code units, and so the longest value of a `MEDIA:` line. SPEC PU1, DR2. */
@@ -105,7 +105,7 @@ export const MAX_URL_CHARS = 4096
 /** Longest `MEDIA:` line that is held until it ends, in UTF-16 code units: one URL of the longest kind with text around it. SPEC DR2. */
 export const MAX_MEDIA_LINE_CHARS = 2 * MAX_URL_CHARS
 
-/** Maximum number of assets, messages and origins that the directives of one part may name. Each needs a lookup, and the grants are written again with every window. SPEC DR17. */
+/** Maximum number of assets, messages and origins that the directives of one part may name. Each needs a lookup, and the grants are written again with every batch of deltas. SPEC DR17. */
 export const MAX_GRANT_NAMES = 100
 
 /** Height of an embed, in CSS pixels. A smaller one is ignored, a larger one is reduced. SPEC DR6. */
@@ -284,7 +284,7 @@ export const MAX_RECORD_BYTES = 4 * 1024 * 1024
 /** Largest request body of a producer, in bytes: more than the largest possible answer, with room for the empty lines that keep a silent producer connected for hours. SPEC EX22. */
 export const MAX_EXTERNAL_BODY_BYTES = 256 * 1024 * 1024
 
-/** Maximum number of parts (thinking, text, calls) of an external answer. Each part makes every window more expensive. SPEC EX21. */
+/** Maximum number of parts (thinking, text, calls) of an external answer. Each part makes every batch of deltas more expensive. SPEC EX21. */
 export const MAX_EXTERNAL_PARTS = 4_000
 
 /** Maximum number of tool calls of an external answer: more than a turn of a model can make (MAX_STEPS × MAX_CALLS_PER_STEP). SPEC EX21. */

@@ -1,7 +1,7 @@
 /**
  * truncate.ts: measures texts and shortens the texts of tools for display.
  *
- * The store keeps the whole text. Clients receive its head, cut at a line end, and the size of the whole.
+ * The store keeps the whole text. Clients receive its head, cut at a line ending, and the size of the whole.
  */
 
 /** Size of a text. `bytes` counts UTF-8. 0 means unknown: a producer shortened the text and does not say how long it was. */

@@ -68,7 +68,7 @@ const HOUR_SECONDS = 60 * 60
 /**
  * Starts a server on the loopback interface. `build` replaces the built Worker; only this repository's tests use it.
  *
- * Errors  throws if the build is missing or is a production build. The message names the command to run.
+ * Errors: throws if the build is missing or is a production build. The message names the command to run.
  */
 export async function startCuecard(options: CuecardOptions = {}, build: Build = readBuild()): Promise<Cuecard> {
   const vars = buildVars(build, options)

@@ -96,7 +96,7 @@ export function parseAllowedOrigins({ ALLOWED_ORIGINS }: Pick<Env, "ALLOWED_ORIG
   return splitCommaList(ALLOWED_ORIGINS).filter((origin) => origin !== "null")
 }
 
-/** All reasons why this deployment must not serve at this URL, in one sentence; null if it is safe. */
+/** All reasons why this deployment must not serve at this URL, in one sentence. Null if it is safe. */
 export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null {
   const faults = [
     ...findEnvironmentFaults(env),

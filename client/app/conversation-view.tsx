@@ -173,10 +173,10 @@ function ConversationComposer({ controller, onSend, onFiles }: ConversationCompo
   )
 }
 
-/** The message that is replied to; null if there is none or it was withdrawn. */
+/** A quote of the message being replied to. Null if there is none, if it was withdrawn, or until the code has loaded. */
 function useReplyQuote({ store, draft }: SessionController): Quote | null {
   const code = transcriptModule.value
-  // As JSON, so that an equal quote does not render the composer again.
+  // Compared as JSON, so that an equal quote doesn't re-render the composer.
   const quoteJson = useComputed(() => {
     const id = draft.replyTo.value
     const message = id === null || !store.messageIds.value.includes(id) ? undefined : store.getMessageSignal(id)?.value

@@ -1,4 +1,4 @@
-/** link-status.tsx: the state of the connection, above the composer. Nothing while it is live. Source: SPEC PG29, PG79. */
+/** link-status.tsx: the state of the connection, shown above the composer unless the connection is live. Source: SPEC PG29, PG79. */
 
 import type { VNode } from "preact"
 import type { LinkState } from "../net/socket-link.ts"

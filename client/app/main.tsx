@@ -84,7 +84,7 @@ const router = new SessionRouter({
     announceAnswerEnd(announcement, answer.status, text)
     void router.sessionList.refresh()
   },
-  // Without locks (an old browser, or plain HTTP), two tabs may do the same work.
+  // Without the Web Locks API (an old browser, or plain HTTP), two tabs may do the same work.
   withLock: (name, callback) => navigator.locks?.request(name, callback) ?? callback(),
   onReachable() {
     isOnline.value = true
@@ -131,7 +131,7 @@ addEventListener("storage", (event) => router.handleStorageEvent(event))
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
-  // Some devices report this while they are online. If the server responds, `onReachable` corrects it.
+  // Some devices fire this event while they are online. `onReachable` corrects that once the server responds.
   router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {

@@ -12,11 +12,11 @@ export interface CardContent {
   readonly payload: Json
   /** The model's text about the payload, in Markdown. */
   readonly synthesis: string
-  /** It arrived while the page was open, so it may be animated. */
+  /** True if the card arrived while the page was open. Only such cards are animated. */
   readonly isFresh: boolean
 }
 
-/** Parses the payload and draws it; null if the payload isn't valid. */
+/** Parses and renders the payload. Null if the payload isn't valid. */
 export type RenderCard = (content: CardContent) => VNode | null
 
 const CARD_RENDERERS: ReadonlyMap<string, RenderCard> = new Map([["weather", renderWeatherCard]])

@@ -1,7 +1,7 @@
 /**
  * weather-card.tsx: the current weather and the forecast for one place.
  *
- * Every figure comes from the payload. The synthesis below it is marked as the model's text. SPEC CA3.
+ * Every figure comes from the payload. The model's synthesis is shown below the figures, visually set apart. SPEC SG3.
  */
 
 import type { VNode } from "preact"
@@ -92,7 +92,7 @@ function UnitSwitch(): VNode {
   )
 }
 
-/** A figure without a visible name, because its unit makes it clear. Screen readers and a tooltip get the name. */
+/** A figure whose unit makes clear what it is, so its name is not visible. Screen readers and the tooltip get the name. */
 function WeatherFact({ name, value }: { readonly name: string; readonly value: string }): VNode {
   return (
     <span title={name}>

@@ -1,5 +1,5 @@
 /**
- * attachment-chips.tsx: the chips of the composer: attachments with their progress, and the message that is replied to.
+ * attachment-chips.tsx: the composer's chips: attachments with their progress, and the message being replied to.
  *
  * Source: SPEC PG67, PG73.
  */
@@ -14,7 +14,7 @@ import { attachmentText, composerText } from "../words/page-text.ts"
 
 interface AttachmentChipsProps {
   readonly attachments: AttachmentUploads
-  /** The button that was pressed has disappeared. */
+  /** Called when the button that was pressed has disappeared. */
   readonly onFocusLost: () => void
 }
 

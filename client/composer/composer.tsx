@@ -26,7 +26,7 @@ interface ComposerProps {
   readonly onSend: (content: string, extras: MessageExtras) => void
   /** Attaches files to the message; absent if none can be attached. */
   readonly onFiles?: OnFiles | undefined
-  /** The message that is replied to. */
+  /** The message being replied to. */
   readonly quote?: Quote | null
   /** How to stop the running response; null if none is running. */
   readonly stop: StopControl | null
@@ -39,7 +39,7 @@ interface StopControl {
   readonly onStop: () => void
 }
 
-/** The size is shown from this share of the limit on. */
+/** The size is shown once it reaches this fraction of the limit. */
 const SIZE_SHOWN_SHARE = 0.8
 
 export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }: ComposerProps): VNode {
@@ -155,7 +155,7 @@ function SendButton({ isDisabled }: { readonly isDisabled: boolean }): VNode {
 }
 
 function isSubmitKey(event: KeyboardEvent): boolean {
-  // 229: with some input methods, `isComposing` is already false for the Enter that ends a composition.
+  // Key code 229: with some input methods, `isComposing` is already false for the Enter that ends a composition.
   return event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229
 }
 

@@ -87,18 +87,18 @@ export class AttachmentUploads {
     this.#startNext()
   }
 
-  /** The device is back online: retries the uploads that could not reach the server. */
+  /** Retries the uploads that could not reach the server. Called when the device is back online. */
   retryUnreachable(): void {
     for (const { key, state } of this.entries.peek())
       if (state.at === "failed" && state.text === errorText.unreachable) this.retryUpload(key)
   }
 
-  /** All uploads are done. */
+  /** Whether all uploads have finished. */
   get isReady(): boolean {
     return this.entries.value.every(({ state }) => state.at === "done")
   }
 
-  /** The message is sent: removes the attachments from the draft and returns them. */
+  /** Removes the attachments from the draft and returns them, because their message is being sent. */
   takeAssets(): readonly Asset[] {
     const assets = this.listUploaded()
     this.removeAll()
@@ -168,7 +168,7 @@ function toFailedState(error: unknown): UploadState {
   return { at: "failed", text: describeError(error), isFinal }
 }
 
-/** Why a file can't be uploaded; null if it can. */
+/** The reason why a file can't be uploaded. Null if it can. */
 function findProblem(file: File): string | null {
   if (file.size === 0) return attachmentText.empty
   const maxBytes = getMaxBytes(file)

@@ -1,6 +1,6 @@
 /**
- * import-file.ts: imports a file into a new session: creates the session, uploads the file in parts, and waits until the
- * server has folded it.
+ * import-file.ts: imports a file into a new session: creates the session, uploads the file in parts, and waits until
+ * the server has imported it.
  *
  * file → split → POST /v1/sessions, /v1/sessions/:id/import → GET /v1/sessions/:id/import → IMPORTER → dialog
  * If the import isn't completed, the session is erased. Source: SPEC PG35.
@@ -124,7 +124,7 @@ export class Importer {
     return stage.at === "done" && (stage.skipped > 0 || stage.export !== null || Object.keys(stage.kinds).length > 0)
   }
 
-  /** Returns to the first step, in which a file is chosen. */
+  /** Returns to the first stage, in which the user chooses a file. */
   resetStage(): void {
     this.stage.value = { at: "choose", error: null }
   }
@@ -226,11 +226,11 @@ export class Importer {
     const body = parseJson(text)
     if (status < 300) return parseImportResponse(body ?? {}) ?? throwUnreadable()
     const error = toRequestError(status, body)
-    // An earlier attempt broke off, and the server may still be reading it. Reported as 503, so that it is repeated.
+    // An earlier attempt was cut off, and the server may still be processing it. A 503 makes the caller retry.
     throw parseRefusal(body).code === "import_running" ? new RequestError(503, error.message) : error
   }
 
-  /** The server may respond only after folding. Until then its progress is requested and shown. */
+  /** The server might not respond until the import is finished, so its progress is polled and shown meanwhile. */
   async #awaitWithProgress(
     session: string,
     sending: Promise<ImportResponse>,
@@ -265,7 +265,7 @@ export class Importer {
 
   /**
    * Requests the progress. Null while the server is folding, and after a temporary failure, so that the caller asks again.
-   * Throws if the server has no such import, or couldn't fold it.
+   * Throws if the server has no such import, or if the import failed.
    */
   async #pollFolding(session: string): Promise<FoldedCounts | null> {
     try {
@@ -367,7 +367,7 @@ function mergeCounts(before: UploadCounts, after: UploadCounts): UploadCounts {
   }
 }
 
-/** Whether trying again may help: the connection broke, or the server was busy. */
+/** Whether a retry may help, because the connection broke or the server was busy. */
 function isTransient(error: unknown): boolean {
   if (error instanceof ImportRefusedError) return false
   return !(error instanceof RequestError) || error.status === 429 || error.status === 408 || error.status >= 500

@@ -2,7 +2,7 @@
  * remote-media.ts: which media may be loaded without asking the user.
  *
  * Stored assets load at once. Media of other hosts loads after a click, or at once if the tenant allows the host. A click
- * counts for its address until the page is closed. Source: SPEC PG40.
+ * allows that URL until the page is closed. Source: SPEC PG40.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
@@ -16,7 +16,7 @@ export function isAssetUrl(url: string): boolean {
   return parseAssetUrl(url) !== null
 }
 
-/** Addresses that the user clicked. */
+/** URLs that the user clicked. */
 const clickedUrls: Signal<ReadonlySet<string>> = signal(new Set<string>())
 
 export function recordClick(url: string): void {
@@ -26,10 +26,10 @@ export function recordClick(url: string): void {
 export const DISPLAYABLE_KINDS = ["image", "audio", "video"] as const
 export type DisplayableKind = (typeof DISPLAYABLE_KINDS)[number]
 
-/** Kinds found by loading, for addresses that don't reveal their kind. */
+/** Media kinds found by loading, for URLs that don't reveal their kind. */
 const learnedKinds: Signal<ReadonlyMap<string, DisplayableKind>> = signal(new Map<string, DisplayableKind>())
 
-/** Records the kind of an address that the user clicked. */
+/** Records the kind of a URL that the user clicked. */
 export function learnKind(url: string, kind: DisplayableKind): void {
   recordClick(url)
   learnedKinds.value = new Map(learnedKinds.peek()).set(url, kind)

@@ -1,10 +1,10 @@
 /**
- * signed-links.ts: signed addresses for the media that is being drawn.
+ * signed-links.ts: signed URLs for the media being rendered.
  *
  * segment → element → LINKS → POST /v1/sessions/:id/media/sign → element
- * Addresses in segments can't be fetched without a signature. Addresses drawn at the same time are signed in one request
- * and kept until they expire. An element that fails to load requests a new one. If the server can't be reached, the
- * request is retried with growing delays. Source: SPEC PG38, PG55.
+ * URLs in segments can't be fetched without a signature. URLs needed at the same time are signed in one request, and the
+ * results are kept until they expire. An element that fails to load requests a new one. If the server can't be reached,
+ * the request is retried with growing delays. Source: SPEC PG38, PG55.
  */
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
@@ -30,11 +30,11 @@ export interface LinkSignerDeps {
   setTimer(ms: number, callback: () => void): () => void
 }
 
-/** Addresses requested within this time share one request, in milliseconds. */
+/** URLs requested within this time share one request, in milliseconds. */
 const BATCH_DELAY_MS = 5
-/** An address is not used this shortly before it expires, in milliseconds, so that the fetch can start in time. */
+/** A signed URL this close to its expiry is not used, so that the fetch starts while it is valid, in milliseconds. */
 const EXPIRY_MARGIN_MS = 30_000
-/** Bounds of how long an address is kept, in milliseconds, in case the device's clock is wrong. */
+/** Bounds on how long a signed URL is kept, in milliseconds, in case the device's clock is wrong. */
 const MIN_LIFE_MS = 60_000
 const MAX_LIFE_MS = 3_600_000
 
@@ -66,7 +66,7 @@ export class LinkSigner {
     return this.#getEntry(url).link
   }
 
-  /** The media is being drawn: requests a link unless there is a valid one. */
+  /** Requests a link unless there is a valid one. Called when the media is rendered. */
   requestLink(url: string): void {
     if (!this.#isUsable(this.#getEntry(url))) this.renewLink(url)
   }
@@ -75,13 +75,13 @@ export class LinkSigner {
   renewLink(url: string): void {
     const entry = this.#getEntry(url)
     if (entry.isRequested) return
-    // The server would refuse the whole request because of this address.
+    // The server would refuse the whole request because of this URL.
     if (url.length > MAX_URL_CHARS) return this.#settleEntry(url, REFUSED_LINK, 0)
     entry.link.value = ASKING_LINK
     this.#queueUrl(url, entry)
   }
 
-  /** The server can be reached again: repeats the failed requests. The links stay `failed` until it responds. */
+  /** Repeats the failed requests. Called when the server is reachable again. The links stay `failed` until it responds. */
   retryFailed(): void {
     this.stopRetrying()
     for (const [url, entry] of this.#entries) {
@@ -89,7 +89,7 @@ export class LinkSigner {
     }
   }
 
-  /** Nothing is drawn any more: failed requests are not retried. */
+  /** Cancels the pending retry. Called when no media is rendered any more. */
   stopRetrying(): void {
     this.#cancelRetry?.()
     this.#cancelRetry = null

@@ -1,12 +1,12 @@
 /**
- * split-file.ts: splits a file at line ends into parts that fit one request.
+ * split-file.ts: splits a file at line endings into parts that each fit one request.
  *
  * Only the bytes around the cuts are read: a part is a view of the file, not a copy. Source: SPEC PG35.
  */
 
 import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 
-/** How much is read at a time to find a line end, in bytes. */
+/** How much is read at a time to find a line ending, in bytes. */
 const SCAN_STEP_BYTES = 256 * 1024
 const LINE_FEED = 10
 
@@ -23,7 +23,7 @@ export async function splitAtLines(file: Blob, maxBytes = MAX_IMPORT_BYTES): Pro
   return [...parts, file.slice(from)]
 }
 
-/** The offset after the last line end before `to`. */
+/** The offset after the last line ending before `to`. */
 async function findLastLineEnd(file: Blob, from: number, to: number): Promise<number | null> {
   const floor = Math.max(from, to - MAX_IMPORT_LINE_BYTES)
   for (let high = to; high > floor; high -= SCAN_STEP_BYTES) {
@@ -35,7 +35,7 @@ async function findLastLineEnd(file: Blob, from: number, to: number): Promise<nu
   return null
 }
 
-/** The number of lines before each part. Reads all parts but the last. */
+/** The number of lines before each part. Reads every part except the last. */
 export async function countLinesBefore(parts: readonly Blob[]): Promise<readonly number[]> {
   const before = [0]
   for (const part of parts.slice(0, -1)) before.push((before.at(-1) ?? 0) + (await countLineEnds(part)))

@@ -14,7 +14,7 @@ export interface UnfinishedImportsDeps {
   readonly storage: KeyValueStorage
   /** Runs the callback when no other tab of this browser holds the lock of this name. */
   withLock(name: string, callback: () => Promise<void>): Promise<void>
-  /** False if it failed. */
+  /** Returns false if the session could not be erased. */
   eraseSession(session: string): Promise<boolean>
 }
 
@@ -60,7 +60,7 @@ export class UnfinishedImports {
     try {
       await this.#deps.withLock(storageKey(id), () => this.#settleEntry(id))
     } catch {
-      // The server can't be reached: the id stays stored, and a later call tries again.
+      // The server can't be reached. The id stays stored, and a later call tries again.
     } finally {
       this.#ownIds.delete(id)
     }

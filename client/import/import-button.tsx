@@ -1,7 +1,7 @@
 /**
- * import-button.tsx: starts an import: by a button, or by dropping a file on the sidebar.
+ * import-button.tsx: starts an import, from a button or by dropping a file on the sidebar.
  *
- * The code of the import is loaded on first use. Source: SPEC PG35.
+ * The import code is lazy-loaded on first use. Source: SPEC PG35.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -16,7 +16,7 @@ type ImportModule = typeof import("./import-dialog.tsx")
 
 interface ImportButtonProps {
   readonly router: SessionRouter
-  /** The dialog opens, so the drawer should close. */
+  /** Called when the dialog opens, so that the drawer can close. */
   readonly onOpen: () => void
 }
 

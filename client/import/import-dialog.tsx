@@ -11,7 +11,7 @@ import { formatSize } from "../words/media-descriptions.ts"
 import { importText } from "../words/import-text.ts"
 import { appText } from "../words/page-text.ts"
 
-/** Here, so that the importer is loaded together with the dialog. */
+/** Created here, so that the importer is loaded together with the dialog. */
 export function createImporter(deps: ImporterDeps): Importer {
   return new Importer(deps)
 }

@@ -72,8 +72,8 @@ function parseProseSection(
 }
 
 /**
- * All but the last two blocks that aren't white space. The last line may still become something else (`---` is a rule,
- * `---a` is not) and then belong to the block before it.
+ * All blocks except the last two that aren't white space. The last line may still become something else (`---` is a
+ * thematic break, `---a` is not) and then belong to the block before it.
  */
 function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {
   const isVisible = (block: Block): boolean => block.type === "prose" && block.token.type !== "space"

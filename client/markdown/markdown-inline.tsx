@@ -134,7 +134,7 @@ function renderLink(token: ProseToken): ComponentChildren {
 
 /**
  * Stored images and https images are rendered like those of media segments. An http image becomes a link, because the
- * server doesn't fetch http. For any other address, only the label is shown.
+ * server doesn't fetch http. For any other URL, only the label is shown.
  */
 function renderImage(token: ProseToken): ComponentChildren {
   const address = decodeEntities(token.href ?? "")

@@ -1,7 +1,7 @@
 /**
  * markdown-lexer.ts: parses prose into Markdown tokens, in bounded time.
  *
- * `marked` does the parsing. Code fences have been cut out before (shared/text/code-tracker.ts), so marked's fences,
+ * `marked` does the parsing. Code fences have already been removed (shared/text/code-tracker.ts), so marked's fences,
  * indented code and HTML blocks are turned off: page and server agree on what is code. A text that would take too much
  * time or stack is shown as plain text. Pure. SPEC MD1–MD8.
  */
@@ -99,7 +99,7 @@ class ProseTokenizer extends Tokenizer {
     return { ...token, raw, text: raw }
   }
 
-  /** Compares the cell counts of header and rule first, because marked's expression reads all of the remaining text. */
+  /** Compares the cell counts of header and delimiter row first, because marked's regex scans all of the remaining text. */
   override table(src: string): Tokens.Table | undefined {
     const end = src.indexOf("\n")
     const next = src.indexOf("\n", end + 1)
@@ -121,8 +121,8 @@ function countCells(line: string): number {
 }
 
 /**
- * A paragraph ends before a line that begins another block. Unlike marked's, this expression looks at the next line only,
- * or two for the header of a table; marked's reads the whole table, once for every line. HTML and fences don't end a
+ * A paragraph ends before a line that begins another block. Unlike marked's, this regex looks at the next line only, or
+ * at two for the header of a table. Marked's scans the whole table, once for every line. HTML and fences don't end a
  * paragraph.
  */
 const PARAGRAPH = new RegExp(
@@ -257,9 +257,9 @@ function createVerbatimToken(text: string): Token {
 }
 
 /**
- * Parses prose without fences into top-level tokens. Their `raw` strings joined are the text.
+ * Parses prose without fences into top-level tokens. Concatenating their `raw` strings gives the original text.
  *
- * The text must have LF line ends. `definitions` are those found in other sections. Never throws. Linear, about 10 MB/s.
+ * The text must use LF line endings. `definitions` are those found in other sections. Never throws. Linear, about 10 MB/s.
  */
 export function lexProse(text: string, definitions: LinkDefinitions = {}): readonly ProseToken[] {
   const lexer = new ProseLexer()
@@ -268,7 +268,7 @@ export function lexProse(text: string, definitions: LinkDefinitions = {}): reado
   return lexer.lex(text) as readonly ProseToken[]
 }
 
-/** The definitions among top-level tokens. The first one of a name is used. */
+/** The link definitions among top-level tokens. If a name is defined more than once, the first definition is used. */
 export function findDefinitions(tokens: readonly ProseToken[]): LinkDefinitions {
   const links: Record<string, { href: string; title: string | undefined }> = Object.create(null)
   let count = 0

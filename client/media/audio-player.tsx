@@ -2,7 +2,7 @@
  * audio-player.tsx: the player for audio files and voice notes.
  *
  * The seek bar is a range input, so mouse, touch and keyboard all work. Only one element plays at a time, and Escape stops
- * it. If the address expires during playback, it is renewed and playback continues at the same position. SPEC PG58, PG59.
+ * it. If the URL expires during playback, it is renewed and playback continues at the same position. SPEC PG58, PG59.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -65,7 +65,7 @@ function PlayButton({ playback: { isPlaying, toggle } }: { readonly playback: Au
 
 interface SeekBarProps {
   readonly playback: AudioPlayback
-  /** Drawn behind the range input. */
+  /** Rendered behind the range input. */
   readonly children: ComponentChildren
 }
 

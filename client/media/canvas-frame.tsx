@@ -1,8 +1,9 @@
 /**
  * canvas-frame.tsx: the sandboxed frame of a canvas document.
  *
- * The document may run scripts, but not in our origin: no forms, no popups, no navigation of the page. Messages are
- * accepted only from the frame's own window. It is sent the theme, again whenever that changes, and nothing else.
+ * The document may run scripts, but in an opaque origin, and it can't submit forms, open popups or navigate the page.
+ * Messages are accepted only from the frame's own window. The page sends the frame only the theme, initially and
+ * whenever it changes.
  * SPEC PG41, PG65, CD6.
  */
 
@@ -16,9 +17,9 @@ const DARK_SCHEME_QUERY = "(prefers-color-scheme: dark)"
 interface CanvasFrameProps {
   readonly href: string
   readonly name: string
-  /** The page in the frame reports that the document doesn't exist. */
+  /** Called when the page in the frame reports that the document doesn't exist. */
   readonly onMissing: () => void
-  /** The document has taken the keyboard focus too often. */
+  /** Called when the document has taken the keyboard focus too often. */
   readonly onFocusStolen: () => void
   /** The document sends messages without end. */
   readonly onFlood: () => void

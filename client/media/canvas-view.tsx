@@ -1,7 +1,7 @@
 /**
  * canvas-view.tsx: a canvas document with its title, its host if it isn't ours, and a full-screen button.
  *
- * The frame is created when it comes near the viewport, with an address that is valid at that time, and is not created
+ * The frame is created when it comes near the viewport, with a URL that is valid at that time, and is not created
  * again while the answer streams in. SPEC PG41, PG64, PG66, CD6.
  */
 
@@ -124,7 +124,7 @@ function CanvasNote({ text, height, children }: CanvasNoteProps): VNode {
 }
 
 interface CanvasLink {
-  /** The address for the frame; null until it is in view and signed. */
+  /** The URL for the frame. Null until the frame is in view and the URL is signed. */
   readonly href: string | null
   readonly fault: string | null
   /** On an origin that the tenant doesn't allow (any more): the page's policy would show a broken frame. */
@@ -135,8 +135,8 @@ interface CanvasLink {
 }
 
 /**
- * Stored documents get a signed address, others are framed at their own. The address doesn't change once it is in use,
- * unless the document turns out to be missing: then a new address is requested, once.
+ * Stored documents get a signed URL. Others are framed at their own URL. The URL doesn't change once it is in use, unless
+ * the document turns out to be missing. Then a new URL is requested, once.
  */
 function useCanvasLink(url: string, sectionRef: RefObject<HTMLElement | null>): CanvasLink {
   const media = useMediaContext()

@@ -2,7 +2,7 @@
  * focus-guard.ts: keeps a framed document from taking the focus while the user is typing.
  *
  * A framed document can focus itself at any time and then receives the keystrokes; no policy prevents it. The page gets no
- * event when the user clicks into a frame, so the guard goes by time: if the user typed in a field or pressed it within the
+ * event when the user clicks into a frame, so the guard relies on timing: if the user typed in a field or pressed it within the
  * last second, the focus returns to the field. SPEC PG52.
  */
 

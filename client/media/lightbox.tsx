@@ -107,7 +107,7 @@ interface LightboxImageProps {
   readonly onSwipe: SwipeHandlers
 }
 
-/** Has a media source of its own: the address that the transcript used may have expired. */
+/** Has its own media source, because the URL that the transcript used may have expired. */
 function LightboxImage({ image: { url, label }, onSwipe }: LightboxImageProps): VNode {
   const { state, onLoad, onError } = useMediaSource(url)
   const [isLarge, setLarge] = useState(false)

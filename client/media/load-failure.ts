@@ -14,8 +14,8 @@ export async function readErrorText(response: Response): Promise<string> {
 }
 
 /**
- * Fetches an address again to learn why an element failed to load it, which the element's error event does not include.
- * Null if the address now responds.
+ * Fetches a URL again to learn why an element failed to load it, because the element's error event doesn't say.
+ * Null if the URL now loads.
  */
 export async function fetchFailureReason(href: string): Promise<string | null> {
   try {

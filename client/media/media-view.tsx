@@ -1,5 +1,5 @@
 /**
- * media-view.tsx: draws a media segment as an image, a player or a file, by its kind. SPEC PG39, PG62.
+ * media-view.tsx: renders a media segment as an image, a player or a file, depending on its kind. SPEC PG39, PG62.
  */
 
 import type { ComponentChildren, VNode } from "preact"
@@ -36,7 +36,7 @@ export function AttachmentsView({ segments }: { readonly segments: readonly Medi
   )
 }
 
-/** Keyed by address, so that another address starts with fresh state. */
+/** Keyed by URL, so that another URL starts with fresh state. */
 function renderMedia(segment: MediaSegment): ComponentChildren {
   const { url, kind, label, width, height } = segment
   switch (kind) {

@@ -1,8 +1,8 @@
 /**
- * use-media-source.ts: the address that an image, audio or video element loads, and the state of that load.
+ * use-media-source.ts: the URL that an image, audio or video element loads, and the state of that load.
  *
- * An element keeps its address even if a newer one is signed, so it doesn't load again. When it fails it gets a new
- * address once; after that the user sees the reason. Loads that failed because of the network are repeated when the
+ * An element keeps its URL even if a newer one is signed, so it doesn't load again. When it fails, it gets a new URL
+ * once. After that, the user sees the reason. Loads that failed because of the network are repeated when the
  * network is back. SPEC PG38, PG40, PG55, PG56.
  */
 

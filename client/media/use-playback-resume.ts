@@ -1,5 +1,5 @@
 /**
- * use-playback-resume.ts: continues audio and video at the same position after the address was renewed. SPEC PG59.
+ * use-playback-resume.ts: continues audio and video at the same position after the URL was renewed. SPEC PG59.
  */
 
 import { useRef } from "preact/hooks"
@@ -15,7 +15,7 @@ export function usePlaybackResume(): PlaybackResume {
   const saved = useRef<{ readonly at: number; readonly wasPlaying: boolean } | null>(null)
   return {
     savePosition(element) {
-      // An element that fails again before it was restored is at position 0: keep the first one.
+      // An element that fails again before it was restored is at position 0, so the first position is kept.
       saved.current ??= { at: element.currentTime, wasPlaying: !element.paused }
     },
     restorePosition(element) {

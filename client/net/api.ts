@@ -44,7 +44,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Whether repeating the request can't help. A new token helps against 401, waiting helps against 408 and 429. */
+/** Whether a retry is pointless. A 401 may succeed with a new token, a 408 or 429 after waiting. */
 export function isPermanentRefusal({ status }: RequestError): boolean {
   return status < 500 && ![401, 408, 429].includes(status)
 }
@@ -54,13 +54,13 @@ export function describeError(error: unknown): string {
   return error instanceof RequestError ? error.message : errorText.unreachable
 }
 
-/** A token is renewed this long before it expires, in milliseconds; a short-lived one after half of its lifetime. */
+/** A token is renewed this long before it expires, in milliseconds. A short-lived one is renewed after half its lifetime. */
 const TOKEN_RENEW_MARGIN_MS = 60_000
 /** Assumed lifetime of a token without `iat` and `exp`, in milliseconds. */
 const DEFAULT_TOKEN_LIFETIME_MS = 120_000
 /** Longest download, in milliseconds: tens of megabytes on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
-/** The status of a response that the page can't read, as for a bad gateway: trying again may help. */
+/** The status reported for a response that can't be parsed. It is the status of a bad gateway, so the request is retried. */
 const UNREADABLE_STATUS = 502
 
 /** What `HttpApi` offers, as a type that tests can implement. */
@@ -84,7 +84,7 @@ export class HttpApi {
     return this.#pendingToken
   }
 
-  /** The server refused the token. */
+  /** Discards the token. Called when the server refused it. */
   forgetToken(): void {
     this.#cachedToken = null
   }
@@ -133,7 +133,7 @@ export class HttpApi {
     return this.#requestJson(parseHistoryPage, `${sessionPath(session)}/conversation/recent?limit=${limit}${cursor}`)
   }
 
-  /** Signed addresses under which media of a session can be fetched for a while. */
+  /** Signed URLs from which media of a session can be fetched for a while. */
   signUrls(session: string, urls: readonly string[]): Promise<SignResponse> {
     const request = createJsonRequest("POST", { urls })
     return this.#requestJson(parseSignResponse, `${sessionPath(session)}/media/sign`, request)

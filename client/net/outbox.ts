@@ -1,5 +1,5 @@
 /**
- * outbox.ts: messages that were sent and are not acknowledged yet.
+ * outbox.ts: messages that the user has sent and the server has not yet acknowledged.
  *
  * composer → OUTBOX → socket (again after every hello, under the same id) → ack
  * Each message has a storage key of its own, so that two tabs don't overwrite each other's and a reload loses none. The
@@ -11,7 +11,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
 
-/** What a message carries besides its text. */
+/** The parts of a message other than its text. */
 export interface MessageExtras {
   /** Id of the message that it replies to. */
   readonly reply_to?: string
@@ -28,7 +28,7 @@ export interface OutboxEntry extends MessageExtras {
   readonly error: string | null
 }
 
-/** The part of the Web Storage API that is used here. */
+/** The subset of the Web Storage API that is used here. */
 export interface KeyValueStorage {
   readonly length: number
   key(index: number): string | null
@@ -81,7 +81,7 @@ export class Outbox {
     return this.entries.value.findLast(({ error }) => error === null)?.id
   }
 
-  /** The server has the message. `isShown`: it is in the transcript, or older than everything loaded. */
+  /** Records that the server has the message. `isShown`: it is in the transcript, or older than everything loaded. */
   acknowledgeEntry(id: string, seq: number, isShown: boolean): void {
     this.#deleteStored(id)
     if (isShown) this.removeEntry(id)
@@ -95,7 +95,7 @@ export class Outbox {
     }
   }
 
-  /** The server refused the message. It keeps its place and shows the server's text. */
+  /** Records that the server refused the message, which keeps its place and shows the server's text. */
   markFailed(id: string, error: string): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return

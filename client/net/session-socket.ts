@@ -30,12 +30,12 @@ export interface SessionSocketHandlers {
   onFrame(frame: MessageFrame | OpsFrame): void
   onAck(id: string, seq: number): void
   onError(error: ErrorFrame): void
-  /** The server sent its hello: resend what is not acknowledged. */
+  /** Called after the server's hello, to resend what is not acknowledged. */
   onLive(): void
-  /** The client's state no longer matches the server's: load the newest page, then call `resumeFrom`. */
+  /** Called when the client's state doesn't match the server's. Load the newest page, then call `resumeFrom`. */
   onReset(reason: "epoch" | "step"): void
   onStateChange(state: LinkState): void
-  /** The server can be reached, even if the browser claims to be offline. */
+  /** Called when the server has responded, even if the browser reports that it is offline. */
   onReachable(): void
 }
 
@@ -46,7 +46,7 @@ export class SessionSocket {
   readonly #handlers: SessionSocketHandlers
   readonly #link: SocketLink
   #resumePoint: ResumePoint | null = null
-  /** The server has answered the hello. Numbered frames before that belong to an earlier resume. */
+  /** Whether the server has answered the hello. Numbered frames before that belong to an earlier resume. */
   #isReady = false
   #fruitlessResumes = 0
   #unseenFrames = 0
@@ -86,7 +86,7 @@ export class SessionSocket {
     return true
   }
 
-  /** The device is online again or the page is visible again. */
+  /** Called when the device is online again or the page is visible again. */
   checkConnection(): void {
     if (this.#resumePoint !== null) this.#link.checkConnection()
   }

@@ -13,7 +13,7 @@ import { retryDelayMs } from "./retry-delay.ts"
 /** The state of the connection, as the page shows it. */
 export type LinkState = "connecting" | "live" | "waiting" | "outdated" | "gone"
 
-/** The part of a WebSocket that is used here. */
+/** The subset of WebSocket that is used here. */
 export interface WebSocketLike {
   send(text: string): void
   close(code?: number): void
@@ -29,7 +29,7 @@ export interface SocketLinkDeps {
   connect(protocols: string[], events: WebSocketEvents): WebSocketLike
   /** A valid token, requested from the server if necessary. */
   getToken(): Promise<{ readonly token: string; readonly renewAt: number }>
-  /** The server refused the current token. */
+  /** Called when the server refused the current token. */
   forgetToken(): void
   now(): number
   random(): number
@@ -38,19 +38,19 @@ export interface SocketLinkDeps {
 }
 
 export interface SocketLinkHandlers {
-  /** A socket is open. Send hello on it, even if another was open before. */
+  /** Called when a socket has opened. Send hello on it, even if another was open before. */
   onOpen(): void
   onText(text: string): void
-  /** No socket is open any more. */
+  /** Called when no socket is open any more. */
   onLost(): void
   onStateChange(state: LinkState): void
-  /** The server has just responded. */
+  /** Called when the server has just responded. */
   onReachable(): void
 }
 
 /** Longest time to get a token and open a socket, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000
-/** When the device comes back, a connection attempt older than this is started again, in milliseconds. */
+/** When the device is back online, a connection attempt older than this is restarted, in milliseconds. */
 const STALE_CONNECT_AFTER_MS = 2_000
 /** Longest wait for any response to a request, in milliseconds, plus the time to send it. */
 const PROBE_TIMEOUT_MS = 8_000
@@ -116,7 +116,7 @@ export class SocketLink {
     if (expectsAnswer) this.#expectTraffic(PROBE_TIMEOUT_MS + text.length / SLOWEST_CHARS_PER_MS)
   }
 
-  /** The device is back: reconnects at once, or pings an open socket to check that it is alive. */
+  /** Reconnects at once, or pings an open socket to check that it is alive. Called when the device is back online. */
   checkConnection(): void {
     if (this.#isStopped) return
     if (this.#isOpen) return this.send(PING_FRAME, true)
@@ -208,13 +208,13 @@ export class SocketLink {
     }
   }
 
-  /** Forgets the failures before a stable connection. */
+  /** Resets the failure count once the connection has been stable. */
   #resetFailuresIfStable(): void {
     if (this.#deps.now() - this.#confirmedAt >= STABLE_CONNECTION_MS) this.#failures = 0
     this.#confirmedAt = Number.POSITIVE_INFINITY
   }
 
-  /** The server asked for a reconnect: at once, unless the last attempt ended the same way. */
+  /** Handles the server's request to reconnect. Reconnects at once, unless the last attempt ended the same way. */
   #reconnectNow(wasConfirmed: boolean): void {
     if (!wasConfirmed || this.#failures > 0) return this.#scheduleRetry()
     this.#failures++

@@ -33,7 +33,7 @@ export class AnswerStopper {
     deps.store.activeTurn.subscribe((turn) => this.#handleTurnChange(turn))
   }
 
-  /** False if there is no answer that the user can mean. */
+  /** False if there is no answer that the user could mean. */
   stopAnswer(): boolean {
     const { store, outbox, now, isLive } = this.#deps
     const stopTime = now()
@@ -46,7 +46,7 @@ export class AnswerStopper {
     return true
   }
 
-  /** The user sent another message, so a stop now means its answer. */
+  /** Called when the user sends another message. From then on, a stop is for its answer. */
   endCooldown(): void {
     this.#stoppedAt = Number.NEGATIVE_INFINITY
   }
@@ -54,7 +54,7 @@ export class AnswerStopper {
   #handleTurnChange(turn: ActiveTurn | null): void {
     if (this.#activeTurn !== null) this.#stoppedAt = this.#deps.now()
     this.#activeTurn = turn
-    // Commands that were refused because of the previous answer may be accepted now.
+    // Called when commands that were refused because of the previous answer may succeed.
     this.#deps.commands.clearRefusals()
     if (turn === null || turn.exchangeId !== this.#exchangeToStop) return
     this.#cancelTurn(turn)

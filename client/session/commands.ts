@@ -1,8 +1,8 @@
 /**
- * commands.ts: the user's commands to the server, such as stop or regenerate, until they are done or refused.
+ * commands.ts: the user's pending commands to the server, such as stop and regenerate.
  *
  * button, key → COMMANDS → socket (again after every hello, under the same id) → ack, error
- * Each has a target, which shows that the command is pending or refused. Commands are kept in memory only, so that a
+ * The target of a command shows whether it is pending or refused. Commands are kept in memory only, so that a
  * reload doesn't repeat an old one. Edits contain text and are stored (pending-edits.ts). Source: SPEC SO11, SO16.
  */
 
@@ -26,7 +26,7 @@ export interface PendingCommand {
   readonly target: string
   /** The text of a message that is withdrawn. */
   readonly text?: string
-  /** What the withdrawn message carried besides its text. */
+  /** The attachments and reply reference of the withdrawn message. */
   readonly extras?: MessageExtras
   /** The server has the command. It is not sent again, and its effect arrives as frames. */
   readonly isAcknowledged: boolean
@@ -67,7 +67,7 @@ export class Commands {
     this.#send(command)
   }
 
-  /** The session is live: sends the commands that are not acknowledged. */
+  /** Sends the commands that are not acknowledged. Called when the session is live. */
   resendPending(): void {
     for (const { command, isAcknowledged } of this.pending.peek().values()) if (!isAcknowledged) this.#send(command)
   }
@@ -102,7 +102,7 @@ export class Commands {
     if (this.refusals.peek().size > 0) this.refusals.value = new Map()
   }
 
-  /** New history was loaded: all pending commands are older than it. */
+  /** Called when new history was loaded. All pending commands are older than it. */
   markAllStale(): void {
     for (const pending of this.pending.peek().values()) this.#setPending({ ...pending, isStale: true })
   }

@@ -1,5 +1,5 @@
 /**
- * draft.ts: what the user is writing in a session and has not sent.
+ * draft.ts: the text and attachments that the user is writing and has not sent.
  *
  * composer, editor → DRAFT → composer, editor
  * Kept outside the components, which are removed when the session or the version changes, and stored by

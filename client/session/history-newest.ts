@@ -33,7 +33,7 @@ export async function readNewestPage(
   while (anchorIds.size > 0 && merged.cursor !== undefined && merged.messages.length <= maxMessages) {
     if (merged.messages.some(({ id }) => anchorIds.has(id))) break
     const older = await api.getHistoryPage(session, MAX_PAGE_MESSAGES, merged.cursor)
-    // The version changed again. The server's hello will report the new epoch.
+    // The version has changed again. The server's hello will report the new epoch.
     if (older.epoch !== newest.epoch) return newest
     const { epoch, seq } = newest
     merged = { ...older, messages: [...older.messages, ...merged.messages], epoch, seq }

@@ -17,7 +17,7 @@ export interface OlderHistoryDeps {
   readonly session: string
   readonly api: Pick<Api, "getHistoryPage">
   readonly store: TranscriptStore
-  /** The session was closed. */
+  /** Whether the session was closed. */
   isClosed(): boolean
 }
 

@@ -29,19 +29,19 @@ export class MessageSender {
     if (this.#send(toSendFrame(next))) this.#sendingId = next.id
   }
 
-  /** The session is live again: what was not acknowledged is sent again. */
+  /** Sends unacknowledged messages again. Called when the session is live again. */
   restart(): void {
     this.#sendingId = null
     this.#isQueueFull = false
     this.sendNext()
   }
 
-  /** The server's queue may have room again. */
+  /** Called when the server's queue may have room again. */
   markQueueMoved(): void {
     this.#isQueueFull = false
   }
 
-  /** The server refused a message. A full queue only delays it. */
+  /** Handles a refused message. A full queue only delays it. */
   handleRefusal(id: string, code: FaultReason, text: string): void {
     if (code === "queue_full" && this.#sendingId === id) this.#isQueueFull = true
     else this.#outbox.markFailed(id, text)

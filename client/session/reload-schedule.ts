@@ -53,7 +53,7 @@ export class ReloadSchedule {
     this.#schedule(this.#failures)
   }
 
-  /** `epoch`: another version is shown. `step`: the client's state didn't match the server's. */
+  /** `epoch`: another version became active. `step`: the client's state didn't match the server's. */
   handleReset(reason: "epoch" | "step"): void {
     if (reason === "epoch") {
       this.#epochReloads++

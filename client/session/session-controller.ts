@@ -28,7 +28,7 @@ import { TranscriptStore } from "./transcript-store.ts"
 export interface SessionControllerDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** What the tenant allows; nothing if absent. */
+  /** What the tenant allows. If absent, nothing is allowed. */
   readonly settings?: ReadonlySignal<PageSettings>
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
@@ -37,7 +37,7 @@ export interface SessionControllerDeps {
   setTimer(ms: number, callback: () => void): () => void
   scheduleRender(callback: () => void): void
   onMessageEnd(message: WireMessage): void
-  /** The server can be reached, even if the browser claims to be offline. */
+  /** Called when the server has responded, even if the browser reports that it is offline. */
   onReachable?(): void
 }
 
@@ -57,7 +57,7 @@ export class SessionController {
   readonly link: Signal<LinkState> = signal("connecting")
   /** The connection was live at least once. */
   readonly wasLive = signal(false)
-  /** The newest history was loaded at least once. */
+  /** Whether the newest history was loaded at least once. */
   readonly isLoaded = signal(false)
   readonly draft: Draft
   /** Where the user is reading; null if the view is at the end. Set by the view. */
@@ -183,7 +183,7 @@ export class SessionController {
     this.#reloads.handleFailure()
   }
 
-  /** The session doesn't exist: unsent messages fail, pending commands are dropped. */
+  /** Fails unsent messages and drops pending commands. Called when the session doesn't exist. */
   #markGone(text: string): void {
     this.link.value = "gone"
     for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text)
@@ -277,20 +277,20 @@ export class SessionController {
     this.commands.sendCommand(messageId, { type: "switch", id: this.#deps.createId(), message: messageId, version })
   }
 
-  /** The device is online again or the page is visible again. */
+  /** Called when the device is online again or the page is visible again. */
   checkConnection(): void {
     if (this.#reloads.isPending) void this.loadNewest()
     else this.#socket.checkConnection()
   }
 
-  /** The user left the session. It closes once the server has all messages and commands. */
+  /** Called when the user leaves the session. It closes once the server has all messages and commands. */
   moveToBackground(): void {
     this.#isInBackground = true
     this.findReadingPlace = () => null
     this.#closeIfDone()
   }
 
-  /** The user came back before it closed. */
+  /** Called when the user comes back before the session has closed. */
   moveToForeground(): void {
     this.#isInBackground = false
   }
@@ -338,7 +338,7 @@ export class SessionController {
     this.commands.resendPending()
   }
 
-  /** Forgets the commands that are done, and restores the text of withdrawn messages. */
+  /** Removes the commands that are done, and restores the text of withdrawn messages. */
   #forgetDoneCommands(): void {
     for (const pending of this.commands.pending.peek().values()) {
       if (!isCommandDone(pending, this.store.get(pending.messageId))) continue

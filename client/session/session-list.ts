@@ -35,14 +35,14 @@ export type MoreSessions = "none" | "available" | "loading" | "failed"
 export interface Notice {
   readonly text: string
   readonly isFault: boolean
-  /** It stays until the next notice, because what it reports is still running. */
+  /** True while what it reports is still running. Such a notice stays until the next one. */
   readonly isSticky: boolean
 }
 
 export class SessionList {
   /** Newest activity first. */
   readonly sessions: Signal<readonly SessionSummary[]> = signal([])
-  /** The list was fetched at least once. */
+  /** Whether the list was fetched at least once. */
   readonly isLoaded = signal(false)
   /** The list could not be fetched yet. */
   readonly isUnreachable = signal(false)
@@ -118,20 +118,20 @@ export class SessionList {
     })
   }
 
-  /** The user is back. */
+  /** Called when the user comes back to the page. */
   refreshIfStale(): void {
     if (this.#deps.now() - this.#refreshedAt >= MIN_REFRESH_INTERVAL_MS)
       void this.refresh().then(() => this.startPolling())
   }
 
-  /** The controller of an open session reports whether it is running, earlier than the list does. */
+  /** Records whether an open session is running, which its controller reports earlier than the list. */
   setLocalRunning(id: string, isRunning: boolean): void {
     if (this.#localRunning.get(id) === isRunning) return
     this.#localRunning.set(id, isRunning)
     this.#publishList()
   }
 
-  /** The session was left. Its last known state is kept until the next refresh. */
+  /** Called when the user leaves a session. Its last known state is kept until the next refresh. */
   clearLocalRunning(id: string): void {
     const running = this.#localRunning.get(id)
     this.#localRunning.delete(id)
@@ -140,7 +140,7 @@ export class SessionList {
     this.startPolling()
   }
 
-  /** A message was sent in this session just now. */
+  /** Called when a message was just sent in this session. */
   markActive(id: string): void {
     this.#sentAt.set(id, this.#deps.now())
     this.#publishList()

@@ -1,5 +1,5 @@
 /**
- * session-router.ts: opens the session that the address names, and keeps others running in the background.
+ * session-router.ts: opens the session named by the URL, and keeps others running in the background.
  *
  * location hash → ROUTER → session controller
  * If no session is open, the first message creates one; until it exists the message is in `startingEntry`. A session that
@@ -39,7 +39,7 @@ const MAX_READING_PLACES = 100
 
 export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsDeps, SessionListDeps {
   readonly sendFile: SendFile
-  /** The part of the address after `#`. */
+  /** The part of the URL after `#`. */
   readHash(): string
   writeHash(hash: string): void
   /** The session from which the current entry of the browser's history was opened; null if there is none. */
@@ -110,7 +110,7 @@ export class SessionRouter {
     this.openFromHash()
   }
 
-  /** Opens the session that the address names, or a new one. */
+  /** Opens the session named by the URL, or a new one. */
   openFromHash(): void {
     const id = parseSessionHash(this.#deps.readHash())
     const open = this.controller.peek()
@@ -198,7 +198,7 @@ export class SessionRouter {
   #discardDraftSessionWithout({ attachments }: Draft): void {
     const unsubscribe = attachments.entries.subscribe((list) => {
       if (list.length > 0) return
-      // Sending a message empties the list too. By the microtask it has taken the session over.
+      // Sending a message also empties the list. By the time of the microtask, the message owns the session.
       queueMicrotask(() => {
         unsubscribe()
         if (attachments.entries.peek().length === 0) this.#draftSession.discardSession()
@@ -237,7 +237,7 @@ export class SessionRouter {
     clearSessionStorage(this.#deps.storage, id)
   }
 
-  /** The device is online again or the page is visible again. */
+  /** Called when the device is online again or the page is visible again. */
   checkConnections(): void {
     this.sessionList.refreshIfStale()
     this.controller.peek()?.checkConnection()
@@ -261,7 +261,7 @@ export class SessionRouter {
     }
   }
 
-  /** Another tab changed the storage. `key` is null if it deleted everything. */
+  /** Called when another tab has changed the storage. `key` is null if it deleted everything. */
   handleStorageEvent({ key, oldValue, newValue }: Pick<StorageEvent, "key" | "oldValue" | "newValue">): void {
     if (key !== null && newValue === null) this.#storedDrafts?.handleRemoved(key, oldValue)
     this.#cancelResumeStored?.()
@@ -348,7 +348,7 @@ export class SessionRouter {
 
 const SESSION_HASH = /^#\/s\/([A-Za-z0-9_-]{1,64})$/
 
-/** The id of the session that an address names; null for none. */
+/** The id of the session that a URL names. Null if it names none. */
 export function parseSessionHash(hash: string): string | null {
   return SESSION_HASH.exec(hash)?.[1] ?? null
 }

@@ -22,7 +22,7 @@ export interface SessionStartsDeps {
 }
 
 export interface SessionStartsHandlers {
-  /** The message is being sent, or has failed with `entry.error`. */
+  /** Called when the message is being sent, or has failed with `entry.error`. */
   onChange(entry: OutboxEntry): void
   onCreated(entry: OutboxEntry, session: string): void
 }

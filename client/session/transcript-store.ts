@@ -17,7 +17,7 @@ import { isEnded } from "../../shared/protocol/message.ts"
 export interface TranscriptStoreDeps {
   /** Runs the callback in the next animation frame, or soon in a hidden tab. */
   scheduleRender(callback: () => void): void
-  /** A message that was running has ended, or is now waiting for the user. */
+  /** Called when a running message has ended or is waiting for the user. */
   onMessageEnd(message: WireMessage): void
 }
 
@@ -30,7 +30,7 @@ export interface ActiveTurn {
 export class TranscriptStore {
   /** Ids of the loaded messages, oldest first. */
   readonly messageIds = signal<readonly string[]>([])
-  /** An answer is running or queued. False while one is waiting for the user. */
+  /** Whether an answer is running or queued. False while one is waiting for the user. */
   readonly isBusy = signal(false)
   /** The answer that can be stopped. */
   readonly activeTurn: Signal<ActiveTurn | null> = signal(null)

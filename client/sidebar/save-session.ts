@@ -15,7 +15,7 @@ import { sessionActionText } from "../words/session-action-text.ts"
 /** Longest file name, in UTF-16 code units, without its extension. */
 const MAX_NAME_CHARS = 80
 
-/** A file name that all common file systems accept. */
+/** Converts a title to a file name that all common file systems accept. */
 export function createFileName(title: string, format: ExportFormat): string {
   const cleaned = title.replace(/[\p{C}\\/:*?"<>|]+/gu, " ").replace(/\s+/g, " ")
   const name = cutText(cleaned, MAX_NAME_CHARS).replace(/^[. ]+|[. ]+$/g, "")

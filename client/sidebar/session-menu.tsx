@@ -1,5 +1,5 @@
 /**
- * session-menu.tsx: a menu next to the button that opened it.
+ * session-menu.tsx: a conversation's menu, placed next to the button that opened it.
  *
  * Arrow keys, Home and End move; Escape, Tab and a press outside close. The menu is positioned in the window, so that the
  * scrolling list doesn't clip it. Source: SPEC PG32.

@@ -1,11 +1,11 @@
 /**
  * copy-selection.ts: what the browser copies when the user selects part of a transcript.
  *
- * By default the copy would contain the addresses of images, audio and frames, which are signed and work for anybody for
- * an hour. The copy names the media instead, as the copy button does. SPEC PG44.
+ * By default the copy would contain the URLs of images, audio and frames. They are signed, and anyone can use them for an
+ * hour. The copy names the media instead, as the copy button does. SPEC PG44.
  */
 
-/** Elements that draw media. Their labels are kind and name. */
+/** Elements that render media. Their labels are kind and name. */
 const MEDIA_SELECTOR = ".frame, .sound, video, .canvas"
 
 /** Folded content, controls, and anything else that would load. */
@@ -16,7 +16,7 @@ export function copySelection(event: ClipboardEvent): void {
   if (event.clipboardData === null || selection === null || selection.rangeCount === 0) return
   const copied = document.createElement("div")
   copied.append(selection.getRangeAt(0).cloneContents())
-  // The browser copies plain text just as well, and the content of a text field only the browser can copy.
+  // The browser's own copy is right for plain text, and only the browser can copy the content of a text field.
   if (copied.querySelector(`${MEDIA_SELECTOR}, [src]`) === null) return
   for (const media of copied.querySelectorAll(MEDIA_SELECTOR))
     media.replaceWith(`[${media.getAttribute("aria-label") ?? ""}]`)

@@ -1,7 +1,7 @@
 /**
  * json-view.tsx: JSON, indented and with syntax colours.
  *
- * The text is the same with colours and without; colours only add spans. A long text begins with its first lines and a
+ * The text is the same with and without colours, which only add spans. A long text begins with its first lines and a
  * button for the rest, because a tool decides how long it is. SPEC BD4.
  */
 

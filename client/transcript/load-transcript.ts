@@ -1,5 +1,5 @@
 /**
- * load-transcript.ts: loads the code that draws transcripts, when a session is opened or the page is idle.
+ * load-transcript.ts: loads the code that renders transcripts, when a session is opened or the page is idle.
  *
  * The first view needs no Markdown and no cards. The code loads in parallel with the first page of history.
  */

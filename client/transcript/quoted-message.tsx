@@ -1,5 +1,5 @@
 /**
- * quoted-message.tsx: the message that another one replies to, as an excerpt above it. Clicking it leads to that message,
+ * quoted-message.tsx: an excerpt of the message that another one replies to. Clicking it scrolls to that message,
  * which is loaded if it isn't on the page. SPEC PG43.
  */
 

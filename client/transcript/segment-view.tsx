@@ -1,5 +1,5 @@
 /**
- * segment-view.tsx: draws one segment of a message, by its type.
+ * segment-view.tsx: renders one segment of a message, depending on its type.
  *
  * A segment that doesn't change keeps its identity, so a delta renders one segment. The result depends on the segment
  * alone, so it is the same live and after a reload. SPEC PG9–PG13, CA3, PF5.

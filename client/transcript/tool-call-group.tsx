@@ -1,5 +1,5 @@
 /**
- * tool-call-group.tsx: adjacent tool calls as one group with a joint status.
+ * tool-call-group.tsx: adjacent tool calls as one group with a combined status.
  *
  * The group is open while a call runs or waits and folds when all have ended, unless the user is inside it or chose
  * otherwise. A call that needs approval is never hidden. A single call has the same elements and no heading, so that a
@@ -34,7 +34,7 @@ export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] 
   return runs
 }
 
-/** The joint status: a call that runs or waits comes first, then one that failed. */
+/** The combined status: that of a running or waiting call if there is one, otherwise of a failed one. */
 export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
   const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
   if (hasStatus("running", "queued")) return "running"

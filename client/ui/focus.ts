@@ -1,4 +1,4 @@
-/** focus.ts: requests to move the focus to the composer, which focuses its field when the count changes. */
+/** focus.ts: a counter of requests to focus the composer, which focuses its field when the counter changes. */
 
 import { signal } from "@preact/signals"
 

@@ -3,7 +3,7 @@
 /** The browser has started the download by then, in milliseconds. */
 const REVOKE_AFTER_MS = 60_000
 
-/** Downloads what an address points to. */
+/** Downloads the content of a URL. */
 export function saveHref(href: string, fileName: string): void {
   const link = document.createElement("a")
   link.href = href

@@ -6,7 +6,7 @@
 
 import { isTurnFault, turnFaultToText } from "../../shared/fault.ts"
 
-/** The catalogue's text. A name that this version of the page doesn't know is returned as it is. */
+/** The catalogue's text. A name that this version of the page doesn't have is returned unchanged. */
 export function describeEndReason(reason: string): string {
   return isTurnFault(reason) ? turnFaultToText(reason) : reason
 }

@@ -1,12 +1,12 @@
 /**
- * link-policy.ts: which addresses in a text may become links: web, mail and telephone.
+ * link-policy.ts: which URLs in a text may become links: web, mail and telephone.
  *
- * Scripts, files and addresses relative to this page stay text. Pure. Source: SPEC MD5.
+ * Script, file and relative URLs stay text. Pure. Source: SPEC MD5.
  */
 
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"])
 
-/** The normalised address, or null if it must stay text. HTML entities are already decoded. */
+/** The normalised URL, or null if it must stay text. HTML entities are already decoded. */
 export function toSafeHref(href: string): string | null {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(href)) return null
   try {

@@ -29,7 +29,7 @@ export function describeImage(label: string): string {
   return label.replace(/(?<=.)\.(?:png|jpe?g|gif|webp|avif)$/i, "")
 }
 
-/** "1.2 MB", "64 KB". A unit is 1,024 of the one before, like the limits in shared/limits.ts. */
+/** "1.2 MB", "64 KB". Units are powers of 1,024, like the limits in shared/limits.ts. */
 export function formatSize(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`
   const units = ["KB", "MB", "GB"]

@@ -1,5 +1,5 @@
 /**
- * relative-time.ts: when a session was last active, in a word or two, and the date groups of the sidebar.
+ * relative-time.ts: short texts for when a session was last active, and the date groups of the sidebar.
  *
  * Pure, except for the machine's time zone.
  */

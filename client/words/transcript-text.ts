@@ -1,7 +1,7 @@
 /**
  * transcript-text.ts: every string that messages, media, Markdown and cards show or announce.
  *
- * Plain strings, and functions where a name or a number goes in. Loaded with the transcript, so nothing in the first view
+ * Functions are messages with parameters. Loaded with the transcript, so nothing in the first view
  * may import it.
  */
 

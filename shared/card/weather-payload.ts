@@ -8,7 +8,7 @@
 
 import { isJsonObject, type Json } from "../json.ts"
 
-/** A weather reading, as the tool returns it. Null: the source does not provide the value. */
+/** A weather reading, as the tool returns it. A field is null if the source does not provide it. */
 export interface WeatherPayload {
   /** "London, GB", or only the name if the country is unknown. */
   readonly location: string
@@ -135,7 +135,7 @@ export type WeatherIcon =
   | "storm"
   | "fog"
 
-/** The fields that decide the icon. */
+/** The fields that determine the icon. */
 export type SkyState = Pick<WeatherPayload, "condition" | "is_daylight" | "is_raining" | "is_clear">
 
 /** Icons by words in the condition, by day. The first match wins: "snow showers" is snow. */
@@ -149,7 +149,7 @@ const CONDITION_ICONS: readonly (readonly [words: RegExp, icon: WeatherIcon])[] 
   [/clear|sun|fair/, "sunny"],
 ]
 
-/** Selects the icon of a card. Rain overrides a condition that only describes clouds; the flags decide an unknown condition. SPEC CA2. */
+/** Selects the icon of a card. Rain overrides a condition that only describes clouds; the flags determine the icon of an unknown condition. SPEC CA2. */
 export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   const condition = sky.condition.toLowerCase()
   const conditionIcon =
@@ -159,7 +159,7 @@ export function selectWeatherIcon(sky: SkyState): WeatherIcon {
   return sky.is_daylight ? icon : toNightIcon(icon)
 }
 
-/** The icon of the forecast for tomorrow, by day. */
+/** The daytime icon of tomorrow's forecast. */
 export function selectForecastIcon(condition: string): WeatherIcon {
   return selectWeatherIcon({ condition, is_daylight: true, is_raining: false, is_clear: false })
 }

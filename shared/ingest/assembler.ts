@@ -59,10 +59,10 @@ export interface Assembler {
 }
 
 /**
- * Shapes  records → messages, in the order in which they were closed. Ids of other systems are made valid.
+ * Shapes: records → messages, in the order in which they were closed. Ids of other systems are made valid.
  *         Assets and grants count only in a verified file; of another file they are dropped.
- * Cost    linear; the memory of one turn. `closedIds` is asked once per message and once per late record.
- * Source  SPEC RE9, RE12.
+ * Cost: linear; the memory of one turn. `closedIds` is asked once per message and once per late record.
+ * Source: SPEC RE9, RE12.
  */
 export function createAssembler(
   closedIds: ClosedIds = new Set<string>(),
@@ -100,7 +100,7 @@ class TurnAssembler implements Assembler {
     if (isTurnStart(record)) return this.#addTurnStart(record)
     if (record.type === "signature" || record.type === "asset") return []
     const id = toPublicId(record.responseId)
-    // A record that names the question or its turn belongs to the answer to it.
+    // A record that names the question or its turn belongs to the answer to that question.
     const isCurrent = id === null || id === this.#exchangeId || this.#openAnswers.has(id) || !this.#closedIds.has(id)
     if (!isCurrent) return [this.#toLateEvents(id, record)]
     const finished = this.#isFull(id) ? this.#closeTurn() : []
@@ -215,7 +215,7 @@ class TurnAssembler implements Assembler {
     return ids.map((id) => this.#answeredCalls.get(id)).find((call_id) => call_id !== undefined) ?? null
   }
 
-  /** The id that the record names, unless it is taken: two questions of one turn are two messages. */
+  /** The id that the record names, unless it is already used, because two questions of one turn are two messages. */
   #chooseQuestionId(record: TurnStartRecord, finished: readonly AssembledMessage[]): string {
     const messageId = record.type === "user_message" ? record.messageId : undefined
     const givenId = toPublicId(record.responseId ?? messageId ?? record.turnId)

@@ -69,7 +69,7 @@ export function getResultStatus(ok: boolean, error: CallError | undefined): "ok"
 /**
  * The event of a result. A result that is not a string is stored as its JSON, and null as no result.
  *
- * Errors  a result over MAX_RESULT_BYTES becomes a failed call with `tool_result_too_large`.
+ * Errors: a result over MAX_RESULT_BYTES becomes a failed call with `tool_result_too_large`.
  */
 export function createResultEvent(
   call_id: string,

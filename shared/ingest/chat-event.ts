@@ -28,9 +28,9 @@ export function isChatEvent(value: unknown): value is ChatEvent {
 /**
  * The records of one event. `timestamp` is its time in ISO 8601.
  *
- * Shapes  ChatEvent → records to be parsed by `parseRecord`; none for an event without visible content; null if its type is
+ * Shapes: ChatEvent → records to be parsed by `parseRecord`; none for an event without visible content; null if its type is
  *         unknown.
- * Cost    linear in the event.
+ * Cost: linear in the event.
  */
 export function chatEventToRecords(event: ChatEvent, timestamp: string | undefined): object[] | null {
   const convert = Object.hasOwn(CONVERTERS, event.type) ? CONVERTERS[event.type as ChatEventType] : undefined

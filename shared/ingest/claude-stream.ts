@@ -3,8 +3,8 @@
  * `--include-partial-messages`, into records.
  *
  * system · assistant {message.content[]} · user {tool_result[]} · stream_event {event} · result {subtype, is_error}
- * A message arrives as one line per block, each with the message's id. With partial messages, its text has arrived in
- * deltas before. The text of a subagent (`parent_tool_use_id`) becomes output of the call that started it. Pure.
+ * A message arrives as one line per block, each with the message's id. With partial messages, its text has already
+ * arrived in deltas. The text of a subagent (`parent_tool_use_id`) becomes output of the call that started it. Pure.
  */
 
 import { createMapper, RecordWriter, type Fields, toFields, type Kind, toFieldsList, toText } from "./record-writer.ts"
@@ -17,7 +17,7 @@ interface StreamState {
   message: string
   /** Streamed blocks in order. A whole block is matched with the first one of its kind. */
   streamed: { readonly kind: Kind; readonly key: string }[]
-  /** The streamed blocks belong to a message that broke off, so a whole block may differ from them. */
+  /** Whether the streamed blocks belong to a message that was cut off. If so, a whole block may differ from them. */
   isStale: boolean
   blockCount: number
   openBlock: { readonly kind: Kind; readonly key: string } | null
@@ -26,9 +26,9 @@ interface StreamState {
 }
 
 /**
- * Shapes  lines → records; see `Mapper`.
- * Errors  none: unknown events are skipped and counted.
- * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
+ * Shapes: lines → records; see `Mapper`.
+ * Errors: none: unknown events are skipped and counted.
+ * Source: the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createClaudeMapper(): Mapper {
   const writer = new RecordWriter()

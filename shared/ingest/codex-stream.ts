@@ -11,9 +11,9 @@ import { readReportedSize } from "./history/reported-size.ts"
 import type { Mapper } from "./record-writer.ts"
 
 /**
- * Shapes  lines → records; see `Mapper`.
- * Errors  none: unknown events are skipped and counted.
- * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
+ * Shapes: lines → records; see `Mapper`.
+ * Errors: none: unknown events are skipped and counted.
+ * Source: the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createCodexMapper(): Mapper {
   const writer = new RecordWriter()

@@ -38,7 +38,7 @@ export type RecordEffect =
   | { readonly do: "cancel" }
   | { readonly do: "refuse"; readonly fault: Fault }
 
-/** The reasons that an external producer may give for a bad end. Any other reason becomes `producer_failed`. */
+/** The reasons that an external producer may give for a failed or interrupted answer. Any other reason becomes `producer_failed`. */
 const ALLOWED_REASONS: readonly TurnFault[] = [
   "producer_failed",
   "producer_gone",
@@ -53,10 +53,10 @@ const ALLOWED_REASONS: readonly TurnFault[] = [
 ]
 
 /**
- * Shapes  (the answer so far, its raw text, StreamRecord) → RecordEffect.
- * Errors  `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`, `field_invalid`.
- * Cost    the number of parts.
- * Source  SPEC EX3–EX5.
+ * Shapes: (the answer so far, its raw text, StreamRecord) → RecordEffect.
+ * Errors: `record_refused` for record types that producers may not send, `call_unknown`, `call_settled`, `field_invalid`.
+ * Cost: the number of parts.
+ * Source: SPEC EX3–EX5.
  */
 export function interpretRecord(message: Message, streamed: StreamedText, record: StreamRecord): RecordEffect {
   switch (record.type) {
@@ -108,7 +108,7 @@ export function findRecordFault(record: StreamRecord): Fault | null {
 /** An answer without parts. */
 const EMPTY_ANSWER = createMessage({ id: "", role: "assistant", exchange_id: "", timestamp: "" })
 
-/** Puts events into the step that the record names. Without a step, text after settled calls begins the next step. */
+/** Assigns events to the step that the record names. Without a step, text after settled calls begins the next step. */
 function emitEvents(message: Message, record: StreamRecord, ...events: TurnEvent[]): RecordEffect {
   // Only visible events begin a step.
   const isVisible = events.some((event) => "delta" in event || event.type === "tool_call")

@@ -21,8 +21,8 @@ type TextKind = "text" | "thinking"
 /**
  * Creates an intake that continues a stored message.
  *
- * Shapes  (kind of its open part or null, saved cleaner, ids of its calls) → Intake.
- * Cost    one pass over the text.
+ * Shapes: (kind of its open part or null, saved cleaner, ids of its calls) → Intake.
+ * Cost: one pass over the text.
  */
 export function createIntake(
   openKind: TextKind | null = null,

@@ -17,7 +17,7 @@ export interface Line {
 export interface LineSplitter {
   /** The lines that end in this chunk, without blank ones. */
   push(chunk: Uint8Array): Line[]
-  /** The last line if it has no line end. */
+  /** The last line if it has no line ending. */
   end(): Line[]
   /** Bytes of the line that has not ended yet. */
   pendingBytes(): number
@@ -30,9 +30,9 @@ const NEWLINE = 0x0a
 const MAX_REUSED_BUFFER_BYTES = 64 * 1024
 
 /**
- * Shapes  (longest line in bytes) → LineSplitter.
- * Errors  a line that is too long is `body_too_large`; one that is not UTF-8 is `body_malformed`.
- * Cost    linear, even for chunks of one byte; memory for the longest line.
+ * Shapes: (longest line in bytes) → LineSplitter.
+ * Errors: a line that is too long is `body_too_large`; one that is not UTF-8 is `body_malformed`.
+ * Cost: linear, even for chunks of one byte; memory for the longest line.
  */
 export function createLineSplitter(maxBytes: number): LineSplitter {
   let buffer = new Uint8Array(0)

@@ -28,9 +28,9 @@ const IGNORED_EVENTS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Shapes  lines → records; see `Mapper`.
- * Errors  none: unknown events are skipped and counted.
- * Source  the documented format; SPEC PI1–PI3, PI7, PI8.
+ * Shapes: lines → records; see `Mapper`.
+ * Errors: none: unknown events are skipped and counted.
+ * Source: the documented format; SPEC PI1–PI3, PI7, PI8.
  */
 export function createPiMapper(): Mapper {
   const writer = new RecordWriter()

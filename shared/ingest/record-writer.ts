@@ -129,7 +129,7 @@ export class RecordWriter {
     this.writeOutput(callId, this.#takeUnwritten(`output ${callId}`, whole))
   }
 
-  /** The first result of a call counts. `size` is the size of the whole result, if the program shortened it. */
+  /** Only the first result of a call is used. `size` is the size of the whole result, if the program shortened it. */
   writeResult(callId: string, ok: boolean, text: string, error?: CallError, size: TextSize | null = null): void {
     if (this.#settledCalls.has(callId)) return
     this.#settledCalls.add(callId)
@@ -149,7 +149,7 @@ export class RecordWriter {
     })
   }
 
-  /** How the program says that the answer ended. The last report counts. */
+  /** Records the outcome that the program reports. The last report is used. */
   setOutcome(reported: Outcome | null): void {
     this.#outcome = reported
   }

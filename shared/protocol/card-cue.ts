@@ -5,7 +5,7 @@
  * Card data comes from stored tool results only, never from model text (SPEC SG3). How a card is decided: dispatch-tool.ts
  * resolves the tag with `resolveCardTag` when the tool returns, and it is stored with the call. part-segmenter.ts opens a
  * card where the text has a span tag that `createCueLookup` finds among the calls; rows of other systems, without a stored
- * tag, cue the tags in their trailer. client/cards/card-registry.ts draws the payload, or shows the text if it has no card.
+ * tag, cue the tags in their trailer. client/cards/card-registry.ts renders the payload, or shows the text if it has no card.
  */
 
 import { parseJsonToDepth } from "../json-depth.ts"
@@ -80,7 +80,7 @@ export function extractResultData(row: {
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  // An empty trailer was removed before; then all of it is data, whatever it looks like.
+  // If the trailer is empty, it was removed earlier, and the whole result is data, whatever it looks like.
   if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result

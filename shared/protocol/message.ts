@@ -137,7 +137,7 @@ export function createMessage(
   }
 }
 
-/** The message as one Markdown string that still contains span tags, for clients that do not draw segments. Never HTML. */
+/** The message as one Markdown string that still contains span tags, for clients that do not render segments. Never HTML. */
 export function deriveContent(message: Message): string {
   if (message.role !== "assistant") return message.words
   const texts: string[] = []

@@ -30,7 +30,7 @@ export function foldAt(message: Message, event: TurnEvent, at: string | undefine
 /**
  * Adds the time of an event to the parts that it changed.
  *
- * Cost  a continued text costs nothing; otherwise the number of parts.
+ * Cost: a continued text costs nothing; otherwise the number of parts.
  */
 function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after

@@ -140,7 +140,7 @@ const recordSchema = v.variant("type", [
     ...agentFields,
   }),
   v.object({ type: v.literal("text_delta"), ...commonFields, delta: v.string() }),
-  /** The text is complete. `text`: the text of the part or of the whole response. `cut`: it was cut off by the end of its turn. */
+  /** The text is complete. `text`: the text of the part or of the whole response. `cut`: the end of the turn cut it off. */
   v.object({
     type: v.literal("text_done"),
     ...commonFields,

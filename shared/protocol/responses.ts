@@ -31,7 +31,7 @@ const isSession = hasShape<SessionSummary>({
 /** A line of an import that was skipped. `line` counts within `part`, if the file was sent in parts. */
 export type SkippedLine = Omit<BadLine, "code">
 
-/** What the page needs of the response to an upload. A response to one of several parts may omit fields. */
+/** What the page needs of the response to an upload. If the file was sent in several parts, a response may omit fields. */
 export interface ImportResponse {
   /** Absent if the server has already finished. */
   readonly state?: string

@@ -1,5 +1,5 @@
 /**
- * segment.ts: the types of segments, the units that the page draws, and of ops, the changes to a list of segments.
+ * segment.ts: the types of segments (the units that the page renders) and of ops (changes to a list of segments).
  *
  * message → SEGMENTS, OPS → frame → client
  * Part of the wire: a changed shape needs a new PROTOCOL_VERSION. A test compares a hash of these types (SPEC WS11).

@@ -17,7 +17,7 @@ export interface WireMessage {
   readonly id: string
   readonly role: Role
   readonly exchange_id: string
-  /** The message as Markdown, for clients that do not draw segments. Ops do not update it. */
+  /** The message as Markdown, for clients that do not render segments. Ops do not update it. */
   readonly content: string
   readonly segments: readonly Segment[]
   readonly status: MessageStatus
@@ -77,7 +77,7 @@ const messageFields = {
   segments: isListOf(hasShape<{ type: string }>({ type: isString })),
 }
 
-/** Whether a value has the fields of a message that the page needs to place and draw it. */
+/** Whether a value has the fields of a message that the page needs to place and render it. */
 export const isMessageShape = hasShape<Pick<WireMessage, keyof typeof messageFields>>(messageFields)
 
 const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {

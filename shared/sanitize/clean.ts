@@ -18,7 +18,7 @@ import { isControl, isConstructStart, normalizeText, PUNCTUATION, findSpecial } 
 export interface CleanState {
   /** A final CR or high surrogate, which may be half of a pair. */
   readonly carry: string
-  /** Text that is undecided. */
+  /** Text that can't be decided yet. */
   readonly held: string
   /** 0 outside a span with a tag id; inside, 1 plus the number of open spans without one. */
   readonly spans: number

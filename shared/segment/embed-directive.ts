@@ -33,9 +33,9 @@ const EMBED_PREFIX = new RegExp(
 /**
  * Parses the directive that may be at `at`.
  *
- * Shapes  → its text and attributes, null if there is none, or WAIT if it is incomplete.
- * Cost    linear in the directive, which has at most MAX_PENDING_CHARS.
- * Source  SPEC DR6, DR16.
+ * Shapes: → its text and attributes, null if there is none, or WAIT if it is incomplete.
+ * Cost: linear in the directive, which has at most MAX_PENDING_CHARS.
+ * Source: SPEC DR6, DR16.
  */
 export function readEmbed(
   text: string,

@@ -14,9 +14,9 @@ import type { Message } from "../protocol/message.ts"
 import { segmentsOf } from "./segmenter.ts"
 
 /**
- * Shapes  Message → Markdown that ends with a newline: a heading (who, when), then its segments.
- * Cost    linear in what is shown.
- * Source  SPEC RE22.
+ * Shapes: Message → Markdown that ends with a newline: a heading (who, when), then its segments.
+ * Cost: linear in what is shown.
+ * Source: SPEC RE22.
  */
 export function messageToMarkdown(message: Message): string {
   const blocks = [
@@ -68,7 +68,7 @@ function segmentToBlocks({ role }: Message, segment: Segment): string[] {
 
 const KIND_LABELS = { image: "Image", audio: "Audio", video: "Video", file: "File" } as const
 
-/** A link whose label and address cannot break the link syntax. */
+/** A link whose label and URL cannot break the link syntax. */
 function formatLink(url: string, label: string): string {
   const text = toSingleLine(label).replace(/[\\`*_{}[\]<>#|~!&]/g, "\\$&")
   const address = url.replace(/[<>\\\s]/g, (unit) => encodeURIComponent(unit))

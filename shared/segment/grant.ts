@@ -2,7 +2,7 @@
  * grant.ts: decides which names the directives of a part may use. Each decision is made once and stored with the part.
  *
  * The files and messages of a session and the allowed origins of a tenant change over time, but a transcript must not.
- * So the live path asks the resolver while the text is new, and every later reading uses the stored grants. Pure, except
+ * So the live path calls the resolver while the text is new, and every later read uses the stored grants. Pure, except
  * for the `Resolver` that the caller passes in.
  */
 
@@ -56,7 +56,7 @@ function assetToMedia(asset: Asset | null | undefined): MediaSegment | null {
 
 /** The decisions for one part. */
 export interface GrantDecider extends Permit {
-  /** Decides the following names by `stored`, then by `resolver`. Without a resolver, other names are refused. */
+  /** Decides the following names from `stored`, then with `resolver`. Without a resolver, other names are refused. */
   setSource(stored: Grants, resolver: Resolver | null): void
   /** All grants so far. Returns the same object until a grant is added. */
   currentGrants(): Grants
@@ -66,7 +66,7 @@ export interface GrantDecider extends Permit {
  * Decides each name once. A refusal is final, even after a restart, because a restarted process reads the stored text
  * before it asks the resolver. At most MAX_GRANT_NAMES names of a part are looked up.
  *
- * Source  SPEC DR11, DR17, DR18.
+ * Source: SPEC DR11, DR17, DR18.
  */
 export function createGrantDecider(): GrantDecider {
   const decided = new Map<string, boolean | Asset>()

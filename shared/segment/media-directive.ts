@@ -37,7 +37,7 @@ const MEDIA_LABEL_PREFIX = /m(?:e(?:d(?:ia?)?)?)?$/i
  * Finds the next label at the start of a line. At the end of the text, the first letters of a label count as one, because
  * further text may complete it.
  *
- * Shapes  → an index, or the length of the text. `head` is the column at which the text begins, -1 if not at a line start.
+ * Shapes: → an index, or the length of the text. `head` is the column at which the text begins, -1 if not at a line start.
  */
 export function findMediaLabel(text: string, from: number, head: number): number {
   MEDIA_LABELS.lastIndex = from
@@ -61,9 +61,9 @@ function isLineStart(text: string, at: number, head: number): boolean {
 /**
  * Parses the `MEDIA:` line at `at`, if there is one. It ends at the next line feed or `<`.
  *
- * Shapes  → the line, null if there is none, or WAIT if the line is incomplete.
- * Cost    linear in the line, which has at most MAX_MEDIA_LINE_CHARS.
- * Source  SPEC DR1–DR3.
+ * Shapes: → the line, null if there is none, or WAIT if the line is incomplete.
+ * Cost: linear in the line, which has at most MAX_MEDIA_LINE_CHARS.
+ * Source: SPEC DR1–DR3.
  */
 export function readMediaLine(text: string, at: number, final: boolean): MediaLine | typeof WAIT | null {
   const head = text.slice(at, at + MAX_MEDIA_LINE_CHARS)
@@ -107,7 +107,7 @@ function parseMediaLine(line: string, at: number): MediaLine {
   return { items, end: at + end, refused }
 }
 
-/** A value that looks like a file name or an address. */
+/** A value that looks like a file name or a URL. */
 const SOURCE_LIKE = /[/\\:]|^~|^\.\.|\.\w{2,4}$/
 /** Longest refused value in the log, in UTF-16 code units. */
 const MAX_LOGGED_CHARS = 200
@@ -136,7 +136,7 @@ function trimTrailing(word: string): string {
 /** An asset URL unchanged, a public URL as the platform's parser writes it, or null for any other value. */
 function normalizeMediaUrl(value: string): string | null {
   if (parseAssetUrl(value) !== null) return value
-  // Browsers also accept spellings such as `https:host` and `https:\\host`, which models don't use for addresses.
+  // Browsers also accept spellings such as `https:host` and `https:\\host`, which models don't use for URLs.
   if (!/^https:\/\//i.test(value)) return null
   const checked = checkPublicUrl(value)
   return checked.ok ? checked.value.href : null

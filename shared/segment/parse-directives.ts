@@ -29,11 +29,11 @@ export interface DirectiveContext extends Partial<Grants> {
 /**
  * Parses one complete text.
  *
- * Shapes  (text, context) → Directives. Without a context, no external origin is allowed, no message id is known, and
+ * Shapes: (text, context) → Directives. Without a context, no external origin is allowed, no message id is known, and
  *         every asset URL is accepted.
- * Errors  none. A directive that does not apply is listed in `drift`.
- * Cost    linear in the text.
- * Source  SPEC DR1–DR10.
+ * Errors: none. A directive that does not apply is listed in `drift`.
+ * Cost: linear in the text.
+ * Source: SPEC DR1–DR10.
  */
 export function parseDirectives(text: string, { current = "current", ...grants }: DirectiveContext = {}): Directives {
   const delivery = createDelivery(current)

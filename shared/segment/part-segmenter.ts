@@ -2,7 +2,7 @@
  * part-segmenter.ts: turns the text of one part into segments: prose, cards, canvases and media, each in its place.
  *
  * text tokens → PART → ops
- * Joins each token with its context: which call cued a card, which address may be framed, which media the message has
+ * Joins each token with its context: which call cued a card, which URL may be framed, and which media the message has
  * already shown. Pure: the same tokens give the same ops.
  */
 
@@ -22,7 +22,7 @@ import {
 } from "./text-tokens.ts"
 import { isUnsafeJoin } from "../text/characters.ts"
 
-/** A span or directive in model text that does not apply. It is counted and logged, never shown as an error. */
+/** A span or directive in model text that has no effect. It is counted and logged, never shown as an error. */
 export type Drift =
   | { readonly reason: "mark_orphan"; readonly tag: string }
   | { readonly reason: "mark_unclosed"; readonly tag: string }
@@ -157,10 +157,10 @@ export interface PartContext {
 /**
  * Splits the text of one part at its span tags and directives.
  *
- * Shapes  text → Op[].
- * Errors  none; drift.
- * Cost    one pass over the text.
- * Source  SPEC SG2–SG7, DR1–DR9.
+ * Shapes: text → Op[].
+ * Errors: none; drift.
+ * Cost: one pass over the text.
+ * Source: SPEC SG2–SG7, DR1–DR9.
  */
 export function createPartSegmenter(context: PartContext): PartSegmenter {
   const scanner = createTokenScanner()

@@ -36,10 +36,10 @@ export const PLAIN_EDGES: ProseEdges = {
 /**
  * Follows one prose between two segments.
  *
- * Shapes  `opener` is the emphasis before the span that the prose follows, or null if it follows no span. `isLineStart`:
+ * Shapes: `opener` is the emphasis before the span that the prose follows, or null if it follows no span. `isLineStart`:
  *         the prose begins at the start of a line.
- * Cost    linear. At most MAX_HELD_CHARS are held.
- * Source  SPEC SG15.
+ * Cost: linear. At most MAX_HELD_CHARS are held.
+ * Source: SPEC SG15.
  */
 export function createProseEdges(opener: string | null, isLineStart: boolean): ProseEdges {
   let held = ""

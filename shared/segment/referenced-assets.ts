@@ -22,7 +22,7 @@ export function listAssets({ attachments, parts }: Message): Asset[] {
   return [...new Map(all.map((asset) => [asset.id, asset])).values()]
 }
 
-/** Ids of the own canvases that a message frames. They are named only by their URL. */
+/** Ids of the session's canvases that a message frames. Segments name them only by URL. */
 export function listCanvasIds(message: Message): string[] {
   if (!message.parts.some((part) => part.type === "text" && /\[embed\s/i.test(part.text))) return []
   const ids = segmentsOf(message).flatMap((segment) => {

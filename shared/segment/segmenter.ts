@@ -46,11 +46,11 @@ export type Segmenter = Pick<PartSegmenter, "push" | "end" | "drift">
 /**
  * Splits the text of one part at its `<span id='tool_n'>` tags and joins each span to the call that cued it.
  *
- * Shapes  rows → Segmenter; `at` of its ops counts from this part's first segment.
- * Units   offsets are UTF-16 code units.
- * Errors  none. An orphan or unclosed span becomes text and one drift.
- * Cost    one pass over the text.
- * Source  SPEC SG1–SG8.
+ * Shapes: rows → Segmenter; `at` of its ops counts from this part's first segment.
+ * Units: offsets are UTF-16 code units.
+ * Errors: none. An orphan or unclosed span becomes text and one drift.
+ * Cost: one pass over the text.
+ * Source: SPEC SG1–SG8.
  */
 export function createSegmenter(toolCalls: readonly CueRow[], context: Partial<PartContext> = {}): Segmenter {
   const defaults = { base: 0, drift: [], delivery: createDelivery("current"), permit: grantsToPermit({}) }
@@ -66,10 +66,10 @@ export function parse(content: string, toolCalls: readonly CueRow[]): Segment[] 
 /**
  * The segments of a message.
  *
- * Shapes  Message → Segment[], in the order of its parts. Buffered text of an open part is not included.
- * Errors  none.
- * Cost    linear in the message.
- * Source  SPEC SG1.
+ * Shapes: Message → Segment[], in the order of its parts. Buffered text of an open part is not included.
+ * Errors: none.
+ * Cost: linear in the message.
+ * Source: SPEC SG1.
  */
 export function segmentsOf(message: Message): Segment[] {
   const { role, words, agent } = message
@@ -180,8 +180,8 @@ interface PartState {
 /**
  * Follows one message as it grows and returns the changes of its segments as ops.
  *
- * Shapes  Message → Op[], so that `apply(ops so far)` = `segmentsOf(message)`.
- * Cost    the number of parts, plus the length of new text.
+ * Shapes: Message → Op[], so that `apply(ops so far)` = `segmentsOf(message)`.
+ * Cost: the number of parts, plus the length of new text.
  */
 export function createMessageSegmenter(): MessageSegmenter {
   const partStates: PartState[] = []

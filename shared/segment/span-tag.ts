@@ -26,11 +26,11 @@ export interface SpanScanner {
 /**
  * Splits a growing text at its span tags.
  *
- * Shapes  text → SpanToken[]. The `text` and `raw` fields joined are the input.
- * Units   UTF-16 code units. Buffered text begins with a possible tag or with unfinished inline code.
- * Errors  none.
- * Cost    one pass; several hundred MB/s if there are few candidates.
- * Source  SPEC MK1–MK6.
+ * Shapes: text → SpanToken[]. The `text` and `raw` fields joined are the input.
+ * Units: UTF-16 code units. Buffered text begins with a possible tag or with unfinished inline code.
+ * Errors: none.
+ * Cost: one pass; several hundred MB/s if there are few candidates.
+ * Source: SPEC MK1–MK6.
  */
 export function createSpanScanner(): SpanScanner {
   const scanner = new TextScanner(new SpanMatcher())
@@ -107,10 +107,10 @@ export function matchSpanTag(
 /**
  * Removes every opening span tag and its `</span>`, and keeps the text between them.
  *
- * Shapes  text → text without an opening span tag, even where removing one would form another.
+ * Shapes: text → text without an opening span tag, even where removing one would form another.
  *         Code counts as text here, because the text of a subagent must not quote a tag either. Other spans stay.
- * Cost    linear.
- * Source  SPEC MK6.
+ * Cost: linear.
+ * Source: SPEC MK6.
  */
 export function stripSpans(text: string | null | undefined): string {
   if (text === null || text === undefined || !ANY_OPEN_TAG.test(text)) return text ?? ""

@@ -22,11 +22,11 @@ import { isUnsafeJoin, replaceLoneSurrogates } from "../text/characters.ts"
 /**
  * Removes span tags and directives from the text of one part. Code keeps them.
  *
- * Shapes  (text, grants of the part) → text without a directive, even where removing one would form another.
+ * Shapes: (text, grants of the part) → text without a directive, even where removing one would form another.
  *         `(attached: chart.png, /media/x1)` replaces media, `(embedded: Board, /canvas/…)` a canvas.
- * Errors  none. A refused name is noted as refused.
- * Cost    linear.
- * Source  SPEC DR14.
+ * Errors: none. A refused name is noted as refused.
+ * Cost: linear.
+ * Source: SPEC DR14.
  */
 export function stripDirectives(text: string, grants: Grants = NO_GRANTS): string {
   const withoutSpans = stripSpans(text)

@@ -22,7 +22,7 @@ export type Directive =
 
 export type BracketDirective = Extract<Directive, { type: "voice" | "reply" }>
 
-/** A value of a `MEDIA:` line that is not media. It stays text. */
+/** A value of a `MEDIA:` line that is not media, and so stays text. */
 export interface RefusedMedia {
   readonly type: "refused"
   readonly value: string
@@ -39,10 +39,10 @@ export interface TokenScanner {
 /**
  * Splits a growing text at its span tags and directives.
  *
- * Shapes  text → TextToken[]. The `text` and `raw` fields joined are the input.
- * Errors  none.
- * Cost    one pass.
- * Source  SPEC MK1–MK5, DR1–DR9.
+ * Shapes: text → TextToken[]. The `text` and `raw` fields joined are the input.
+ * Errors: none.
+ * Cost: one pass.
+ * Source: SPEC MK1–MK5, DR1–DR9.
  */
 export function createTokenScanner(): TokenScanner {
   const scanner = new TextScanner(new TokenMatcher())

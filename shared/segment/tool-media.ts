@@ -16,9 +16,9 @@ import type { Segment } from "../protocol/segment.ts"
  * Reads the `MEDIA:` lines of a trailer. `[[audio_as_voice]]` in the trailer makes its audio a voice note. A canvas that
  * the trailer asks to embed is included, although it is shown only where the answer embeds it.
  *
- * Shapes  (result, assets saved by the call) → the named media, in order, each once; at most MAX_PUBLIC_MEDIA addresses.
- * Cost    linear in the trailer.
- * Source  SPEC DR12, DR19, DR20, DR24.
+ * Shapes: (result, assets saved by the call) → the named media, in order, each once; at most MAX_PUBLIC_MEDIA addresses.
+ * Cost: linear in the trailer.
+ * Source: SPEC DR12, DR19, DR20, DR24.
  */
 export function readToolMedia(result: string, saved: readonly Asset[]): CallMedia[] {
   const { trailer } = splitResult(result)

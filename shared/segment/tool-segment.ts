@@ -11,8 +11,8 @@ import { createTextHead, type TextSize, truncateLines, type TruncatedText } from
 /**
  * Follows one call and returns the changes of its segment as ops.
  *
- * Cost    linear in new output, plus the result once.
- * Source  SPEC SG9, SG11, SG13.
+ * Cost: linear in new output, plus the result once.
+ * Source: SPEC SG9, SG11, SG13.
  */
 export function createToolSegmenter(at: number): (call: ToolCall) => Op[] {
   let output = createTextHead(MAX_SHOWN_LINES, MAX_SHOWN_BYTES)

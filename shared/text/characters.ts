@@ -7,12 +7,12 @@ const SPECIAL = /[`\\\0-\x08\x0b-\x1f\u202d\u202e]|<(?=[A-Za-z/!?\0-\x08\x0b-\x1
 export const PUNCTUATION = /[!-/:-@[-`{-~]/
 const TILDE = 126
 
-/** Replaces line ends by LF and lone surrogates by U+FFFD. */
+/** Replaces line endings with LF and lone surrogates with U+FFFD. */
 export function normalizeText(text: string): string {
   return replaceLoneSurrogates(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text)
 }
 
-/** Replaces lone surrogates, which UTF-8 cannot represent, by U+FFFD. */
+/** Replaces lone surrogates, which UTF-8 cannot represent, with U+FFFD. */
 export function replaceLoneSurrogates(text: string): string {
   return LONE_SURROGATE.test(text) ? text.replace(LONE_SURROGATES, "\ufffd") : text
 }

@@ -33,7 +33,7 @@ export class LineFinder {
   /** There is no match between the last call's position and here, except at `#found`. */
   #searchedTo = 0
   #found = -1
-  /** The next line end, or, unless `#isEnd`, the position up to which there is none. Absolute. */
+  /** The next line ending, or, unless `#isEnd`, the position up to which there is none. Absolute. */
   #lineEnd = -1
   #isEnd = false
   readonly #isMatch: (text: string, start: number, final: boolean) => boolean | typeof WAIT
@@ -46,7 +46,7 @@ export class LineFinder {
     this.#base += by
   }
 
-  /** The first line end in `[from, stop)` before a matching line. TEXT if there is none, WAIT if a line is undecided. */
+  /** The first line ending in `[from, stop)` before a matching line. TEXT if there is none, WAIT if a line is undecided. */
   find(text: string, from: number, stop: number, final: boolean): number {
     const found = this.#found - this.#base
     if (this.#found >= 0 && found >= from) return found < stop ? found : TEXT
@@ -96,7 +96,7 @@ export class InlineCodeFinder {
   #runs = new Map<number, BacktickRuns>()
   /** All runs before this position are recorded. */
   #searchedTo = 0
-  /** Finds the ends of paragraphs. A paragraph ends at the line end before the line that ends it. */
+  /** Finds the ends of paragraphs. A paragraph ends at the line ending before the line that ends it. */
   readonly paragraphEnds = new LineFinder(isParagraphEnd)
 
   /** Call when the first `by` code units of the text were removed. */

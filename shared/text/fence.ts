@@ -182,7 +182,7 @@ export function enterFence(line: LineState, char: string, size: number): void {
   line.place = "body"
 }
 
-/** Index of the next line end, or -1. Most are near, where a loop is faster than `indexOf`. */
+/** Index of the next line ending, or -1. Most are near, where a loop is faster than `indexOf`. */
 function findLineEnd(text: string, from: number): number {
   const near = Math.min(from + 24, text.length)
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === NEWLINE) return at

@@ -63,7 +63,7 @@ export function countHeadSpaces(head: number, text: string): number {
 
 export class TextScanner<P> {
   readonly #matcher: Matcher<P>
-  /** Text in which code is undecided. Its first `#reported` code units are reported. */
+  /** Text in which code can't be decided yet. Its first `#reported` code units are reported. */
   #text = ""
   #reported = 0
   /** Code is decided up to this index. */

@@ -18,7 +18,7 @@ type ToolSegment = Extract<Segment, { type: "tool" }>
 /**
  * Returns the shown states that no prefix of the message produces.
  *
- * Cost  one pass over the message, code unit by code unit, and one comparison for each state.
+ * Cost: one pass over the message, code unit by code unit, and one comparison for each state.
  */
 export function strangeStates(final: Message, states: readonly WireMessage[]): WireMessage[] {
   const wire = messageToWire(final)

@@ -53,8 +53,8 @@ export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report
 /**
  * Runs a plan.
  *
- * Shapes  RunPlan → Report; `vars` override the default variables, to select a mutant.
- * Errors  violations are values; throws if the server cannot be started.
+ * Shapes: RunPlan → Report; `vars` override the default variables, to select a mutant.
+ * Errors: violations are values; throws if the server cannot be started.
  */
 export async function runPlan(
   plan: RunPlan,

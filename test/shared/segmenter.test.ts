@@ -80,7 +80,7 @@ describe("parse", () => {
     ])
   })
 
-  test("[SG10] `card` of a row is the only tag it cues; null cues nothing", () => {
+  test("[SG10] a row cues only the tag in its `card`; with null it cues nothing", () => {
     const result = `{"a":1}\n\n${createCardTrailer("t_1")}`
     const text = "<span id='t_1'>x</span>"
     expect(parse(text, [{ name: "t", ordinal: 1, result, card: null }])).toEqual([{ type: "text", content: "x" }])
@@ -205,7 +205,7 @@ describe("cues", () => {
     expect(resolveCardTag("t", 1, result)).toBe(card)
   })
 
-  test("[SG3] without an ordinal, as outside channel user, nothing is cued", () => {
+  test("[SG3] a call without an ordinal, as on any channel but `user`, cues nothing", () => {
     expect(resolveCardTag("t", null, `{}\n\n${createCardTrailer("t_1")}`)).toBeNull()
   })
 
@@ -230,7 +230,7 @@ describe("messages", () => {
     error: null,
   })
 
-  test("[SG9] a long result is shown in whole lines, with its full size", () => {
+  test("[SG9] a long result is cut at a line ending, and `truncated` reports its full size", () => {
     const lines = Array.from({ length: MAX_SHOWN_LINES + 500 }, (_, i) => `line ${i}`).join("\n")
     const [segment] = segmentsOf([...call, result(lines)].reduce(fold, EMPTY))
     if (segment?.type !== "tool") throw new Error("no tool")

@@ -19,9 +19,9 @@ const PAGE_LIMIT = 3
 export type Answers = Readonly<Record<string, string>>
 
 /**
- * Shapes  running server → answer texts by file name: the lists of the tenant, and each session's pages of history, sealed
+ * Shapes: running server → answer texts by file name: the lists of the tenant, and each session's pages of history, sealed
  *         export and Markdown.
- * Errors  throws for an answer that is an error where none is expected.
+ * Errors: throws for an answer that is an error where none is expected.
  */
 export async function readAnswers(cuecard: Cuecard): Promise<Answers> {
   const you = await clientOf(cuecard, USER)

@@ -1,4 +1,4 @@
-/** bad-input.test.ts: invalid input is answered with its error, changes nothing, and the socket stays open. */
+/** bad-input.test.ts: invalid input gets the matching error, changes nothing, and leaves the socket open. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -13,27 +13,24 @@ const freshSession = (): Promise<string> => fresh("bad")
 
 describe("bad input", () => {
   test.each([
-    ["in the future", 99, "frame_invalid"],
+    ["beyond the last seq", 99, "frame_invalid"],
     ["negative", -1, "frame_invalid"],
     ["a fraction", 0.5, "frame_invalid"],
     ["a word", "two", "frame_invalid"],
     ["null", null, "frame_invalid"],
-  ])(
-    "[WS7] hello with `after` %s is answered, changes nothing, and the socket stays open",
-    async (_name, after, code) => {
-      const id = await freshSession()
-      const { epoch, seq } = await pageOf(id)
-      const client = await connect(id, CLAIMS, null)
-      client.say(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after }))
-      expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code })
-      client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
-      await client.untilTrue((frame) => frame.type === "hello")
-      client.say({ type: "send", id: "q1", content: "/say fine" })
-      expect((await client.untilEnd("q1")).status).toBe("completed")
-    },
-  )
+  ])("[WS7] a hello whose `after` is %s gets an error and leaves the socket open", async (_name, after, code) => {
+    const id = await freshSession()
+    const { epoch, seq } = await pageOf(id)
+    const client = await connect(id, CLAIMS, null)
+    client.say(JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after }))
+    expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code })
+    client.say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch, after: seq })
+    await client.untilTrue((frame) => frame.type === "hello")
+    client.say({ type: "send", id: "q1", content: "/say fine" })
+    expect((await client.untilEnd("q1")).status).toBe("completed")
+  })
 
-  test("[WS7] an unknown epoch gets the current one, whatever `after` is", async () => {
+  test("[WS7] a hello with an unknown epoch is answered with the current epoch, whatever `after` is", async () => {
     const id = await freshSession()
     const { epoch } = await pageOf(id)
     const client = await connect(id, CLAIMS, null)
@@ -54,7 +51,7 @@ describe("bad input", () => {
     expect((await pageOf(there)).messages[1]?.status).toBe("waiting")
   })
 
-  test("[WS9] a client of whole messages learns that an answer waits for the user", async () => {
+  test("[WS9] a client with `live: false` is notified when an answer waits for the user", async () => {
     const id = await freshSession()
     const client = await connect(id, CLAIMS, { live: false })
     client.say({ type: "send", id: "q1", content: script([call("probe_ask")], [say("ok")]) })
@@ -96,7 +93,7 @@ describe("ids", () => {
   })
 })
 
-test("[WS12] a client that keeps requesting and reads nothing is closed before it uses much memory", async () => {
+test("[WS12] a socket is closed if its client keeps requesting history without confirming receipt", async () => {
   const id = await freshSession()
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
@@ -130,7 +127,7 @@ test("[TU13] one delta of 5 MB is cut at the limit of an answer, before it is st
   expect(segment?.type === "text" ? segment.content.length : 0).toBeLessThanOrEqual(MAX_ANSWER_CHARS)
 })
 
-test("[TU13] a model that never stops is cut off; the cost of a window doesn't grow with the text", async () => {
+test("[TU13] an endless answer is cut off at MAX_ANSWER_CHARS and stored in chunks of full size", async () => {
   const id = await freshSession()
   const client = await connect(id, CLAIMS, { live: false })
   client.say({ type: "send", id: "q1", content: "/bench deltas=4000 chars=400 delay_ms=0" })

@@ -6,7 +6,7 @@ import type { SessionRow } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import type { TurnScheduler } from "../turn/turn-scheduler.ts"
 
-/** The session that asks and is asked. */
+/** This session, as the sender and receiver of questions. */
 export interface AgentSession {
   readonly row: SessionRow
   readonly store: SessionStore

@@ -74,7 +74,7 @@ export class InboundAsks {
     for (const ask of store.agentAsks.listOwedAnswers()) {
       const answer = findAnswer(store, ask.id)
       if (answer === null || this.#deliveringIds.has(ask.id)) continue
-      // A session that waits asks again after a failure, and then finds the answer in the transcript.
+      // A waiting session repeats its request after a failure, and then finds the answer in the transcript.
       if (ask.mode === "sync") store.agentAsks.markAnswerDelivered(ask.id)
       else void this.#sendCallback(ask, answer)
     }
@@ -82,7 +82,7 @@ export class InboundAsks {
 
   /**
    * Fails all open questions, because the session is erased. Rows are read synchronously, before they are erased. A
-   * session that can't be reached finds out by its own time limit. Never rejects.
+   * session that can't be reached relies on its own time limit. Never rejects.
    */
   async rejectWaiting(): Promise<void> {
     const answer = createFailedAnswer("The conversation was deleted.")

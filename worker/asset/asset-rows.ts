@@ -20,7 +20,7 @@ export interface AssetRows {
   checkCapacity(size: number): Result<null>
   /** Adds a pending asset. `size` counts against the limits; `now` is in milliseconds since 1970. */
   reserve(id: string, origin: AssetOrigin, now: number, size?: number): void
-  /** Like `reserve`, for an id that may be pending already. False if that reservation is just being removed. */
+  /** Like `reserve`, for an id that may be pending already. False if that reservation is being removed. */
   renewReservation(id: string, origin: AssetOrigin, now: number, size: number): boolean
   /**
    * Completes a pending asset whose bytes are in the bucket. `hash` is their SHA-256 in hexadecimal. False if the
@@ -29,7 +29,7 @@ export interface AssetRows {
   commit(asset: Asset, hash: string | null): boolean
   /** A committed asset with the same bytes and type. */
   findDuplicate(asset: Asset, hash: string): Asset | null
-  /** Deletes a pending asset. Its bytes must be deleted before. */
+  /** Deletes a pending asset. Its bytes must already be deleted. */
   discard(id: string): void
   /** Expires assets that are pending since this time, so that they cannot be committed any more. Returns their ids. */
   expirePending(beforeMs: number): readonly string[]

@@ -1,4 +1,4 @@
-/** asset-service.ts: the life of an asset in its session: reserved, then committed, discarded or swept. */
+/** asset-service.ts: the states of an asset in its session: reserved, then committed, discarded or swept. */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"

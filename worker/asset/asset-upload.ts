@@ -100,7 +100,7 @@ export async function pipeAndHash(
   const digest = new crypto.DigestStream("SHA-256")
   const [file, sum] = [writable.getWriter(), digest.getWriter()]
   let fault: Fault | null = null
-  // Only the first fault counts. It makes the other side fail too.
+  // Only the first fault is reported, because it makes the other side fail too.
   const failWith = (reason: Fault, error: unknown): void => {
     fault ??= reason
     if (fault === reason) log("asset_not_put", { reason: reason.reason, message: errorMessage(error) })

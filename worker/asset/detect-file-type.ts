@@ -1,5 +1,5 @@
 /**
- * detect-file-type.ts: detects the type of a file by its first bytes, never by its name. The list is closed (SPEC AS2).
+ * detect-file-type.ts: detects the type of a file from its first bytes, never from its name. Only the types listed in SPEC AS2 are accepted.
  *
  * All text is text/plain, including HTML and SVG, so that a browser never executes a stored file (SPEC AS14). Pure.
  */
@@ -73,7 +73,7 @@ function isMp3Frame([sync = 0, head = 0, rates = 0]: Uint8Array): boolean {
 /** An MP4 header with a single track, which is audio: its next track number is 2, and its first handler is `soun`. */
 const AUDIO_ONLY_MP4 = /moov.{4}mvhd(?:\0.{95}|\x01.{107})\0\0\0\x02(?:(?!hdlr).)*hdlr.{8}soun/s
 
-/** ISO media, by the brands of the first box. An MP4 whose header comes first may be audio only. */
+/** ISO media, by the brands of the first box. Audio-only MP4 files are recognised only if their header comes first. */
 function detectIsoMedia(latin1: string): FileType | null {
   const [, majorBrand = "", rest = ""] = /^\0\0[\0\x01].ftyp(.{4}).{4}(.{0,64})/s.exec(latin1) ?? []
   const length = latin1.charCodeAt(2) * 256 + latin1.charCodeAt(3)

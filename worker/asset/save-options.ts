@@ -1,9 +1,9 @@
-/** save-options.ts: the interface through which a tool stores the bytes that it made. It uses no platform types. */
+/** save-options.ts: the interface through which a tool stores the bytes that it generated. It uses no platform types. */
 
 import type { Result } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 
-/** How a tool describes the bytes that it made. Their type is detected. */
+/** How a tool describes the bytes that it generated. Their type is detected. */
 export interface SaveOptions {
   /** A title for the user. */
   readonly label: string

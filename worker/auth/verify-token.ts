@@ -50,7 +50,7 @@ function encodeSecret(secret: string): Uint8Array {
 /**
  * Verifies a token.
  *
- * Errors  `token_expired`; `token_invalid` for a wrong signature, algorithm, shape or id, or an `iat` in the future.
+ * Errors: `token_expired`; `token_invalid` for a wrong signature, algorithm, shape or id, or an `iat` in the future.
  */
 export async function verifyToken(token: string, secret: string, now: number): Promise<Result<Claims>> {
   try {

@@ -1,7 +1,7 @@
 /**
  * system-prompt.ts: the system prompt, and the notes and headers that surround messages in a model's context.
  *
- * The prompt's rules for spans make cards appear: a tool result asks for a span, and the model decides where it goes.
+ * The prompt's rules for spans make cards possible: a tool result requests a span, and the model decides where to place it.
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"

@@ -1,9 +1,9 @@
 /** pause.ts: an abortable delay. */
 
 /**
- * Waits for `ms`, and even for 0 until the next turn of the event loop.
+ * Waits for `ms`. With 0, it still waits until the next turn of the event loop.
  *
- * Errors  throws the signal's reason when the signal is aborted.
+ * Errors: throws the signal's reason when the signal is aborted.
  */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()

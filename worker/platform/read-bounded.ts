@@ -7,7 +7,7 @@ type Bytes = Uint8Array<ArrayBuffer>
 /**
  * Reads a stream to its end. Returns null, and cancels the stream, if it has more than `maxBytes`.
  *
- * Errors  throws the signal's reason, and cancels the stream, when the signal is aborted.
+ * Errors: throws the signal's reason, and cancels the stream, when the signal is aborted.
  */
 export async function readBounded(
   body: ReadableStream<Uint8Array> | null,

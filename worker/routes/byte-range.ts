@@ -14,7 +14,7 @@ export interface ByteRange {
  * Parses a header with one byte range. Null if it has several ranges or another unit: then the whole file is served
  * (RFC 9110 §14.2).
  *
- * Errors  `range_invalid` if the range begins after the end of the file.
+ * Errors: `range_invalid` if the range begins after the end of the file.
  */
 export function parseRange(header: string, size: number): Result<ByteRange | null> {
   const [, from = "", to = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? []

@@ -21,7 +21,7 @@ const BROWSER_FEATURES =
 
 const PAGE_PERMISSIONS = denyFeatures(BROWSER_FEATURES)
 
-/** Canvas documents get even fewer: the user cannot know their author. */
+/** Canvas documents get even fewer, because the user cannot know who wrote them. */
 const DOCUMENT_PERMISSIONS = denyFeatures(
   `${BROWSER_FEATURES} autoplay clipboard-read clipboard-write encrypted-media fullscreen gamepad picture-in-picture screen-wake-lock window-management`,
 )

@@ -37,7 +37,7 @@ function refuseRemote(because: RemoteFlaw) {
 /**
  * Fetches a URL up to its first bytes. `isAllowedHost` restricts redirects; in tests, requests go to `upstream` instead.
  *
- * Errors  `url_refused` for the URL or a redirect; `remote_refused` with the reason.
+ * Errors: `url_refused` for the URL or a redirect; `remote_refused` with the reason.
  */
 export async function fetchRemote(
   url: string,

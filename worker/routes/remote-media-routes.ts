@@ -35,8 +35,8 @@ export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => 
 
 /**
  * The hosts to which redirects may lead. If the user clicked to load the URL, any host. A URL that is loaded without a
- * click may only redirect to such hosts: an open redirect could otherwise send data that a model wrote into the URL
- * anywhere.
+ * click may only redirect to allowed hosts. Otherwise an open redirect could send data that a model wrote into the URL to
+ * any host.
  */
 async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise<(host: string) => boolean> {
   const { media_hosts } = await tenantStub(env, tenant).getSettings()

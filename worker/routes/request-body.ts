@@ -31,7 +31,7 @@ const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
  * Reads a JSON body of a known shape. An empty body counts as `{}` and needs no type. The bytes are counted as they
  * arrive, because Content-Length may be wrong or absent.
  *
- * Errors  `body_type_refused`, `body_too_large`, `body_stalled`, `body_malformed`, `field_invalid` with the field.
+ * Errors: `body_type_refused`, `body_too_large`, `body_stalled`, `body_malformed`, `field_invalid` with the field.
  */
 export async function readBody<T>(context: AppContext, schema: v.GenericSchema<unknown, T>): Promise<Result<T>> {
   const bytes = await readBodyInTime(context)

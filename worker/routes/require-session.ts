@@ -45,7 +45,7 @@ async function isOwnSession(env: Env, { tenant, user }: SessionOwner, key: strin
  * Creates a user's session and returns its key. Repeating it has no effect. If the id is taken by another user, the session
  * gets a private key, and nothing that the user can see differs (SPEC AU17).
  *
- * Errors  `agent_unknown`.
+ * Errors: `agent_unknown`.
  */
 export async function createOwnSession(
   env: Env,

@@ -1,5 +1,5 @@
 /**
- * frame-handlers.ts: what each client frame does.
+ * frame-handlers.ts: handles each type of client frame.
  *
  * Frames with an id are answered with `ack` or `error`.
  */
@@ -23,7 +23,7 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
     case "seen":
       return sockets.acknowledgeSeen(socket, frame.seq)
     case "ping":
-      // The platform answers a ping that equals PING_FRAME byte for byte. Only others get here.
+      // The platform answers a ping that equals PING_FRAME byte for byte. Only other pings arrive here.
       return socket.send(PONG_FRAME)
     case "cancel":
       return sendResult(session, socket, frame.exchange_id, session.cancelTurn(frame.exchange_id))

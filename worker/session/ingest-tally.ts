@@ -1,5 +1,5 @@
 /**
- * ingest-tally.ts: counts what happened to the records of one request.
+ * ingest-tally.ts: counts the accepted, repeated and refused records of one request.
  */
 
 import { type Fault, faultToWire } from "../../shared/fault.ts"

@@ -1,7 +1,7 @@
 /**
  * live-session.ts: a session in memory: its stores, its turns, and the one place that assigns its seqs.
  *
- * The object opens it from storage when it wakes up, and hands it every message from a client.
+ * The object opens it from storage when it wakes up, and passes every client message to it.
  */
 
 import { nanoid } from "nanoid"
@@ -47,7 +47,7 @@ import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportHost } from "../transfer/import-steps.ts"
 import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
 
-/** What a live session needs of the object around it. */
+/** What a live session needs from its object. */
 export interface LiveSessionDeps {
   readonly storage: DurableObjectStorage
   readonly env: Env
@@ -240,12 +240,12 @@ export class LiveSession implements AgentSession, RevisionContext {
     return succeed(null)
   }
 
-  /** Moves the session up in its user's list. An untitled session takes its title from the text. */
+  /** Moves the session to the top of its user's list. An untitled session takes its title from the text. */
   reportActivity(text: string, nowMs: number): void {
     this.#waitUntil(this.directorySync.reportActivity(text, nowMs))
   }
 
-  /** Continues whatever is stored, in the background. */
+  /** Continues stored work in the background. */
   readonly advance = (): void => {
     if (!this.#isClosed) this.#waitUntil(this.#advanceAndSync())
   }

@@ -70,7 +70,7 @@ export class ProducerRequest {
         if (this.#fault !== null) break
       }
     } catch {
-      // The body broke off. Applied records stay, and the answer stays open for the producer to reconnect.
+      // The body was cut off. Applied records stay, and the answer stays open so that the producer can reconnect.
     }
     this.#catchWriteFailure(() => this.#finish())
   }
@@ -165,7 +165,7 @@ export class ProducerRequest {
     if (run === null || run.producer === null || isRunEnded(run) || run.failure !== null) return
     if (this.#lineReader.endedBy() === "silence") return endSilentRun(host, run)
     publishChanges(host, run)
-    // If the body broke off or was not read to its end, its last bytes have extended the deadline already.
+    // If the body was cut off or not read to its end, its last bytes have already extended the deadline.
     if (this.#lineReader.endedBy() === "body") extendDeadline(host, run, run.producer, true)
   }
 

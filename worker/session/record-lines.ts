@@ -2,7 +2,7 @@
  * record-lines.ts: the lines of a request body, one at a time, while it is still being sent.
  *
  * Every received chunk is reported, even one with only a line break, because it extends the producer's deadline. If the
- * body breaks off, its incomplete last line is dropped.
+ * body is cut off, its incomplete last line is dropped.
  */
 
 import { fail } from "../../shared/fault.ts"

@@ -25,7 +25,7 @@ const questionSchema = v.object({
 /**
  * Creates the tool (SPEC AG3–AG12). A synchronous call takes as long as the other agent, at most `ms`.
  *
- * Errors  `{error, details, code}` with `tool_arguments`, `agent_unknown`, `agent_loop`, `agent_fan_out`, `agent_busy`,
+ * Errors: `{error, details, code}` with `tool_arguments`, `agent_unknown`, `agent_loop`, `agent_fan_out`, `agent_busy`,
  *         `agent_failed`.
  */
 export function createAgentsTool(peers: readonly PeerAgent[], askAgent: AskAgent, ms: number): Tool {

@@ -47,7 +47,7 @@ export function createProbeTools(url: string): readonly Tool[] {
   ]
 }
 
-/** Returns text from elsewhere: as data, in a card, in a wrapper, or as live output. */
+/** Returns the given text: as data, in a card, in a wrapper, or as live output. */
 async function* returnText(args: ToolArgs, ctx: ToolContext): AsyncGenerator<string, ProbeResult> {
   const text = readTextArg(args, "text")
   if (args["as"] === "output") yield text

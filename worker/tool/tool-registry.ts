@@ -14,7 +14,7 @@ import type { ImageEnv } from "./image-ai.ts"
 
 export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv
 
-/** The session's side: what tools can change in it, and which agents they can ask. */
+/** What tools can change in the session, and which agents they can ask. */
 export interface ToolHost {
   readonly renameSession: RenameSession
   readonly askAgent: AskAgent

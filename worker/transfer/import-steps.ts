@@ -37,7 +37,7 @@ export interface ImportHost extends FoldingHost {
   readonly assetCopier: AssetCopier
   /** The tenant's key, with which its exports are sealed. */
   readonly getSealKey: () => Promise<CryptoKey>
-  /** The transcript was replaced, by all of a file or by nothing. Clients must load it again. */
+  /** Called when the transcript was replaced by the imported one or emptied. Clients must load it again. */
   readonly onFolded: (staged: Pick<StagedFile, "tip" | "title">) => Promise<void>
   readonly log: Log
 }

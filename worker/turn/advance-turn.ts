@@ -44,7 +44,7 @@ export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
         break
       case "wait":
         if (run.inFlight.size > 0) await run.notifier.waitForNotify()
-        // Only the user can continue the turn. It waits in its rows, and this process may sleep.
+        // Only the user can continue the turn. It is stored, so this process may sleep.
         else if (host.store.countQueued("person") === 0) return
         // A user who sends another message instead of approving has declined.
         else applyApproval(host, run, "denied", listCallsAwaitingApproval(run.recorder.currentMessage()))

@@ -29,7 +29,7 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   return question.seq
 }
 
-/** An answer to another agent's question is sent to that agent; an answer to another agent's late result is the user's. */
+/** An answer to another agent's question is sent to that agent. An answer to another agent's late result is for the user. */
 function toAnswerTag(questionTag: AgentTag | null): AgentTag | null {
   return questionTag === null || questionTag.call_id !== undefined ? null : { ...questionTag, direction: "sent" }
 }

@@ -107,7 +107,7 @@ async function runTool(
 function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | null, error: unknown): ToolResultEvent {
   if (signal.aborted) return createInterruptedResult(call)
   if (expiredMs !== null) return createFailedResult(call, "tool_timeout", `No result within ${expiredMs / 1000} s.`)
-  // An exception is a bug in a tool. Its message may contain addresses and keys, so it goes to the log only.
+  // An exception is a bug in a tool. Its message may contain URLs and keys, so it is only logged.
   log("tool_error", { tool: call.name, message: errorMessage(error) })
   return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
 }

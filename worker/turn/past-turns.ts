@@ -139,7 +139,7 @@ function questionText({ words, agent, mode }: Message): string {
 
 /**
  * An answer as model messages: per step, the assistant's parts and then the results of its calls.
- * `isCurrent`: this turn's own answer, whose results go verbatim, because their trailers hold the tags to place.
+ * `isCurrent`: the current turn's answer. Its results are sent verbatim, because their trailers contain the tags to place.
  */
 export function answerToModelMessages(message: Message, isCurrent: boolean): ModelMessage[] {
   const messages: ModelMessage[] = []

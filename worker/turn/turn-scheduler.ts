@@ -91,7 +91,7 @@ export class TurnScheduler implements ActiveTurn {
       const isAlive = await advanceSafely(this.host, run)
       if (!isAlive) this.#run = null
       if (this.#unfinishedRun() !== run) continue
-      // The same turn is unfinished: it waits for the user in its rows, and this process may sleep.
+      // The same turn is unfinished. It waits for the user in its rows, and this process may sleep.
       disposeRun(run)
       this.#run = null
       return

@@ -21,8 +21,8 @@ type DeltaEvent = Extract<TurnEvent, { type: "text_delta" | "thinking_delta" }>
 /**
  * Returns a check whether the next event of one answer is within the budget.
  *
- * Cost    constant time per event.
- * Source  SPEC RE36, EX20, EX21.
+ * Cost: constant time per event.
+ * Source: SPEC RE36, EX20, EX21.
  */
 export function createAnswerBudget(): ({ parts }: Message, event: TurnEvent) => boolean {
   const calls = new Set<string>()

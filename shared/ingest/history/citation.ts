@@ -11,7 +11,7 @@ const MAX_CITATIONS = 100
 /**
  * The sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text names them already.
  *
- * Shapes  `citations` of Anthropic (web, document and search locations), `annotations` of OpenAI (`url_citation`,
+ * Shapes: `citations` of Anthropic (web, document and search locations), `annotations` of OpenAI (`url_citation`,
  *         `file_citation`, `container_file_citation`).
  */
 export function formatCitations(block: Fields): string {

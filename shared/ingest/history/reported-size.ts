@@ -21,8 +21,8 @@ const FLAGS = ["truncated", "hasMore", "has_more", "truncatedByTokenCap", "lines
 /**
  * The size of the whole result. `0` lines or bytes: the producer does not say. Null if nothing is missing.
  *
- * Shapes  (a result, or the details that a producer stores with it) → TextSize | null.
- * Cost    linear in the text of a result.
+ * Shapes: (a result, or the details that a producer stores with it) → TextSize | null.
+ * Cost: linear in the text of a result.
  */
 export function readReportedSize(value: unknown): TextSize | null {
   if (typeof value === "string") return readSizeOfText(value)

@@ -26,7 +26,7 @@ export function readCallId(fields: Fields): string {
 /**
  * Reads a result.
  *
- * Shapes  `{content | result | output | outputs, is_error?, error?, details?}` → HistoryResult. `details` is what the
+ * Shapes: `{content | result | output | outputs, is_error?, error?, details?}` → HistoryResult. `details` is what the
  *         producer stores with the result, such as its full size.
  */
 export function readResult(kinds: KindCounts, fields: Fields, details: unknown = fields["details"]): HistoryResult {

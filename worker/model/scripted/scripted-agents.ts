@@ -8,7 +8,7 @@ import { parseJson } from "../../../shared/json.ts"
 import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { Intent } from "./intent.ts"
 
-/** The text of a question, and the agent that wrote it; null: the user. */
+/** The text of an incoming question or answer, and the agent that sent it. `from` is null if the user sent it. */
 export interface TurnText {
   readonly text: string
   readonly from: { readonly name: string; readonly kind: "asks" | "answers" } | null
@@ -25,7 +25,7 @@ export function parseAgentHeader(content: string): TurnText {
 const AGENT_REQUEST =
   /^(?:please )?(?:ask|have|let) (?:the |our )?([a-z][a-z0-9_-]{0,31})(?: agent)?(,? (?:in the background|asynchronously|without waiting),?)? ?(?:about |to |for |whether |if |: ?)?(\S[\s\S]{0,2000})$/i
 
-/** "Ask the researcher about …", if there is such an agent. Null if the question asks for nothing of that kind. */
+/** The call for a request such as "Ask the researcher about …". Null for any other question, or if there is no such agent. */
 export function planAgentQuestion(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const [, name = "", asyncPhrase, message = ""] = AGENT_REQUEST.exec(question.trim()) ?? []
   const agent = name.toLowerCase()

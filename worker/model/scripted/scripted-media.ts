@@ -10,7 +10,7 @@ import type { ModelEvent, ToolSpec } from "../model-adapter.ts"
 import type { CallOutcome } from "./weather-prose.ts"
 import { CLOCK_HTML, COUNTER_HTML } from "./scripted-canvas.ts"
 
-/** The call for a request of that kind, if the turn has the tool. Null if the question is something else. */
+/** The call for such a request, if the turn has the tool. Null for any other question. */
 export function planMediaCall(question: string, tools: readonly ToolSpec[]): readonly ModelEvent[] | null {
   const request =
     parseChartRequest(question) ??
@@ -28,7 +28,7 @@ export function planMediaCall(question: string, tools: readonly ToolSpec[]): rea
 interface MediaRequest {
   readonly name: string
   readonly args: object
-  /** What the model thinks and writes before the call. */
+  /** The model's thinking and text before the call. */
   readonly thinking: string
   readonly text: string
 }

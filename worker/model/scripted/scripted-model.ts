@@ -3,7 +3,7 @@
  *
  * It understands questions about the weather (intent.ts), calls the tool once per place, and places each card by the tag in
  * the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and benchmarks it also
- * obeys these commands, where <text> may be a JSON string literal:
+ * accepts these commands, where <text> may be a JSON string literal:
  *   /say <text>          answers exactly that text
  *   /think <text>        thinks exactly that text, then answers "Done."
  *   /call <tool> <args>  calls that tool with that JSON text, then describes the result
@@ -125,7 +125,7 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
   return [createThinkingEvent(response.thinking), ...fileEvents, createTextEvent(response.text)]
 }
 
-/** Lists the files of a message. This model can't open any of them, and says so. */
+/** Lists the files of a message, and states that this model can't open them. */
 function describeFiles(files: readonly ModelFile[]): string {
   const fileLines = files.map(({ asset, inclusion }) => {
     const note = inclusion === "left_out" ? ", omitted because it didn't fit" : ""

@@ -10,7 +10,7 @@ import type { Claims } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
 export interface RevocationState {
-  /** Grows with every revocation. */
+  /** Increases with every revocation. */
   readonly n: number
   /** Ids (`jti`) of the tokens that were revoked individually. */
   readonly tokens: readonly string[]
@@ -39,13 +39,13 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires.
    *
-   * Errors  `token_revoked`.
+   * Errors: `token_revoked`.
    */
   authorizeSocket(claims: Claims, session: string): Result<null>
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
-   * Errors  `token_revoked` if an individually revoked token asks to revoke all others; `revocations_full`.
+   * Errors: `token_revoked` if an individually revoked token asks to revoke all others; `revocations_full`.
    */
   revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult>
 }

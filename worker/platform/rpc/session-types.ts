@@ -1,5 +1,5 @@
 /**
- * session-types.ts: what goes into and comes out of the calls of a session object (`session-rpc.ts`).
+ * session-types.ts: the parameter and result types of a session object's calls (`session-rpc.ts`).
  */
 
 import type { Fault } from "../../../shared/fault.ts"
@@ -79,7 +79,7 @@ export interface RefusedLine {
 export interface IngestResult {
   /** Why reading stopped early; null if the request was read to its end. */
   readonly fault: Fault | null
-  /** State of the last answer that the records named; null if they started none. */
+  /** State of the last answer that the records named. Null if they named none. */
   readonly state: ExternalState | null
   readonly applied: number
   /** Records that had already been applied. */

@@ -1,7 +1,7 @@
 /**
  * speech-synthesis.ts: a minimal speech synthesiser: pulses and noise through three resonators, letter by letter. Pure.
  *
- * It has the length, the rhythm and the vowels of speech, but is hardly intelligible. The same text always gives the same
+ * The result has the length, rhythm and vowels of speech, but is barely intelligible. The same text always gives the same
  * samples.
  */
 

@@ -100,7 +100,7 @@ type WeatherResult<T> = Result<T, WeatherFault>
 /**
  * Creates the source (SPEC TO7, TO8). A call makes at most two requests, and none if a fresh result is cached.
  *
- * Errors  `city_unknown`; `upstream_failed` (unreachable, or a status other than 200), `upstream_timeout`,
+ * Errors: `city_unknown`; `upstream_failed` (unreachable, or a status other than 200), `upstream_timeout`,
  *         `upstream_malformed`.
  */
 export function createOpenMeteoSource(config: OpenMeteoConfig = {}): WeatherSource {

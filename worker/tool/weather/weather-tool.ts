@@ -27,7 +27,7 @@ const DEFAULT_FORECAST_DAYS = 3
 /**
  * Creates the tool (SPEC TO5–TO8). A call takes at most `timeoutMs`.
  *
- * Errors  `{error, details}` for an invalid location, a fault of the source, and a timeout.
+ * Errors: `{error, details}` for an invalid location, a fault of the source, and a timeout.
  */
 export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEATHER_MS): Tool {
   return {
