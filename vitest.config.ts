@@ -86,6 +86,8 @@ export default defineConfig({
           include: ["test/client/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
           setupFiles: ["test/client/console.ts"],
+          // A hang shows as a timeout, a busy machine must not.
+          testTimeout: 30_000,
         },
       },
       {

@@ -69,7 +69,7 @@ export interface Host {
 }
 
 /** Factor for the time limits of the server. */
-export const TIME_SCALE = 0.02
+export const TIME_SCALE = 0.04
 
 /** Longest wait for a response, and for the end of all turns, in milliseconds. */
 export const TURN_END_MS = 30_000
