@@ -25,6 +25,8 @@ export const appText = {
   newMessages: "New messages",
   /** The title of a conversation that one agent has with another. */
   askedBy: (agent: string) => `Asked by ${agent}`,
+  /** Its title while the agent that asked isn't known. */
+  agentConversation: "Agent conversation",
   documentTitle: (title: string) => `${title} · Cuecard`,
   loadsLater: "This conversation will load when you're back online.",
 } as const
