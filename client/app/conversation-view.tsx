@@ -122,15 +122,19 @@ function ConversationContent(props: ConversationContentProps): VNode {
           isFinal={controller.link.value === "gone" || (code === "lost" && isOnline.value)}
         />
       ) : (
-        <code.Transcript
-          store={store}
-          unsent={outbox.entries}
-          scrollAnchor={scrollAnchor}
-          isOnline={isOnline}
-          requests={controller}
-          onRetry={(id) => controller.retrySend(id)}
-          onDiscard={(id) => controller.discardUnsent(id)}
-        />
+        <>
+          {/* The headings of messages are below this one. SPEC AX4. */}
+          <h2 class="unseen">{appText.messages}</h2>
+          <code.Transcript
+            store={store}
+            unsent={outbox.entries}
+            scrollAnchor={scrollAnchor}
+            isOnline={isOnline}
+            requests={controller}
+            onRetry={(id) => controller.retrySend(id)}
+            onDiscard={(id) => controller.discardUnsent(id)}
+          />
+        </>
       )}
     </>
   )
