@@ -3,6 +3,7 @@
 import { env, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
+import { createOwnSession } from "../../worker/routes/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../../worker/platform/session-key.ts"
 import { call, HOST, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
 import { listStoredAssets, png, upload } from "./files.ts"
@@ -112,6 +113,23 @@ describe("an id that another user of the tenant has", () => {
     expect(await call("/v1/sessions?after=1000.1000.page.pia", { token: pia })).toEqual(
       refusal(400, "field_invalid", "after"),
     )
+  })
+
+  test("[AU17] the key of a new session is known at once, without another request to its object", async () => {
+    const [ada, eve] = [await tokenOf(T, "ada"), { tenant: T, user: "eve", expires: 1e12, token: "t", issued: 0 }]
+    await create(ada, { id: "new" })
+    const asked: string[] = []
+    const SESSION = {
+      getByName(name: string) {
+        asked.push(name)
+        return env.SESSION.getByName(name)
+      },
+    } as typeof env.SESSION
+    for (let n = 0; n < 2; n++) {
+      asked.length = 0
+      expect(await createOwnSession({ ...env, SESSION }, eve, "new", "")).toEqual({ ok: true, value: "new.eve" })
+    }
+    expect(asked).toEqual([`${T}:new.eve`])
   })
 
   test("[AU17] no request reaches a private key by its name", async () => {
