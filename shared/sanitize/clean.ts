@@ -88,7 +88,7 @@ function selectTrigger(held: string): RegExp {
 }
 
 class ChunkCleaner {
-  /** Text that is undecided. */
+  /** Text that can't be decided yet. */
   #text: string
   /** Further chunks, which cannot decide anything because `#trigger` does not match them. */
   #deferred: string[] = []
