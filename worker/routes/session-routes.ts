@@ -81,16 +81,16 @@ const listSchema = v.object({
   after: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,15}\.\d{1,15}\.[A-Za-z0-9_-]{1,64}(\.[^.\s]{1,200})?$/),
+      v.regex(/^\d{1,15}\.\d{1,15}\.[A-Za-z0-9_-]{1,64}$/),
       v.transform((text): SessionCursor => {
-        // A session key may have a dot of its own.
-        const [active, created, ...key] = text.split(".")
-        return { active: Number(active), created: Number(created), id: key.join(".") }
+        const [active, created, id = ""] = text.split(".")
+        return { active: Number(active), created: Number(created), id }
       }),
     ),
   ),
 })
 
+/** `id` must be a public id: a private key would reveal that another user has the id (SPEC AU17). */
 function sessionCursorToText({ active, created, id }: SessionCursor): string {
   return `${active}.${created}.${id}`
 }
@@ -132,9 +132,9 @@ sessionRoutes.get("/", async (context) => {
   const limit = MAX_SESSIONS_LISTED + 1
   const found = await (after === undefined ? directory.listSessions(limit) : directory.listSessions(limit, after))
   const page = found.slice(0, MAX_SESSIONS_LISTED)
-  const last = found.length > page.length ? page.at(-1) : undefined
-  const next = last === undefined ? null : sessionCursorToText(last)
   const sessions = page.map((session) => ({ ...session, id: keyToPublicId(session.id) }))
+  const last = found.length > page.length ? sessions.at(-1) : undefined
+  const next = last === undefined ? null : sessionCursorToText(last)
   return context.json({ sessions, next } satisfies SessionPage)
 })
 
