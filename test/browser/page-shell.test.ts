@@ -225,7 +225,6 @@ describe("the header of an agent's conversation", () => {
       await route.fulfill({ json: { ...rest, messages: messages.filter(({ agent }) => agent === undefined) } })
     })
     await page.reload()
-    await page.waitForSelector("article", SOON)
     await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Agent conversation")
     expect(await page.isVisible(".topbar button[aria-label=Back]")).toBe(true)
     expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
