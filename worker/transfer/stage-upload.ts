@@ -224,6 +224,9 @@ function createRecordReader(part: number) {
     document = null
     for (const { n, text } of lines) yield* readText(n, text)
   }
+  function* readEnd(): Generator<NumberedRecord> {
+    for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
+  }
   return {
     countKinds: () => history.countKinds(),
     readTitle: () => history.readTitle(),
@@ -243,7 +246,7 @@ function createRecordReader(part: number) {
     },
     *end(): Generator<NumberedRecord> {
       if (document !== null) yield* readDocument(document)
-      for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
+      yield* catchBadRecord(last, readEnd())
     },
   }
   function* readDocument({ lines, chars, mayBeLines }: DocumentBuffer): Generator<NumberedRecord> {
