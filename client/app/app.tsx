@@ -24,12 +24,12 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
   const controller = router.controller.value
   return (
     <div class="page">
-      <button type="button" class="skip" onClick={() => focusRequests.value++}>
+      <button type="button" class="skip" inert={isDrawerOpen.value} onClick={() => focusRequests.value++}>
         {appText.skip}
       </button>
       <Sidebar router={router} isOpen={isDrawerOpen} />
       {/* An open drawer keeps the focus: everything behind it is inert. SPEC AX3. */}
-      <div class="rest" inert={isDrawerOpen.value}>
+      <div class="behind-drawer" inert={isDrawerOpen.value}>
         <TopBar router={router} isDrawerOpen={isDrawerOpen} />
         {controller === null ? (
           <NewConversationView router={router} isOnline={isOnline} />

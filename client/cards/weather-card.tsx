@@ -36,7 +36,9 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
   return (
     <section class="card weather" ref={ref} aria-label={cardText.weatherIn(weather.location)}>
       <header>
-        <p class="place">{weather.location}</p>
+        <p class="place" dir="auto">
+          {weather.location}
+        </p>
         {weather.source === "sample" && <span class="sample">{cardText.sampleData}</span>}
         {time !== null && <time dateTime={weather.observation_time}>{time}</time>}
       </header>
@@ -63,7 +65,9 @@ function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
         <UnitSwitch />
       </p>
       <div class="facts">
-        <p class="condition">{weather.condition}</p>
+        <p class="condition" dir="auto">
+          {weather.condition}
+        </p>
         <p>
           {cardText.feelsLike(formatCelsius(weather.feels_like_c))} ·{" "}
           <WeatherFact name={cardText.humidity} value={`${Math.round(weather.humidity_pct)}%`} /> ·{" "}

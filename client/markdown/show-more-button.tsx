@@ -2,6 +2,7 @@
 
 import { createContext, type VNode } from "preact"
 import { useContext } from "preact/hooks"
+import { transcriptText } from "../words/transcript-text.ts"
 
 /** Called before more is shown. What is added is read from its beginning, so the view must not follow its end. */
 export const BeforeShowMoreContext = createContext<() => void>(() => {})
@@ -18,8 +19,11 @@ export function ShowMoreButton({ text, showMore }: ShowMoreButtonProps): VNode {
     showMore()
   }
   return (
-    <button type="button" class="show-more" onClick={onClick}>
-      {text}
-    </button>
+    <>
+      <button type="button" class="show-more" onClick={onClick}>
+        {text}
+      </button>
+      <p class="printed">{transcriptText.notPrinted}</p>
+    </>
   )
 }

@@ -1,19 +1,18 @@
 /**
  * text-direction.ts: the direction of a list, quote or table, by its first letter, like `dir="auto"`.
  *
- * `dir="auto"` itself is only for elements that contain text directly. Browsers don't look into children that have a
- * direction of their own, and take time in proportion to the number of children for each child that is added. Pure.
- * SPEC MD10.
+ * `dir="auto"` itself is only for elements that contain text directly. Browsers skip children that have their own
+ * `dir`, and rescan all children each time one is added. Pure. SPEC MD10.
  */
 
 import type { ProseToken } from "./markdown-lexer.ts"
 
-/** Letters that are written from the right (Hebrew, Arabic, Syriac, Thaana, N'Ko, …), or any other letter. */
+/** A letter of a right-to-left script (Hebrew, Arabic, Syriac, Thaana, N'Ko, …), or any other letter. */
 const FIRST_LETTER = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])|\p{L}/u
 
 export type Direction = "ltr" | "rtl"
 
-/** Code doesn't count. Undefined without a letter: the direction is that of the block around it. */
+/** The direction of the first letter, ignoring code. Undefined without a letter: the element inherits its direction. */
 export function findDirection(tokens: readonly ProseToken[] = []): Direction | undefined {
   return searchTokens(tokens) ?? undefined
 }

@@ -1,7 +1,7 @@
 /**
  * use-text-part.ts: draws a long text in slices, each in its own task, and in parts that the reader asks for.
  *
- * All texts of the page share one budget per task, so a page of long answers doesn't block it either. What is shown in
+ * All texts on the page share one budget per task, so a page full of long answers doesn't block the main thread either. What is shown in
  * the end depends on the text and the number of parts alone. SPEC PF1, PF2.
  */
 
@@ -9,12 +9,12 @@ import { useEffect, useState } from "preact/hooks"
 import { scheduleSlice } from "./slice-queue.ts"
 import { measureText, PART_COST, SLICE_COST } from "./text-part.ts"
 
-/** The cost of what all texts together draw when they are first drawn in the same task, such as a page of history. */
+/** Total cost budget for texts that are first rendered in the same task, for example a page of history. */
 export const FIRST_TASK_COST = 3 * SLICE_COST
 /** Every text draws at least this much at once. Most answers cost less. */
 export const MIN_FIRST_COST = 6_000
 
-/** What the texts that are drawn for the first time in this task may still cost. */
+/** The budget left in this task for texts that are rendered for the first time. */
 let firstTaskBudget = FIRST_TASK_COST
 let isResetScheduled = false
 

@@ -9,7 +9,7 @@ import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import { parseJsonToDepth, printJson } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
-import { toolText } from "../words/transcript-text.ts"
+import { toolText, transcriptText } from "../words/transcript-text.ts"
 
 /** The part that is drawn at first, in UTF-16 code units: some screens. Longer texts aren't coloured. */
 const MAX_DRAWN_CHARS = 20_000
@@ -37,9 +37,12 @@ export function JsonView({ title, text, isColoured, isWhole = false }: JsonViewP
         <code>{isHighlighted ? highlightJson(drawn) : drawn}</code>
       </pre>
       {drawn !== printed && (
-        <button type="button" class="rest" onClick={() => setExpanded(true)}>
-          {toolText.showAll(printed.length - drawn.length)}
-        </button>
+        <>
+          <button type="button" class="show-all" onClick={() => setExpanded(true)}>
+            {toolText.showAll(printed.length - drawn.length)}
+          </button>
+          <p class="printed">{transcriptText.notPrinted}</p>
+        </>
       )}
     </figure>
   )

@@ -34,12 +34,12 @@ export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] 
   return runs
 }
 
-/** The combined status: that of a running or waiting call if there is one, otherwise of a failed one. */
+/** The combined status: that of a running or waiting call if there is one, otherwise "failed" if none succeeded. The heading counts failures. */
 export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
   const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
   if (hasStatus("running", "queued")) return "running"
   if (hasStatus("waiting")) return "waiting"
-  if (hasStatus("failed")) return "failed"
+  if (hasStatus("failed") && !hasStatus("ok")) return "failed"
   return hasStatus("interrupted") ? "interrupted" : "ok"
 }
 

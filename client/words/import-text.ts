@@ -38,7 +38,7 @@ const KIND_TEXTS: Readonly<Record<string, (count: number) => string>> = {
     `${formatCount(count, "message")} of the user over 64 KB ${count === 1 ? "was" : "were"} shortened.`,
   call: (count) =>
     `${formatCount(count, "tool call")} beyond the limit of a response ${count === 1 ? "was" : "were"} dropped.`,
-  other: (count) => `${formatCount(count, "block")} of other unknown types.`,
+  other: (count) => `${formatCount(count, "block")} of other unknown types, imported as text.`,
 }
 
 /** What happened to the content of one kind. A kind of the form `block:chart` names a type that is unknown here. */
@@ -46,7 +46,7 @@ function formatKind(kind: string, count: number): string {
   const known = Object.hasOwn(KIND_TEXTS, kind) ? KIND_TEXTS[kind] : undefined
   if (known !== undefined) return known(count)
   const [place = "", type = ""] = kind.split(":", 2)
-  if (place === "message") return `${formatCount(count, "message")} of the unknown role “${type}”.`
+  if (place === "message") return `${formatCount(count, "message")} of the unknown role “${type}”, imported as text.`
   if (place === "line")
     return `${formatCount(count, "line")} of the unknown type “${type}” ${count === 1 ? "isn't" : "aren't"} shown.`
   return `${formatCount(count, "block")} of the unknown type “${type}”, imported as text.`

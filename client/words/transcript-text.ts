@@ -10,6 +10,7 @@ import { formatClock, formatSize } from "./media-descriptions.ts"
 import { mediaKindText } from "./page-text.ts"
 
 export const transcriptText = {
+  notPrinted: "The rest isn't printed. To print it too, show all of it first.",
   conversation: "Conversation",
   user: "You",
   assistant: "Cuecard",

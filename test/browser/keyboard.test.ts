@@ -62,7 +62,7 @@ test.each([
   },
 )
 
-test("[PG52] a document that takes the focus once stays, and a click gives it the keyboard", async () => {
+test("[PG52] a document that takes focus once is kept, and clicking it gives it keyboard focus", async () => {
   const page = await show("i.focus()")
   await page.click(FIELD)
   await page.keyboard.type("Wh")

@@ -451,7 +451,7 @@ test("[IH9] the summary counts messages, not records, and names each kind", () =
     "1 thinking block can't be read, because the provider encrypted it.",
     "3 blocks of the unknown type “hologram”, imported as text.",
     "1 line of the unknown type “x” isn't shown.",
-    "2 messages of the unknown role “narrator”.",
-    "1 block of other unknown types.",
+    "2 messages of the unknown role “narrator”, imported as text.",
+    "1 block of other unknown types, imported as text.",
   ])
 })

@@ -33,7 +33,7 @@ describe("arguments and results", () => {
   test("[BD4] a wide and deep value is drawn on one line", () => {
     const args = nested(60).replace("1", `[${"0,".repeat(20_000)}0]`)
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
-    root.querySelector<HTMLElement>(".data .rest")?.click()
+    root.querySelector<HTMLElement>(".data .show-all")?.click()
     expect(codeOf(root).length).toBeLessThanOrEqual(args.length)
   })
 
@@ -42,12 +42,12 @@ describe("arguments and results", () => {
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
     expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[\s\S]*\d",$/)
     expect(codeOf(root).length).toBeLessThanOrEqual(20_000)
-    const button = root.querySelector<HTMLElement>(".data .rest")
+    const button = root.querySelector<HTMLElement>(".data .show-all")
     expect(button?.textContent).toMatch(/^Show all \([\d,]+ more characters\)$/)
     button?.click()
     await delay(20)
     expect(codeOf(root)).toBe(JSON.stringify(JSON.parse(args), null, 2))
-    expect(root.querySelector(".data .rest")).toBe(null)
+    expect(root.querySelector(".data .show-all")).toBe(null)
   })
 
   test("[BD4] a call that needs approval shows all of them at once", () => {
@@ -69,7 +69,7 @@ describe("adjacent calls", () => {
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)
     expect(one?.querySelectorAll("[data-segment=tool]")).toHaveLength(1)
-    expect(two?.querySelector("button")?.textContent).toBe("2 tool calls · 1 failedtool_2, tool_3Failed")
+    expect(two?.querySelector("button")?.textContent).toBe("2 tool calls · 1 failedtool_2, tool_3Done")
     expect([...root.querySelectorAll("[data-segment]")].map((each) => each.getAttribute("data-segment"))).toEqual([
       "tool",
       "text",
@@ -84,7 +84,9 @@ describe("adjacent calls", () => {
     [["ok", "queued"], "running"],
     [["failed", "running", "waiting"], "running"],
     [["failed", "waiting"], "waiting"],
-    [["interrupted", "failed", "ok"], "failed"],
+    [["interrupted", "failed"], "failed"],
+    [["interrupted", "failed", "ok"], "interrupted"],
+    [["failed", "ok"], "ok"],
     [["ok", "interrupted"], "interrupted"],
   ])("[PG36] %j together are %s", (statuses, joint) => {
     const calls = statuses.map((status, n) => plain(n, status)) as Parameters<typeof getGroupStatus>[0]

@@ -1,5 +1,5 @@
 /**
- * endings.ts: the endings that an answer may have: the one that its model plays, or that of a cancel or a kill.
+ * endings.ts: the allowed endings of an answer: the one scripted for the model, or the result of a cancel or a kill.
  *
  * text of the question → what the upstream plays → expected ending; an answer that was cut off holds its beginning
  * The limit of a whole turn is never the reason: each fault that hangs runs into a shorter limit of its own.
@@ -17,7 +17,7 @@ export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
 export const WORK_MS = 3_000
 
 /**
- * How much too late an answer ended, in milliseconds, counted from its start or from the last restart before its end. 0 if
+ * How far past its deadline an answer ended, in milliseconds, counted from its start or from the last restart before its end. 0 if
  * it ended in time, if it waited for an approval, or if an external producer determined its duration.
  */
 export function lateBy({ timestamp, metrics, parts, mode }: Message, readyAt: readonly number[]): number {
@@ -94,7 +94,7 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
   const expected = played === null ? null : expectedEnding(played.play)
   const describeWrong = (what: string): string =>
     `${answer.id}: ${status} ${reason ?? ""} after ${clip(circumstances.question, 60)}: ${what}`
-  // A producer that can't be reached for too long is gone.
+  // A producer that stays unreachable for too long ends as `producer_gone`.
   if (answer.mode === "external" && status === "interrupted" && reason === "producer_gone") return null
   switch (status) {
     case "queued":
@@ -106,10 +106,12 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
       if (!circumstances.isCancelRequested) return describeWrong("no client asked for it")
       break
     case "interrupted":
-      if (reason !== "process_restart" || circumstances.kills === 0) return describeWrong("nothing was killed")
+      if (reason !== "process_restart" || circumstances.kills === 0)
+        return describeWrong("interrupted, but not by a kill")
       break
     case "completed":
-      if (expected !== null && expected.reason !== null) return describeWrong(`${expected.reason} was played`)
+      if (expected !== null && expected.reason !== null)
+        return describeWrong(`should have failed with ${expected.reason}`)
       break
     case "failed":
       if (reason === "context_exceeded" && circumstances.hasSmallContext) return null

@@ -2,8 +2,8 @@
  * canvas-document.ts: prepares an HTML document written by a model for its frame.
  *
  * Its content security policy (content-policy.ts) blocks what a policy can block. A guard script, which runs before the
- * document's own scripts, blocks the rest: connections that browsers make outside the policy, and nested frames, in which
- * they would be available again (docs/decisions/0018-canvas-isolation.md). Pure.
+ * document's own scripts, blocks the rest: connections that the policy doesn't cover, and nested frames, in which
+ * the removed APIs would be available again (docs/decisions/0018-canvas-isolation.md). Pure.
  */
 
 /**

@@ -91,7 +91,7 @@ export class TurnScheduler implements ActiveTurn {
       const isAlive = await advanceSafely(this.host, run)
       if (!isAlive) this.#run = null
       if (this.#unfinishedRun() !== run) continue
-      // The same turn is unfinished. It waits for the user in its rows, and this process may sleep.
+      // The turn is still waiting for the user. Its state is stored, so this process may sleep.
       disposeRun(run)
       this.#run = null
       return
@@ -121,7 +121,7 @@ export class TurnScheduler implements ActiveTurn {
       publish()
     } catch (error) {
       recordFailure(run, error)
-      // Without a pass of `advance` that ends it, the run is restored from its rows the next time.
+      // If no pass of `advance` is in progress to end the run, it is restored from storage the next time.
       if (this.#advancing === null) this.#run = null
       throw error
     }
