@@ -207,7 +207,9 @@ function createRecordReader(part: number) {
       throw new UnreadableUploadError({ reason: "import_many", count: conversations.length })
     if (conversations.length === 1) yield* readValue(n, conversations[0])
     else if (Array.isArray(value) && value.some(isJsonObject)) {
-      for (const [at, entry] of value.entries()) yield* readValue(at + 1, Array.isArray(entry) ? null : entry)
+      for (const [at, entry] of value.entries()) {
+        yield* catchBadRecord(at + 1, readValue(at + 1, Array.isArray(entry) ? null : entry))
+      }
     } else if (isChatEvent(value)) yield* eventToRecords(n, value)
     else {
       // The id of a message without one is derived from its part and line.

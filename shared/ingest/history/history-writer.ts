@@ -128,12 +128,12 @@ export class HistoryWriter {
     const answer = this.#openAnswer("")
     const known = answer.publicIds.get(callId)
     const json = typeof args === "string" ? args : printJson(args ?? {})
+    this.#rememberName(callId, toolName)
     // The same call again, without a result between, is the same call. So is the call of a result that came before it.
     if (callId !== "" && known !== undefined && (answer.openCalls.has(known) || answer.orphans.delete(known))) {
       return answer.records.fillCall(known, toolName, json)
     }
     const id = this.#assignCallId(answer, callId)
-    this.#rememberName(callId, toolName)
     if (id === null) return this.kinds.addKnown("call")
     answer.openCalls.set(id, toolName)
     answer.records.writeCall(id, toolName, json)
@@ -287,7 +287,7 @@ export class HistoryWriter {
   }
 
   #rememberName(callId: string, toolName: string): void {
-    if (callId === "") return
+    if (callId === "" || (toolName === UNNAMED_TOOL && this.#callNames.has(callId))) return
     this.#callNames.delete(callId)
     this.#callNames.set(callId, toolName)
     const [oldest] = this.#callNames.keys()
