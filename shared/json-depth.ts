@@ -2,33 +2,45 @@
  * json-depth.ts: JSON text whose deeper levels are omitted, and indented JSON of a bounded size.
  */
 
-import { createJsonMeter, createJsonScanner, type Json, MAX_JSON_DEPTH, parseJson } from "./json.ts"
+import { createJsonMeter, createJsonScanner, type Json, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson } from "./json.ts"
 
 /** Stands for the levels that `limitJsonDepth` omits. */
 export const OMITTED_LEVELS = "(deeper levels omitted)"
 
 /**
  * The same text, or if it is JSON (up to its first blank line) with more than MAX_JSON_DEPTH levels: with OMITTED_LEVELS
- * instead of the arrays and objects below. Applying it twice equals applying it once. Linear. SPEC BD2.
+ * instead of the arrays and objects below. Applying it twice equals applying it once. Linear; it ends at the first kept
+ * value beyond MAX_JSON_VALUES, because such a text is refused anyway. SPEC BD1, BD2.
  */
 export function limitJsonDepth(text: string): string {
   if (createJsonMeter()(text)) return text
   const blank = text.indexOf("\n\n")
   const head = blank < 0 ? text : text.slice(0, blank)
   const limited = omitDeepLevels(head)
-  return parseJson(limited) === undefined ? text : limited + text.slice(head.length)
+  if (limited === null || parseJson(limited) === undefined) return text
+  return limited + text.slice(head.length)
 }
 
-function omitDeepLevels(text: string): string {
+const OMITTED_LEVELS_JSON = JSON.stringify(OMITTED_LEVELS)
+
+/** Returns null if more than MAX_JSON_VALUES values would be kept. */
+function omitDeepLevels(text: string): string | null {
   const kept: string[] = []
   let from = 0
   let depth = 0
-  createJsonScanner((token, at) => {
-    if (token === 1 && depth === MAX_JSON_DEPTH) kept.push(text.slice(from, at), JSON.stringify(OMITTED_LEVELS))
+  let values = 0
+  let omitted = 0
+  const isWithinBounds = createJsonScanner((token, at) => {
+    if (token === 1 && depth === MAX_JSON_DEPTH) {
+      kept.push(text.slice(from, at), OMITTED_LEVELS_JSON)
+      omitted++
+    }
     depth += token
     if (token === -1 && depth === MAX_JSON_DEPTH) from = at + 1
-    return true
+    if (token >= 0 && depth <= MAX_JSON_DEPTH) values++
+    return values <= MAX_JSON_VALUES && omitted <= MAX_JSON_VALUES
   })(text)
+  if (!isWithinBounds) return null
   if (depth <= MAX_JSON_DEPTH) kept.push(text.slice(from))
   return kept.join("")
 }

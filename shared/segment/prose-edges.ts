@@ -43,8 +43,8 @@ export const PLAIN_EDGES: ProseEdges = {
  */
 export function createProseEdges(opener: string | null, isLineStart: boolean): ProseEdges {
   let held = ""
-  /** The line in which `held` begins has only block markers so far. */
-  let isHead = isLineStart
+  /** The incomplete marker before `held` if its line has only block markers so far, or null. */
+  let head = isLineStart ? "" : null
   /** The current run of markup is longer than MAX_HELD_CHARS. */
   let isOverlong = false
   let hasBegun = false
@@ -56,7 +56,8 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
   }
   const begin = (text: string): string => {
     hasBegun = true
-    return opener === null || !hasWord(text.slice(0, MAX_HELD_CHARS + 1)) ? text : stripAfterSpan(text, opener)
+    const start = text.slice(0, MAX_HELD_CHARS + 1).replace(TAG_START, "")
+    return opener === null || !hasWord(start) ? text : stripAfterSpan(text, opener)
   }
   return {
     push(text) {
@@ -69,28 +70,30 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
         }
         all = begin(all)
       }
-      const start = findMarkupStart(all, isHead)
+      const start = findMarkupStart(all, head)
       if (start > 0) isOverlong = false
       if (isOverlong || all.length - start > MAX_HELD_CHARS) {
         isOverlong = true
-        isHead = isMarkerLine(all, isHead)
+        head = findHead(all, head)
         return write(all)
       }
-      if (start > 0) isHead = false
+      if (start > 0) head = null
       held = all.slice(start)
       return write(all.slice(0, start))
     },
     cutAtSpan() {
       const text = hasBegun ? held : begin(held)
       const run = findOpener(text, last)
-      const kept = stripMarkers(text.slice(0, text.length - run.length), isHead)
+      const kept = stripMarkers(text.slice(0, text.length - run.length), head === "")
       const isEmpty = last === "" && !hasWord(kept)
-      return { kept: isEmpty ? "" : kept, removed: isEmpty ? text : text.slice(kept.length), opener: run }
+      // Emphasis that encloses this span and the one before it.
+      const enclosing = isEmpty && opener !== null ? findUnclosed(text, opener) : ""
+      return { kept: isEmpty ? "" : kept, removed: isEmpty ? text : text.slice(kept.length), opener: enclosing + run }
     },
     flush() {
       const text = hasBegun ? held : begin(held)
       held = ""
-      const isEmpty = opener !== null && last === "" && !hasWord(stripMarkers(text, isHead))
+      const isEmpty = opener !== null && last === "" && !hasWord(stripMarkers(text, head === ""))
       return isEmpty ? "" : write(text)
     },
   }
@@ -109,14 +112,16 @@ function hasWord(text: string): boolean {
 
 /** The markers that may begin a line (`> - [x] 1. # |`), of which the last may be incomplete, and emphasis. */
 const MARKERS = /^(?:[\s>|#+\-*_~]|\d{1,9}[.)]|\[[ xX]\])*(?:\d{1,9}|\[[ xX]?)?$/
+const PARTIAL_MARKER = /(?:\d{1,9}|\[[ xX]?)$/
 const INLINE_CHARS = /[*_~\s]/
 
 /** Index from which the text consists of markup: lines with block markers only, emphasis, and white space. */
-function findMarkupStart(text: string, isHead: boolean): number {
+function findMarkupStart(text: string, head: string | null): number {
   let start = text.length
   while (start > 0) {
     const lineStart = text.lastIndexOf("\n", start - 1) + 1
-    const isWhole = (lineStart > 0 || isHead) && MARKERS.test(text.slice(lineStart, start))
+    const before = lineStart > 0 ? "" : head
+    const isWhole = before !== null && MARKERS.test(before + text.slice(lineStart, start))
     if (isWhole) start = lineStart
     else while (start > lineStart && INLINE_CHARS.test(text.charAt(start - 1))) start--
     if (start > lineStart || lineStart === 0) return start
@@ -125,10 +130,13 @@ function findMarkupStart(text: string, isHead: boolean): number {
   return start
 }
 
-/** Whether the last line of the text has only block markers. */
-function isMarkerLine(text: string, isHead: boolean): boolean {
+/** The incomplete marker at the end of the text if its last line has only block markers, or null. */
+function findHead(text: string, head: string | null): string | null {
   const newline = text.lastIndexOf("\n")
-  return (newline >= 0 || isHead) && MARKERS.test(text.slice(newline + 1))
+  const before = newline >= 0 ? "" : head
+  if (before === null) return null
+  const line = before + text.slice(newline + 1)
+  return MARKERS.test(line) ? (PARTIAL_MARKER.exec(line)?.[0] ?? "") : null
 }
 
 /** The run at the end of the text that opens emphasis, or "". After a word, a run closes. `before` precedes the text. */
@@ -156,11 +164,31 @@ function stripMarkers(text: string, isHead: boolean): string {
 const END_TAGS = /^(?:<\/[a-z]+[1-6]?>)+/
 const CELL_END = /^[ \t]*\|[ \t]*(?=\n)/
 
-/** Removes what closes the markup around a span. It looks no further than the first word. */
+/** White space after which a paragraph continues with text. In a new line, a digit may begin a list item. */
+const CONTINUATION = /^(?:[ \t]*(?![\s|*_~`<])|[ \t]*\n[ \t]*(?![\s|*_~`<>#+\-\d]))/
+
+/**
+ * Removes what closes the markup around a span. Emphasis that encloses the text after the span, too, begins again there.
+ * It looks no further than the first word.
+ */
 function stripAfterSpan(text: string, opener: string): string {
   const prose = text.replace(END_TAGS, "")
-  const [run] = /^[*_~]*/.exec(prose) ?? [""]
-  const isCloser = run.startsWith(opener) && opener !== ""
-  const size = isCloser ? opener.length : /\s/.test(prose.charAt(run.length)) ? run.length : 0
-  return prose.slice(size).replace(CELL_END, "")
+  const [run] = LEADING_RUN.exec(prose) ?? [""]
+  const isFollowedBySpace = /\s/.test(prose.charAt(run.length))
+  const unclosed = findUnclosed(prose, opener)
+  const isCloser = opener !== "" && unclosed === ""
+  const size = isCloser ? opener.length : isFollowedBySpace ? run.length : 0
+  const rest = prose.slice(size).replace(CELL_END, "")
+  if (unclosed === "" || size < run.length) return rest
+  return rest.replace(CONTINUATION, (space) => space + unclosed)
+}
+
+const LEADING_RUN = /^[*_~]*/
+
+/** What the run at the start of the text leaves open of `opener`: of `**_`, `_` closes all but `**`. */
+function findUnclosed(text: string, opener: string): string {
+  const [run] = LEADING_RUN.exec(text) ?? [""]
+  const closer = [...opener].reverse().join("")
+  if (run.startsWith(closer)) return ""
+  return closer.startsWith(run) ? opener.slice(0, opener.length - run.length) : opener
 }

@@ -44,8 +44,8 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-/** Parsers disagree on whether the host begins after such an `@`. */
-const AT_BEFORE_PATH = /^[^/]*\/\/[^/]*@/
+/** Parsers disagree on whether the host begins after such an `@`. One in the query or fragment names no host: `href` has a `/` before it. */
+const AT_BEFORE_PATH = /^[^/]*\/\/[^/?#]*@/
 /** Scheme, two slashes, host and port, each written as the standard writes it. */
 const AUTHORITY = /^https:\/\/(\[[^\]/?#]*\]|[^\s:/?#[\]]+)(?::(\d*))?(?=[/?#]|$)/i
 /** A backslash counts as a slash in some parsers only; controls and white space at the ends are dropped by some. */

@@ -1,6 +1,6 @@
 /** json.test.ts: canonical JSON, and the bounds of JSON from outside. */
 import fc from "fast-check"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import {
   limitJsonDepth,
   MAX_PRINTED_JSON_CHARS,
@@ -80,6 +80,22 @@ describe("the depth of JSON", () => {
         expect(parseJsonToDepth(text)).toEqual(JSON.parse(limited))
       }),
     )
+  })
+
+  test("[BD2] reading ends at the first kept or omitted value that is too much", () => {
+    for (const item of ["[],", "[]"]) {
+      const text = "[".repeat(MAX_JSON_DEPTH) + item.repeat(MAX_JSON_VALUES + 100_000)
+      let slices = 0
+      const original = String.prototype.slice
+      const spy = vi.spyOn(String.prototype, "slice").mockImplementation(function (this: string, ...range) {
+        slices++
+        return original.apply(this, range)
+      })
+      const limited = limitJsonDepth(text)
+      spy.mockRestore()
+      expect(limited === text).toBe(true)
+      expect(slices).toBeLessThanOrEqual(MAX_JSON_VALUES + 2)
+    }
   })
 
   test("[BD2] text that isn't JSON stays as it is, and so does what follows the first blank line", () => {

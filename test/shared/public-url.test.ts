@@ -52,6 +52,17 @@ test("[PU1] a URL over MAX_URL_CHARS is refused; an accepted one is returned nor
   })
 })
 
+test("[PU5] an `@` in the query or fragment is no user info, and the URL that is returned has a slash before it", () => {
+  const hrefs = ["https://example.com?email=a@b.c", "https://example.com#@b.c/"].map((url) => {
+    const checked = checkPublicUrl(url)
+    return checked.ok ? [checked.value.host, checked.value.href] : null
+  })
+  expect(hrefs).toEqual([
+    ["example.com", "https://example.com/?email=a@b.c"],
+    ["example.com", "https://example.com/#@b.c/"],
+  ])
+})
+
 test("[PU4] it never throws, and it accepts the https URL that it returns", () => {
   const part = fc.constantFrom(
     "https:",

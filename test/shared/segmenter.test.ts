@@ -120,6 +120,7 @@ describe("parse", () => {
         fc.constantFrom("*", "**", "***", "_", "~~", "|", "\n", "\n\n", " ", "  ", ".", ", ", "(", ")", "—", ":"),
         fc.constantFrom("- ", "* ", "1. ", "2) ", "> ", "# ", "[ ] ", "---", "\n- ", "\n> ", "\n1. ", "| ", " |\n| "),
         fc.constantFrom("word", "wörter", "你好", "😀", "\u2060", "<", "*".repeat(300), " ".repeat(300)),
+        fc.constantFrom("1", "123456789", "[", "[x", "]", "</strong>".repeat(30), "> ".repeat(129)),
       ),
       { maxLength: 20 },
     )
@@ -143,6 +144,20 @@ describe("parse", () => {
         expect(toCanonicalJson(apply(live, cut.end()))).toBe(toCanonicalJson(segments))
       }),
     )
+  })
+
+  test.each([
+    ["an incomplete number", `${"> ".repeat(129)}1`, ". **<span id='weather_1'>Cool.</span>"],
+    ["an incomplete checkbox", `${"> ".repeat(129)}[`, "x] **<span id='weather_1'>Cool.</span>"],
+    ["an end tag at the bound", `<span id='weather_1'>x</span>${"</strong>".repeat(29)}`, "</strong>now"],
+  ])("[SG15] a run of markup over the bound may be cut at %s", (_what, head, tail) => {
+    const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
+    const whole = apply([], [...segmenter.push(head + tail), ...segmenter.end()])
+    const cut = createSegmenter(ROWS, { trimsMarkup: true })
+    expect(apply([], [...cut.push(head), ...cut.push(tail), ...cut.end()])).toEqual(whole)
+    const single = createSegmenter(ROWS, { trimsMarkup: true })
+    const ops = (head + tail).split("").flatMap((unit) => single.push(unit))
+    expect(apply([], [...ops, ...single.end()])).toEqual(whole)
   })
 
   const toText = (segment: Segment): string =>

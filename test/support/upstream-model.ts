@@ -74,6 +74,11 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
     call.reply.write(line(text("So")))
     flood(call, `data: {"id":"`, "x")
   },
+  "long-event": (call) => {
+    begin(call)
+    call.reply.write(line(text("So")))
+    flood(call, "", `data: ${"x".repeat(10_000)}\r\n`)
+  },
   "deep-chunk": (call) => {
     begin(call)
     call.reply.write(line(text("So")))

@@ -20,7 +20,8 @@ const PUBLIC = words(`
   https://example.com:443/x https://example.com:8443/x https://example.com:65535/ https://example.com:/x https://a.b.c.d.example.net/
   https://example.com./x https://sub.domain.co.uk/x.mp3 https://xn--bcher-kva.example.com/ https://bücher.example.com/
   https://例え.jp/ https://пример.рф/ https://example.com/?u=http://127.0.0.1/ https://example.com/@user https://example.com/a:b@c
-  https://example.com/#@127.0.0.1 https://example.com/..%2f..%2fetc https://local.example.com/ https://localhost.example.com/
+  https://example.com/#@127.0.0.1 https://example.com?email=a@b.c https://example.com?@example.org/ https://example.com#@example.org/
+  https://example.com:443#@example.org/ https://example.com/..%2f..%2fetc https://local.example.com/ https://localhost.example.com/
   https://internal.example.com/ https://127.0.0.1.example.com/ https://metadata.example.com/ https://1.example.com/
   https://a-b.example.com/ https://a_b.example.com/ https://mylocal.dev/ https://notlocalhost.com/ https://onion.ly/ https://corp.com/
   https://home.arpa.com/ https://lan.party/ https://cdn.jsdelivr.net/x.js https://upload.wikimedia.org/a.svg
@@ -130,10 +131,6 @@ export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = 
   ["https://example.com/\\@example.org/", "malformed"],
   ["https://@example.com/", "credentials"],
   ["https://:@example.com/", "credentials"],
-  ["https://example.com#@example.org/", "credentials"],
-  ["https://example.com?@example.org/", "credentials"],
-  ["https://example.com?x=y@example.org", "credentials"],
-  ["https://example.com:443#@example.org/", "credentials"],
   ["https://example.com&@example.org#@example.net/", "credentials"],
   ["https://foo@example.com:443@example.org/", "credentials"],
   // White space and controls that some parsers drop and some send.

@@ -8,7 +8,7 @@ import type { ImportProgress } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { createAssetRows } from "../../worker/asset/asset-rows.ts"
-import { copyStagedAssets } from "../../worker/transfer/copy-assets.ts"
+import { copyStagedAssets, createAssetCopier } from "../../worker/transfer/copy-assets.ts"
 import { storeAsset } from "../../worker/asset/asset-upload.ts"
 import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { createStagedRows } from "../../worker/transfer/staged-rows.ts"
@@ -308,6 +308,26 @@ describe("a sealed import by another user of the tenant", () => {
     expect(shown(page.ok ? JSON.parse(page.value.json).messages : [])).toBe(shown(before))
     const found = await sessionOf(id).findAssets(EVE, ["sent", "named", "made", "doc"])
     expect(found).toEqual({ ok: true, value: [null, null, null, null] })
+  })
+
+  test("[RE37] whose session a file names is asked once, not for each asset", async () => {
+    const from = await freshSession()
+    await fillSession(from)
+    const asked: string[] = []
+    const SESSION = {
+      getByName(name: string) {
+        asked.push(name)
+        return env.SESSION.getByName(name)
+      },
+    } as typeof env.SESSION
+    const to = await freshSession()
+    const copied = await runInDurableObject(sessionOf(to), async (_object, state) => {
+      const assets = createAssetRows(state.storage.sql)
+      const copier = createAssetCopier({ MEDIA: env.MEDIA, SESSION }, { ...CLAIMS, id: to }, assets)
+      return [await copier.copy(from, assetOf("sent")), await copier.copy(from, assetOf("named"))]
+    })
+    expect(copied.every((hash) => hash !== null)).toBe(true)
+    expect(asked).toEqual([`${CLAIMS.tenant}:${from}`])
   })
 
   test("[RE37] nor does a file that names a session which is unknown; asking for it stores nothing there", async () => {

@@ -210,6 +210,7 @@ describe("upstream failures", () => {
 
   test.each<[string, string[]]>([
     ["long-line", ["text So", "fault answer_too_long"]],
+    ["long-event", ["text So", "fault answer_too_long"]],
     ["deep-chunk", ["text So", "fault model_malformed"]],
     ["endless-args", ["fault answer_too_long"]],
     ["long-error", ["fault model_unreachable"]],

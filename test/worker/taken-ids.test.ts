@@ -2,6 +2,8 @@
 
 import { env, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
+import { createOwnSession } from "../../worker/routes/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../../worker/platform/session-key.ts"
 import { call, HOST, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
 import { listStoredAssets, png, upload } from "./files.ts"
@@ -95,6 +97,39 @@ describe("an id that another user of the tenant has", () => {
     expect((await recent("both", eve)).json.messages[0].content).toBe("/say mine")
     await expect.poll(async () => (await recent("both", eve)).json.messages[1]?.status).toBe("completed")
     expect((await openSocket("both", eve)).received).toEqual(["hello"])
+  })
+
+  test("[AU17] pages of the list end at a public id, also where a private key is last", async () => {
+    const pia = await tokenOf(T, "pia")
+    const directory = env.DIRECTORY.getByName(`${T}:pia`)
+    // All share one time. The private key is the last of the first page.
+    for (let n = 0; n < MAX_SESSIONS_LISTED - 1; n++) await directory.addSession(`s${n}`, "", 1_000)
+    for (const key of ["page.pia", "page-a", "a"]) await directory.addSession(key, "", 1_000)
+    const first = (await call("/v1/sessions", { token: pia })).json
+    expect(first.next).toBe("1000.1000.page")
+    const second = (await call(`/v1/sessions?after=${first.next}`, { token: pia })).json
+    const ids = [...first.sessions, ...second.sessions].map(({ id }: { id: string }) => id)
+    expect([ids.length, new Set(ids).size, second.next]).toEqual([MAX_SESSIONS_LISTED + 2, ids.length, null])
+    expect(await call("/v1/sessions?after=1000.1000.page.pia", { token: pia })).toEqual(
+      refusal(400, "field_invalid", "after"),
+    )
+  })
+
+  test("[AU17] the key of a new session is known at once, without another request to its object", async () => {
+    const [ada, eve] = [await tokenOf(T, "ada"), { tenant: T, user: "eve", expires: 1e12, token: "t", issued: 0 }]
+    await create(ada, { id: "new" })
+    const asked: string[] = []
+    const SESSION = {
+      getByName(name: string) {
+        asked.push(name)
+        return env.SESSION.getByName(name)
+      },
+    } as typeof env.SESSION
+    for (let n = 0; n < 2; n++) {
+      asked.length = 0
+      expect(await createOwnSession({ ...env, SESSION }, eve, "new", "")).toEqual({ ok: true, value: "new.eve" })
+    }
+    expect(asked).toEqual([`${T}:new.eve`])
   })
 
   test("[AU17] no request can address a session by its internal per-user key", async () => {

@@ -39,6 +39,8 @@ const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
 const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
 
 export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
+/** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
+const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
 export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
@@ -84,9 +86,15 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const rows =
       after === undefined
         ? sql.exec<ListedRow>(LIST_SQL, limit)
-        : sql.exec<ListedRow>(LIST_AFTER_SQL, after.active, after.created, after.id, limit)
+        : sql.exec<ListedRow>(LIST_AFTER_SQL, after.active, after.created, this.#findKey(after.id), limit)
     // An earlier version stored titles with controls.
     return rows.toArray().map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
+  }
+
+  /** The key of a session; its public id if the session is no longer listed. */
+  #findKey(publicId: string): string {
+    const [row] = this.ctx.storage.sql.exec<{ id: string }>(FIND_KEY_SQL, publicId).toArray()
+    return row?.id ?? publicId
   }
 
   setRunning(id: string, running: boolean): void {
@@ -120,7 +128,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const { token } = claims
     if (wantsAll || token === null) return this.#revokeAll(claims, revoked)
     if (isRevoked(claims, revoked)) return succeed({ revoked: "token" })
-    // The others must not suffer from it: a list that is full refuses, it does not revoke them all.
+    // A full list refuses; it never revokes other tokens.
     const max = getScope(claims) === "user" ? MAX_REVOKED_TOKENS : MAX_REVOKED_LIMITED_TOKENS
     if (revoked.tokens.length >= max) return fail({ reason: "revocations_full", max })
     this.#writeRevocation(revoked, () => {

@@ -1,16 +1,16 @@
 /**
  * bounded-fetch.ts: a fetch whose responses are bounded, for a model's endpoint.
  *
- * The provider package reads an event stream line by line and any other body whole, both without a limit. Here a stream
- * fails at a line that is too long or nested too deeply (SPEC MO13), and any other body is cut off.
+ * The provider package reads an event stream event by event and any other body whole, both without a limit. Here a stream
+ * fails at an event that is too long or a line that is nested too deeply (SPEC MO13), and any other body is cut off.
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
 import { createJsonMeter } from "../../shared/json.ts"
 import { MAX_ANSWER_CHARS } from "../../shared/limits.ts"
 
-/** Longest line of a stream, in UTF-16 code units: the longest answer in one piece, escaped, and some room. */
-const MAX_MODEL_LINE_CHARS = 4 * MAX_ANSWER_CHARS
+/** Longest event of a stream, in UTF-16 code units: the longest answer in one piece, escaped, and some room. */
+const MAX_MODEL_EVENT_CHARS = 4 * MAX_ANSWER_CHARS
 
 /** Largest body that is not a stream, in bytes. */
 const MAX_MODEL_BODY_BYTES = 64 * 1024
@@ -30,33 +30,41 @@ export const fetchBounded: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, redirect: "manual" })
   if (response.body === null) return response
   const isStream = response.ok && (response.headers.get("content-type") ?? "").includes("text/event-stream")
-  const body = response.body.pipeThrough(isStream ? createLineGuard() : createBodyCut())
+  const body = response.body.pipeThrough(isStream ? createEventGuard() : createBodyCut())
   return new Response(body, response)
 }
 
-/** Passes bytes on, and fails at the first line beyond the bounds. */
-function createLineGuard(): TransformStream<Uint8Array, Uint8Array> {
+/** Passes bytes on, and fails at the first event or line beyond the bounds. A blank line ends an event. */
+function createEventGuard(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
-  let lineChars = 0
+  let eventChars = 0
+  let isLineEmpty = true
+  /** The last line ended with a carriage return, so a line feed belongs to its end. */
+  let isAfterReturn = false
   let isWithinBounds = createJsonMeter()
   const readPiece = (piece: string): void => {
-    lineChars += piece.length
-    if (lineChars > MAX_MODEL_LINE_CHARS)
-      throw new StreamBoundError("answer_too_long", "A line of the stream is too long.")
+    isLineEmpty = false
+    isAfterReturn = false
+    eventChars += piece.length
+    if (eventChars > MAX_MODEL_EVENT_CHARS)
+      throw new StreamBoundError("answer_too_long", "An event of the stream is too long.")
     if (!isWithinBounds(piece))
       throw new StreamBoundError("model_malformed", "A line of the stream is nested too deeply.")
   }
+  const endLine = (end: string): void => {
+    const isSecondHalf = end === "\n" && isAfterReturn
+    isAfterReturn = end === "\r"
+    if (isSecondHalf) return
+    // An event's lines are joined, so each line end counts too.
+    eventChars = isLineEmpty ? 0 : eventChars + 1
+    isLineEmpty = true
+    isWithinBounds = createJsonMeter()
+  }
   return new TransformStream({
     transform(chunk, controller) {
-      for (const [at, piece] of decoder
-        .decode(chunk, { stream: true })
-        .split(/[\r\n]/)
-        .entries()) {
-        if (at > 0) {
-          lineChars = 0
-          isWithinBounds = createJsonMeter()
-        }
-        readPiece(piece)
+      for (const piece of decoder.decode(chunk, { stream: true }).split(/([\r\n])/)) {
+        if (piece === "\r" || piece === "\n") endLine(piece)
+        else if (piece !== "") readPiece(piece)
       }
       controller.enqueue(chunk)
     },

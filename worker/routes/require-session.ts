@@ -57,7 +57,10 @@ export async function createOwnSession(
   const own = await findSessionKey(env, claims, id)
   for (const key of [own, createPrivateKey(id, claims.user)]) {
     const created = await sessionStub(env, claims.tenant, key).create(claims, key, title, agent)
-    if (created.ok) return { ok: true, value: key }
+    if (created.ok) {
+      keyCache.set(cacheKey(claims, id), key, Date.now())
+      return { ok: true, value: key }
+    }
     if (created.fault.reason !== "session_unknown") return created
   }
   return { ok: false, fault: { reason: "session_unknown" } }

@@ -17,7 +17,6 @@ import {
 } from "../../shared/limits.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { SessionPage } from "../../shared/protocol/http-body.ts"
-import { AGENT_SESSION_PREFIX } from "../agent/ask-request.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
@@ -26,6 +25,7 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { assetRoutes } from "./asset-routes.ts"
+import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { mediaSigningRoutes } from "./media-routes.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
@@ -48,7 +48,7 @@ const createSchema = v.object({
   id: v.optional(
     v.pipe(
       idSchema,
-      v.check((id) => !id.startsWith(AGENT_SESSION_PREFIX)),
+      v.check((id) => !isAgentSession(id)),
     ),
   ),
   title: v.optional(titleSchema, ""),
@@ -81,16 +81,16 @@ const listSchema = v.object({
   after: v.optional(
     v.pipe(
       v.string(),
-      v.regex(/^\d{1,15}\.\d{1,15}\.[A-Za-z0-9_-]{1,64}(\.[^.\s]{1,200})?$/),
+      v.regex(/^\d{1,15}\.\d{1,15}\.[A-Za-z0-9_-]{1,64}$/),
       v.transform((text): SessionCursor => {
-        // A session key may have a dot of its own.
-        const [active, created, ...key] = text.split(".")
-        return { active: Number(active), created: Number(created), id: key.join(".") }
+        const [active, created, id = ""] = text.split(".")
+        return { active: Number(active), created: Number(created), id }
       }),
     ),
   ),
 })
 
+/** `id` must be a public id: a private key would reveal that another user has the id (SPEC AU17). */
 function sessionCursorToText({ active, created, id }: SessionCursor): string {
   return `${active}.${created}.${id}`
 }
@@ -132,9 +132,9 @@ sessionRoutes.get("/", async (context) => {
   const limit = MAX_SESSIONS_LISTED + 1
   const found = await (after === undefined ? directory.listSessions(limit) : directory.listSessions(limit, after))
   const page = found.slice(0, MAX_SESSIONS_LISTED)
-  const last = found.length > page.length ? page.at(-1) : undefined
-  const next = last === undefined ? null : sessionCursorToText(last)
   const sessions = page.map((session) => ({ ...session, id: keyToPublicId(session.id) }))
+  const last = found.length > page.length ? sessions.at(-1) : undefined
+  const next = last === undefined ? null : sessionCursorToText(last)
   return context.json({ sessions, next } satisfies SessionPage)
 })
 

@@ -5,6 +5,9 @@ import { toJsonColumn } from "./columns.ts"
 import type { Database } from "./database.ts"
 import { rowToSession, type SessionRow } from "./row-codec.ts"
 
+/** The tip of a hidden transcript: a path that ends before the first message, whose position is 1. */
+const HIDDEN_TIP = 0
+
 export function createSessionRows({ queryAll, queryFirst }: Database) {
   return {
     readSession(): SessionRow | null {
@@ -42,7 +45,7 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
 
     /** Hides all messages from history until an import is folded. `setActivePath` shows them too. */
     setTranscriptHidden(isHidden: boolean): void {
-      queryAll("UPDATE session SET tip = ? WHERE tip IS NULL OR tip = 0", isHidden ? 0 : null)
+      queryAll("UPDATE session SET tip = ? WHERE tip IS NULL OR tip = ?", isHidden ? HIDDEN_TIP : null, HIDDEN_TIP)
     },
 
     /** Stores the ids of the newest version switches. Repeating a switch has no effect. */

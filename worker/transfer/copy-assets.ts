@@ -13,6 +13,7 @@ import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import type { Env } from "../env.ts"
+import { FreshCache } from "../platform/fresh-cache.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { createPrivateKey } from "../platform/session-key.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
@@ -32,6 +33,10 @@ export interface AssetCopier {
   copy(from: string, asset: Asset): Promise<string | null>
 }
 
+/** How long the source session of a file is cached, in milliseconds, and how many: a joined file has few. */
+const SOURCE_FRESH_MS = 10_000
+const MAX_CACHED_SOURCES = 100
+
 /** The other session objects of the tenant. */
 type SessionsEnv = Pick<Env, "MEDIA" | "SESSION">
 
@@ -40,6 +45,7 @@ export function createAssetCopier(
   { tenant, user, id }: Pick<SessionRow, "tenant" | "user" | "id">,
   assets: AssetRows,
 ): AssetCopier {
+  const sources = new FreshCache<string | null>(SOURCE_FRESH_MS, MAX_CACHED_SOURCES)
   const findOwnSession = async (publicId: string): Promise<string | null> => {
     for (const key of [publicId, createPrivateKey(publicId, user)]) {
       if ((await sessionStub({ SESSION }, tenant, key).checkOwner({ tenant, user })).ok) return key
@@ -50,7 +56,7 @@ export function createAssetCopier(
     assets,
     async copy(from, asset) {
       // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
-      const source = await findOwnSession(from)
+      const source = await sources.getOrFetch(from, Date.now(), () => findOwnSession(from))
       const found = source === null ? null : await bucket.get(assetObjectKey({ tenant, session: source }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found

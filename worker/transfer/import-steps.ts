@@ -60,7 +60,7 @@ export async function stageUploadedPart(
   try {
     store.atomically(() => {
       if (of === 1) staging.clear()
-      else staging.deletePart(part)
+      else staging.deletePartTally(part)
       markTouched()
     })
     await deleteRows(staging, part)

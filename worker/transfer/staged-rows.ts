@@ -174,8 +174,8 @@ function createPartTallies(sql: SqlExecutor) {
       sql.exec("INSERT OR REPLACE INTO staged_part (part, tally) VALUES (?, ?)", part, JSON.stringify(tally))
     },
 
-    /** Deletes a part. Its rows are deleted by `deleteRows`, before the part is staged again. */
-    deletePart(part: number): void {
+    /** Deletes the tally of a part, so that it no longer counts as staged. `deleteRows` deletes its rows. */
+    deletePartTally(part: number): void {
       sql.exec("DELETE FROM staged_part WHERE part = ?", part)
     },
 

@@ -21,7 +21,7 @@ export interface RevocationState {
 /** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
 export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
 
-/** A position in the list of sessions. It stays valid when the session that it names is used or erased. */
+/** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
