@@ -195,10 +195,9 @@ const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 
 type RecordReader = ReturnType<typeof createRecordReader>
 
-/** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
-function createRecordReader(part: number) {
+/** Reads records from JSON values: those of a line, or of a document. */
+function createValueReader(part: number) {
   const history = createHistoryReader(formatTime, part === 1)
-  let document: DocumentBuffer | null = null
   let last = 0
   function* readValue(n: number, value: unknown): Generator<NumberedRecord> {
     last = n
@@ -218,23 +217,34 @@ function createRecordReader(part: number) {
       else for (const record of records) yield { n, result: checkRecordSize(record, record) }
     }
   }
-  function* readText(n: number, text: string): Generator<NumberedRecord> {
-    yield* catchBadRecord(n, readValue(n, parseJsonToDepth(text)))
-  }
-  /** Reads the buffered lines one by one: they are no document. */
-  function* readBuffered(lines: DocumentBuffer["lines"]): Generator<NumberedRecord> {
-    document = null
-    for (const { n, text } of lines) yield* readText(n, text)
-  }
   function* readEnd(): Generator<NumberedRecord> {
     for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
   }
   return {
     countKinds: () => history.countKinds(),
     readTitle: () => history.readTitle(),
+    readValue: (n: number, value: unknown) => catchBadRecord(n, readValue(n, value)),
+    readEnd: () => catchBadRecord(last, readEnd()),
+  }
+}
+
+/** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
+function createRecordReader(part: number) {
+  const { countKinds, readTitle, readValue, readEnd } = createValueReader(part)
+  let document: DocumentBuffer | null = null
+  let isFirst = true
+  const readText = (n: number, text: string): Generator<NumberedRecord> => readValue(n, parseJsonToDepth(text))
+  /** Reads the buffered lines one by one: they are no document. */
+  function* readBuffered(lines: DocumentBuffer["lines"]): Generator<NumberedRecord> {
+    document = null
+    for (const { n, text } of lines) yield* readText(n, text)
+  }
+  return {
+    countKinds,
+    readTitle,
     *readLine({ n, text }: Line): Generator<NumberedRecord> {
-      if (last === 0 && text.ok) document = startDocument(text.value)
-      last = n
+      if (isFirst && text.ok) document = startDocument(text.value)
+      isFirst = false
       if (!text.ok) yield { n, result: text }
       else if (document === null) yield* readText(n, text.value)
       else {
@@ -248,7 +258,7 @@ function createRecordReader(part: number) {
     },
     *end(): Generator<NumberedRecord> {
       if (document !== null) yield* readDocument(document)
-      yield* catchBadRecord(last, readEnd())
+      yield* readEnd()
     },
   }
   function* readDocument({ lines, chars, mayBeLines }: DocumentBuffer): Generator<NumberedRecord> {
@@ -256,7 +266,7 @@ function createRecordReader(part: number) {
       return yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_DOCUMENT_CHARS }) }
     const value = parseJsonToDepth(lines.map(({ text }) => text).join("\n"))
     if (value === undefined && mayBeLines) yield* readBuffered(lines)
-    else yield* catchBadRecord(1, readValue(1, value))
+    else yield* readValue(1, value)
   }
 }
 
