@@ -46,7 +46,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
           <ConversationContent
             controller={controller}
             scrollAnchor={scrollAnchor}
-            isOnline={isOnline.value}
+            isOnline={isOnline}
             onSelectPrompt={sendMessage}
           />
         </div>
@@ -102,7 +102,7 @@ function useScrollAnchor(controller: SessionController): ScrollRefs {
 interface ConversationContentProps {
   readonly controller: SessionController
   readonly scrollAnchor: ScrollAnchor
-  readonly isOnline: boolean
+  readonly isOnline: ReadonlySignal<boolean>
   readonly onSelectPrompt: (prompt: string) => void
 }
 
@@ -117,16 +117,24 @@ function ConversationContent(props: ConversationContentProps): VNode {
     <>
       {isEmpty && <WelcomeScreen onSelect={onSelectPrompt} />}
       {code === null || code === "lost" || !isLoaded ? (
-        <LoadingNote isOnline={isOnline} isFinal={controller.link.value === "gone" || (code === "lost" && isOnline)} />
-      ) : (
-        <code.Transcript
-          store={store}
-          unsent={outbox.entries}
-          scrollAnchor={scrollAnchor}
-          requests={controller}
-          onRetry={(id) => controller.retrySend(id)}
-          onDiscard={(id) => controller.discardUnsent(id)}
+        <LoadingNote
+          isOnline={isOnline.value}
+          isFinal={controller.link.value === "gone" || (code === "lost" && isOnline.value)}
         />
+      ) : (
+        <>
+          {/* The headings of messages are below this one. SPEC AX4. */}
+          <h2 class="unseen">{appText.messages}</h2>
+          <code.Transcript
+            store={store}
+            unsent={outbox.entries}
+            scrollAnchor={scrollAnchor}
+            isOnline={isOnline}
+            requests={controller}
+            onRetry={(id) => controller.retrySend(id)}
+            onDiscard={(id) => controller.discardUnsent(id)}
+          />
+        </>
       )}
     </>
   )

@@ -16,8 +16,9 @@ interface TopBarProps {
 }
 
 /** Empty for a new conversation and for one without a title. */
-export function formatHeading({ title, askingAgent }: SessionHeading): string {
-  return askingAgent === null ? (title ?? "") : appText.askedBy(askingAgent)
+export function formatHeading({ title, isAgentSession, askingAgent }: SessionHeading): string {
+  if (!isAgentSession) return title ?? ""
+  return askingAgent === null ? appText.agentConversation : appText.askedBy(askingAgent)
 }
 
 /** The page's heading, for screen readers. The bar is hidden on a desktop, so it can't contain the heading. SPEC AX4. */
@@ -28,7 +29,7 @@ export function PageHeading({ router }: Pick<TopBarProps, "router">): VNode {
 export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
   const heading = router.heading.value
   return (
-    <header class="topbar" data-agent={heading.askingAgent === null ? undefined : ""}>
+    <header class="topbar" data-agent={heading.isAgentSession ? "" : undefined}>
       <button
         type="button"
         class="drawer-button"

@@ -77,8 +77,15 @@ class InlineBuilder {
 
   #closeInnermost(): void {
     const tag = this.#openTags.pop()
-    if (tag !== undefined) this.appendNode(h(tag.name, null, ...tag.children))
+    if (tag === undefined) return
+    const level = /^h([1-6])$/.exec(tag.name)?.[1]
+    this.appendNode(h(level === undefined ? tag.name : toHeadingTag(Number(level)), null, ...tag.children))
   }
+}
+
+/** The page has the only `h1`, and its sections have `h2`. SPEC AX4. */
+export function toHeadingTag(depth: number): string {
+  return `h${Math.min(depth + 2, 6)}`
 }
 
 /** Whether a paragraph contains raw block elements, which can't be inside a `p`. */

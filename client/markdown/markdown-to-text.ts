@@ -1,7 +1,7 @@
 /**
  * markdown-to-text.ts: the plain text of an answer, for the announcer and for quotes.
  *
- * Without markup, code, tool calls and thinking; media by kind and name. Pure. SPEC PG17, PG61.
+ * Markup, tool calls and thinking are omitted. A code block is announced as such, media by kind and name. Pure. SPEC PG17, PG61.
  */
 
 import type { Segment } from "../../shared/protocol/segment.ts"

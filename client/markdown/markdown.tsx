@@ -8,7 +8,7 @@ import { Component, type ComponentChildren, h, type VNode } from "preact"
 import { CopyButton } from "../ui/copy-button.tsx"
 import { actionText, markdownText } from "../words/transcript-text.ts"
 import { type Block, createBlockReader } from "./markdown-blocks.ts"
-import { hasBlockElements, renderInline } from "./markdown-inline.tsx"
+import { hasBlockElements, renderInline, toHeadingTag } from "./markdown-inline.tsx"
 import type { TableCell, ProseToken } from "./markdown-lexer.ts"
 import { ShowMoreButton } from "./show-more-button.tsx"
 import { findAutoDirection, findDirection } from "./text-direction.ts"
@@ -82,7 +82,7 @@ function renderBlock(token: ProseToken): ComponentChildren {
     case "def":
       return null
     case "heading":
-      return h(`h${token.depth ?? 6}`, { dir: findAutoDirection(token.tokens) }, ...renderInline(token.tokens))
+      return h(toHeadingTag(token.depth ?? 6), { dir: findAutoDirection(token.tokens) }, ...renderInline(token.tokens))
     case "hr":
       return <hr />
     case "blockquote":

@@ -14,13 +14,14 @@ export const PART_COST = 300_000
 /** The cost of one slice: at most about 30 ms on a desktop computer. */
 export const SLICE_COST = 30_000
 
-/** A line end may end a paragraph, a row or an item. */
+/** A line end may end a paragraph, a row or an item. A list marker begins an item, and often a list. */
 const LINE_COST = 32
 /** A character that may begin or end an element, such as a cell or emphasis. */
 const MARKUP_COST = 16
 /** A space of a deep indentation, because each level of a list parses its content again. */
 const INDENT_COST = 8
 const MAX_CHEAP_INDENT = 12
+const TAB_COLUMNS = 4
 /** A character that takes long to shape, such as a combining mark, or one that few fonts have. */
 const RARE_COST = 4
 /** A letter of a script with joined or reordered letters, or of any script that isn't Latin. */
@@ -52,15 +53,17 @@ export function measureText(text: string, maxCost: number): MeasuredText {
   const searchedFrom = maxCost * SEARCHED_SHARE
   let cost = 0
   let script = 0
-  /** The number of spaces before `at` if there is nothing else in the line. */
+  /** The columns before `at` if the line has only spaces and markers there, otherwise -1. Several lists may begin in a line. */
   let indent = 0
+  let marker: MarkerState = NO_MARKER
   let lineEnd: MeasuredText | null = null
   let blankLineEnd: MeasuredText | null = null
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     let charCost = 1
-    if (unit === 32 && indent >= MAX_CHEAP_INDENT) charCost = INDENT_COST
-    else if (indent >= 0 && isListMarker(unit)) charCost = LINE_COST
+    const columns = unit === 9 ? TAB_COLUMNS : 1
+    if ((unit === 32 || unit === 9) && indent >= MAX_CHEAP_INDENT) charCost = columns * INDENT_COST
+    else if (indent >= 0 && marker === NO_MARKER && isListMarker(unit)) charCost = LINE_COST
     else if (unit < 128) charCost = ASCII_COSTS[unit] ?? 1
     else {
       const ownScript = getScript(unit)
@@ -73,7 +76,12 @@ export function measureText(text: string, maxCost: number): MeasuredText {
       return blankLineEnd ?? lineEnd ?? { end, cost }
     }
     cost += charCost
-    indent = unit === 10 ? 0 : unit === 32 && indent >= 0 ? indent + 1 : -1
+    if (unit === 10) indent = 0
+    else if (indent >= 0) {
+      marker = readMarkerUnit(marker, unit)
+      indent = marker === NOT_A_MARKER ? -1 : indent + columns
+    }
+    if (indent <= 0) marker = NO_MARKER
     if (unit !== 10 || cost < searchedFrom) continue
     lineEnd = { end: at + 1, cost }
     if (text.charCodeAt(at - 1) === 10) blankLineEnd = lineEnd
@@ -81,9 +89,31 @@ export function measureText(text: string, maxCost: number): MeasuredText {
   return { end: text.length, cost }
 }
 
-/** `-`, `+` or a digit. `*` is markup anyway. */
+/** `-`, `+`, `*` or a digit. */
 function isListMarker(unit: number): boolean {
-  return unit === 45 || unit === 43 || (unit >= 48 && unit < 58)
+  return unit === 45 || unit === 43 || unit === 42 || isDigit(unit)
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 48 && unit < 58
+}
+
+/** What a line has before a character: a marker with its space or none, a number, a marker without its space, other text. */
+type MarkerState = 0 | 1 | 2 | 3
+const NO_MARKER = 0
+const NUMBER = 1
+const OPEN_MARKER = 2
+const NOT_A_MARKER = 3
+
+/** The state after one more character of the line. */
+function readMarkerUnit(state: MarkerState, unit: number): MarkerState {
+  if (unit === 32 || unit === 9) return state === NUMBER ? NOT_A_MARKER : NO_MARKER
+  if (isDigit(unit)) return state === OPEN_MARKER ? NOT_A_MARKER : NUMBER
+  // `12.` or `12)`
+  if (state === NUMBER) return unit === 46 || unit === 41 ? OPEN_MARKER : NOT_A_MARKER
+  if (state === OPEN_MARKER) return NOT_A_MARKER
+  // `>` needs no space.
+  return unit === 62 ? NO_MARKER : isListMarker(unit) ? OPEN_MARKER : NOT_A_MARKER
 }
 
 /** An approximation: the block of 128 code units. CJK and surrogates are one each. */

@@ -53,11 +53,15 @@ function BrokenSegment({ segment }: { readonly segment: Segment }): VNode {
 /** A cause of the fault may be reading the segment. */
 function readBrokenText(segment: Segment): string {
   try {
-    const text = segmentToText(segment)
+    const text = segment.type === "tool" ? toolToText(segment) : segmentToText(segment)
     return text.slice(0, measureText(text, SLICE_COST).end)
   } catch {
     return ""
   }
+}
+
+function toolToText({ name, result, output = "" }: Extract<Segment, { type: "tool" }>): string {
+  return `${name}\n${result ?? output}`.trimEnd()
 }
 
 function SegmentContent({ segment, messageId, isOpen, isFresh }: SegmentProps): ComponentChildren {

@@ -34,6 +34,7 @@ interface TranscriptProps {
   readonly store: TranscriptStore
   readonly unsent: ReadonlySignal<readonly OutboxEntry[]>
   readonly scrollAnchor: ScrollAnchor
+  readonly isOnline: ReadonlySignal<boolean>
   /** null for a read-only transcript. */
   readonly requests: TranscriptRequests | null
   readonly onRetry: (id: string) => void
@@ -41,11 +42,12 @@ interface TranscriptProps {
 }
 
 /** The log isn't announced as it grows: the announcer reads out finished answers. */
-export function Transcript({ store, unsent, scrollAnchor, requests, onRetry, onDiscard }: TranscriptProps): VNode {
+export function Transcript(props: TranscriptProps): VNode {
+  const { store, unsent, scrollAnchor, isOnline, requests, onRetry, onDiscard } = props
   const ids = store.messageIds.value
   const entries = unsent.value.filter(({ id }) => !ids.includes(id))
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
-  const isAnswerPending = useIsConnected(requests) && isPending
+  const isAnswerPending = useIsConnected(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (

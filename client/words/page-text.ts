@@ -23,8 +23,12 @@ export const appText = {
     "Earlier messages aren't printed. To print them too, scroll to the first message, or export the conversation.",
   jumpToLatest: "Jump to latest",
   newMessages: "New messages",
+  /** The heading of a conversation's messages, for screen readers. */
+  messages: "Messages",
   /** The title of a conversation that one agent has with another. */
   askedBy: (agent: string) => `Asked by ${agent}`,
+  /** Its title while the agent that asked isn't known. */
+  agentConversation: "Agent conversation",
   documentTitle: (title: string) => `${title} · Cuecard`,
   loadsLater: "This conversation will load when you're back online.",
 } as const

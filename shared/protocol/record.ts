@@ -53,11 +53,11 @@ const placementFields = {
   pos: v.optional(positionSchema),
   parent: v.optional(v.nullable(positionSchema)),
   version: v.optional(positionSchema),
-  /** Last position of the path below this message when another version became active. */
+  /** Where the path below this message ended when the user switched to another version. */
   tip: v.optional(positionSchema),
 }
 
-/** The agent that sent a message. Other systems name its id and its session. */
+/** The agent that sent a message. Records of other systems give the agent's id and its session's id. */
 const senderFields = {
   from: v.optional(v.string()),
   fromAgentId: v.optional(v.string()),
@@ -115,7 +115,7 @@ const recordSchema = v.variant("type", [
   }),
   /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
   v.object({ type: v.literal("asset"), ...commonFields, asset: recordAssetSchema }),
-  /** State of an answer. `text` is the whole text of the answer, of which only what was not streamed is used. */
+  /** State of an answer. `text` is the full answer. Only the part that was not streamed already is used. */
   v.object({
     type: v.literal("assistant_message"),
     ...commonFields,

@@ -77,7 +77,7 @@ export function cleanToModel(text: string): string {
 
 const SPLIT_UNIT = /[\r\ud800-\udbff]$/
 
-/** Characters that may decide held text: a construct, a run at the end of the text, inline code. */
+/** Characters that can resolve held text. In order: an HTML construct, a run at the end of the text, inline code. */
 const TAG_TRIGGER = /[\s<>`~"'=/]/
 const RUN_TRIGGER = /[^`]/
 const INLINE_CODE_TRIGGER = /[\s`]/
@@ -102,7 +102,7 @@ class ChunkCleaner {
   readonly #code = new InlineCodeFinder()
   readonly #fences = new LineFinder(isFenceLine)
   readonly #html = new HtmlReader()
-  /** The end of a paragraph, and the index from which it is within MAX_PENDING_CHARS in the sanitised text too. */
+  /** `end`: the end of a paragraph. `from`: the first index from which the sanitised text up to `end` fits into MAX_PENDING_CHARS. */
   #escapeReach = { end: -1, from: -1 }
 
   constructor(saved: CleanState | undefined) {
@@ -226,7 +226,7 @@ class ChunkCleaner {
   #tryEnterFence(at: number, end: number, final: boolean): number {
     if (this.#writer.isAtDirtyHead()) {
       if (end - at < 3) return end === this.#text.length && !final ? WAIT : TEXT
-      // Without the removed text before it, the run would not be in the head of its line.
+      // The run is in the head of its line only because the text before it was removed.
       this.#writer.replaceTo(WORD_JOINER, at)
       return TEXT
     }
@@ -288,7 +288,7 @@ class ChunkCleaner {
     const fence = this.#fences.find(text, at, end, final)
     if (fence >= 0) return this.#writer.replaceTo("&lt;", at + 1)
     if (fence === WAIT || construct === WAIT) return WAIT
-    // In indented code, what would be removed is the text of the code.
+    // In indented code a tag is literal text, so it is escaped instead of removed.
     if (construct.text === null && construct.span === 0 && this.#writer.isInIndentedLine())
       return this.#writer.replaceTo("&lt;", at + 1)
     return this.#applyConstruct(construct, at)

@@ -230,6 +230,10 @@ describe("what is drawn", () => {
     expect(await page.$$eval("h1", (all) => all.map((one) => one.textContent))).toEqual(["Cuecard"])
     await askAndWait(page, "What's the weather in London?")
     await expect.poll(() => page.textContent("h1")).toContain("weather in London")
+    await askAndWait(page, `/say ${JSON.stringify("# One\n\n## Two\n\n<h1>Raw</h1>")}`)
+    expect(await page.$$eval(".prose :is(h1, h2)", (all) => all.length)).toBe(0)
+    expect(await page.$$eval("h1", (all) => all.length)).toBe(1)
+    expect(await page.$$eval(".prose :is(h3, h4)", (all) => all.map((one) => one.textContent))).toContain("Two")
     await page.context().close()
   })
 

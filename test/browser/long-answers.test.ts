@@ -35,6 +35,8 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ["fences", repeat("```\na\n```\n")],
   ["a table", `|a|b|\n|-|-|\n${repeat("|**x**|`y`|\n")}`],
   ["a list", repeat("- a\n")],
+  ["lists in a line", repeat(`${"- ".repeat(40)}a\n`)],
+  ["numbered lists in a line", repeat(`${"1. ".repeat(30)}a\n`)],
 ]
 
 /** A part of ordinary prose has about 5,000 elements. */
@@ -97,7 +99,7 @@ describe("right-to-left answers", () => {
           (one) => getComputedStyle(one).direction,
         )
         return {
-          heading: style("h1").direction,
+          heading: style("h3").direction,
           paragraphs,
           list: [style("ul").direction, style("ul").paddingLeft],
           quote: [style("blockquote").borderRightWidth, style("blockquote").borderLeftWidth],

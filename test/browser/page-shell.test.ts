@@ -218,6 +218,17 @@ describe("the header of an agent's conversation", () => {
     expect(await page.isVisible(".topbar")).toBe(true)
     expect(await page.title()).toBe("Asked by general · Cuecard")
     expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
+    // In a longer conversation, the first page of its history may not name the agent.
+    await page.route("**/conversation/recent*", async (route) => {
+      const response = await route.fetch()
+      const { messages, ...rest } = (await response.json()) as { messages: { agent?: unknown }[] }
+      await route.fulfill({ json: { ...rest, messages: messages.filter(({ agent }) => agent === undefined) } })
+    })
+    await page.reload()
+    await expect.poll(() => page.textContent(".topbar .title"), SOON).toBe("Agent conversation")
+    expect(await page.isVisible(".topbar button[aria-label=Back]")).toBe(true)
+    expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
+    await page.unroute("**/conversation/recent*")
     await page.reload()
     await expect.poll(() => page.isVisible(".topbar button[aria-label=Back]"), SOON).toBe(true)
     expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")

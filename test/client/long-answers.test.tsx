@@ -46,6 +46,11 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ["lists", repeat("- a\n")],
   ["numbered lists", repeat("1. a\n")],
   ["nested lists", repeat(Array.from({ length: 20 }, (_, at) => `${"  ".repeat(at)}- a\n`).join(""))],
+  ["lists in a line", repeat(`${"- ".repeat(40)}a\n`)],
+  ["starred lists in a line", repeat(`${"* ".repeat(40)}a\n`)],
+  ["numbered lists in a line", repeat(`${"1. ".repeat(30)}a\n`)],
+  ["lists after tabs", repeat(`${"-\t".repeat(20)}a\n`)],
+  ["lists in quotes", repeat(`${"> - ".repeat(20)}a\n`)],
   ["tables", repeat("|a|b|\n|-|-|\n|c|d|\n\n")],
   ["one table", `|a|b|\n|-|-|\n${repeat("|**x**|`y`|\n")}`],
   ["fences", repeat("```\na\n```\n")],
@@ -224,6 +229,11 @@ describe("a fault in drawing", () => {
       text("before"),
       broken("text"),
       broken("rich", { tag: "weather_1", synthesis: "It is **wet**." }),
+      Object.defineProperty(call({ name: "ledger", result: `total ${"9".repeat(40_000)}` }), "args", {
+        get() {
+          throw new Error("injected")
+        },
+      }),
       text("after"),
     ]
     const { root } = transcript([
@@ -234,13 +244,14 @@ describe("a fault in drawing", () => {
     await delay()
     const notes = [...root.querySelectorAll(".broken")]
     expect(notes.map((note) => note.getAttribute("aria-label"))).toEqual(
-      Array(2).fill("This part of the response couldn't be displayed."),
+      Array(3).fill("This part of the response couldn't be displayed."),
     )
     expect(notes[1]?.querySelector("pre")?.textContent).toBe("It is **wet**.")
+    expect(notes[2]?.querySelector("pre")?.textContent).toMatch(/^ledger\ntotal 9{9,30000}$/)
     expect(root.querySelector("article[data-id=a]")?.textContent).toMatch(/^before.*after$/s)
     expect(root.querySelectorAll("article")).toHaveLength(3)
     expect(root.querySelectorAll("article[data-id=b] [data-segment]")).toHaveLength(2)
-    expect(log).toHaveBeenCalledTimes(2)
+    expect(log).toHaveBeenCalledTimes(3)
     log.mockRestore()
   })
 

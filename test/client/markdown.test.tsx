@@ -15,7 +15,8 @@ import { delay, draw, markdown } from "./dom.ts"
 describe("Markdown syntax", () => {
   test.each([
     ["a **b** *c* ~~d~~ `e < f`", "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e &lt; f</code></p>"],
-    ["# one\n\n### three", "<h1>one</h1><h3>three</h3>"],
+    ["# one\n\n## two\n\n### three\n\n###### six", "<h3>one</h3><h4>two</h4><h5>three</h5><h6>six</h6>"],
+    ["<h1>one</h1><h4>four</h4>", "<div><h3>one</h3><h6>four</h6></div>"],
     ["one\ntwo  \nthree", "<p>one\ntwo<br>three</p>"],
     ["> a\n> b", "<blockquote><p>a\nb</p></blockquote>"],
     ["- a\n- b\n  - c", "<ul><li>a</li><li>b<ul><li>c</li></ul></li></ul>"],
@@ -91,7 +92,7 @@ describe("text direction", () => {
 
   test.each([
     ["مرحبا", "p", "auto"],
-    ["# שלום", "h1", "auto"],
+    ["# שלום", "h3", "auto"],
     ["| أ |\n|---|\n| ب |", "th", "auto"],
     ["| أ |\n|---|\n| ب |", ".table", "rtl"],
     ["| a |\n|---|\n| ب |", ".table", "ltr"],

@@ -30,6 +30,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
   const scrollAnchor = new ScrollAnchor(() => {})
   const settings = signal(EMPTY_SETTINGS)
   const link = signal<LinkState>("live")
+  const isOnline = signal(true)
   const actions = {
     decideApproval: vi.fn(),
     withdrawMessage: vi.fn(),
@@ -51,6 +52,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
       store={store}
       unsent={entries}
       scrollAnchor={scrollAnchor}
+      isOnline={isOnline}
       requests={{ store, commands, draft, settings, link, ...actions }}
       onRetry={() => {}}
       onDiscard={() => {}}
@@ -62,6 +64,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
     entries,
     settings,
     link,
+    isOnline,
     commands,
     draft,
     actions,

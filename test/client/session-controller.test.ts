@@ -1,6 +1,7 @@
 /** session-controller.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
 
 import { describe, expect, test } from "vitest"
+import { formatHeading } from "../../client/app/top-bar.tsx"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
@@ -248,6 +249,24 @@ describe("the transcript", () => {
 })
 
 describe("sessions", () => {
+  test("[PG78] an agent's session has its heading and its way back while no loaded message names the agent", async () => {
+    const { deps } = setUp([pageOf([wireMessage("a")], { has_more: true, cursor: "c" })])
+    const hash = "#/s/agent-1"
+    const router = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {}, readOpenedFrom: () => "s1" })
+    await router.sessionList.refresh()
+    router.openFromHash()
+    await settle()
+    expect(router.controller.value?.isLoaded.value).toBe(true)
+    expect(router.heading.value).toEqual({
+      title: null,
+      isAgentSession: true,
+      askingAgent: null,
+      openedFrom: "s1",
+      unlistedId: null,
+    })
+    expect(formatHeading(router.heading.value)).toBe("Agent conversation")
+  })
+
   test("[PG14] the first message creates a session, is sent to it, and its URL is kept", async () => {
     const { deps, server } = setUp()
     const hashes: string[] = []

@@ -488,7 +488,7 @@ describe("live and after a reload", () => {
       status: "queued",
       timestamp: "2026-01-01T00:00:02.000Z",
     })
-    const { log, link } = transcript([question, running, queued])
+    const { log, link, isOnline } = transcript([question, running, queued])
     const order = () =>
       [...log.querySelectorAll("article, .typing")].map((one) => one.getAttribute("data-id") ?? "typing")
     expect(order()).toEqual(["q", "a", "typing", "p"])
@@ -501,6 +501,11 @@ describe("live and after a reload", () => {
     link.value = "live"
     await delay()
     expect(log.querySelectorAll("[data-typing]")).toHaveLength(1)
+    // The device is offline. The socket finds out later.
+    isOnline.value = false
+    await delay()
+    expect(log.querySelector("[data-typing]")).toBe(null)
+    expect(log.getAttribute("aria-busy")).toBe("false")
   })
 
   test("[PG17] the transcript is a log that is not announced as it grows", () => {

@@ -41,7 +41,7 @@ describe("the depth of JSON", () => {
     expect(parseJson(JSON.stringify(`"\\"${"{".repeat(1_000)}`))).toContain("{{{")
   })
 
-  test("[BD1] so is the number of values", () => {
+  test("[BD1] text with too many values is not parsed", () => {
     expect(parseJson(`[${"1,".repeat(MAX_JSON_VALUES - 2)}1]`)).toHaveLength(MAX_JSON_VALUES - 1)
     expect(parseJson(`[${"1,".repeat(MAX_JSON_VALUES)}1]`)).toBeUndefined()
   })
@@ -64,7 +64,7 @@ describe("the depth of JSON", () => {
     )
   })
 
-  test("[BD2] deeper levels are omitted, and only these, once", () => {
+  test("[BD2] only levels beyond the limit are omitted, and a second pass changes nothing", () => {
     const deep = fc.tuple(
       fc.jsonValue({ maxDepth: 5 }),
       fc.integer({ min: MAX_JSON_DEPTH - 3, max: MAX_JSON_DEPTH + 3 }),

@@ -87,7 +87,7 @@ export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION,
 
 export interface TestConnection {
   readonly socket: WebSocket
-  /** Types of the received frames in order; of an error its code. */
+  /** Types of the received frames, in order. For an error frame, its code. */
   readonly received: string[]
   closed: number | null
 }

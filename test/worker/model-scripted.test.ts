@@ -7,6 +7,7 @@ import { parseIntent } from "../../worker/model/scripted/intent.ts"
 import { createSystemPrompt } from "../../worker/model/system-prompt.ts"
 import { createModel } from "../../worker/model/model-registry.ts"
 import { createScriptedModel } from "../../worker/model/scripted/scripted-model.ts"
+import { writeAnswer } from "../../worker/model/scripted/weather-prose.ts"
 import { generalTools, PROMPT, toolContext } from "./tools.ts"
 
 const NOON = Date.UTC(2026, 4, 2, 13)
@@ -181,6 +182,20 @@ describe("a turn about the weather", () => {
         "Tokyo is 9 degrees warmer than London. Take an umbrella in London tomorrow.",
       ].join("\n\n"),
     )
+  })
+
+  test.each([
+    [21.6, -0.6, "A is 23 degrees warmer than B."],
+    [10.4, 9.6, "A is as warm as B."],
+    [10.5, 10.4, "A is 1 degree warmer than B."],
+  ])("[MO2] %d and %d: the closing sentence compares the rounded figures", async (a, b, sentence) => {
+    const data = JSON.parse((await resultOf("weather", '{"location":"Rome"}', null)).split("\n\n")[0] ?? "")
+    const outcomes = [a, b].map((temperature_c, at) => ({
+      name: "weather",
+      args: "{}",
+      result: JSON.stringify({ ...data, location: at === 0 ? "A" : "B", temperature_c }),
+    }))
+    expect(writeAnswer(outcomes, false)).toContain(`\n\n${sentence} `)
   })
 
   test("[MO3] the tag is the one in the result, whatever it is", async () => {

@@ -15,7 +15,7 @@ const recent = (id: string, token: string) => call(`/v1/sessions/${id}/conversat
 const say = (id: string, token: string, content: string) =>
   call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: "q", content }) })
 
-/** What a user sees of a session of a given id, from its creation to its erasure, without ids and times. */
+/** Everything that a user sees of the session with this id, from its creation to its erasure. Ids and times are masked. */
 async function tryOut(id: string, token: string) {
   const seen: unknown[] = []
   const add = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
@@ -73,7 +73,7 @@ describe("an id that another user of the tenant has", () => {
     expect(whileTaken).toEqual(JSON.parse(JSON.stringify(whileFree).replaceAll("free", "same")))
   })
 
-  test("[AU17] stays the other's: its messages, files and title", async () => {
+  test("[AU17] another user's actions leave the owner's messages and files untouched", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
     await create(ada, { id: "kept", title: "Ada's" })
     await say("kept", ada, "/say secret")
@@ -86,7 +86,7 @@ describe("an id that another user of the tenant has", () => {
     expect(await tablesOf(env.SESSION.getByName(`${T}:kept.eve`))).toEqual([])
   })
 
-  test("[AU17] belongs to whoever has it, also when the first one erases theirs", async () => {
+  test("[AU17] a user's session survives when another user erases theirs with the same id", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
     await create(ada, { id: "both" })
     await create(eve, { id: "both" })
@@ -132,7 +132,7 @@ describe("an id that another user of the tenant has", () => {
     expect(asked).toEqual([`${T}:new.eve`])
   })
 
-  test("[AU17] no request reaches a private key by its name", async () => {
+  test("[AU17] no request can address a session by its internal per-user key", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), await tokenOf(T, "eve")]
     await create(ada, { id: "named" })
     await create(eve, { id: "named" })

@@ -6,15 +6,13 @@
 
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
+import { AGENT_SESSION_PREFIX } from "../../shared/protocol/agent-session-id.ts"
 import { bytesToHex } from "../platform/hex.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { AgentQuestion } from "../tool/agents-tool.ts"
 import type { ToolContext } from "../tool/tool.ts"
 import type { AgentSession } from "./agent-session.ts"
 import type { AskRequest, SessionGroup } from "../platform/rpc/session-types.ts"
-
-/** Prefix of the ids of agent sessions. Users can't create sessions with it (SPEC AG9). */
-export const AGENT_SESSION_PREFIX = "agent-"
 
 /** Errors: `agent_loop`, `agent_fan_out`. */
 export async function createAskRequest(

@@ -17,7 +17,6 @@ import {
 } from "../../shared/limits.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { SessionPage } from "../../shared/protocol/http-body.ts"
-import { AGENT_SESSION_PREFIX } from "../agent/ask-request.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
@@ -26,6 +25,7 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../tenant/agent-config.ts"
 import { assetRoutes } from "./asset-routes.ts"
+import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { mediaSigningRoutes } from "./media-routes.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
@@ -48,7 +48,7 @@ const createSchema = v.object({
   id: v.optional(
     v.pipe(
       idSchema,
-      v.check((id) => !id.startsWith(AGENT_SESSION_PREFIX)),
+      v.check((id) => !isAgentSession(id)),
     ),
   ),
   title: v.optional(titleSchema, ""),

@@ -46,30 +46,26 @@ function readPeerNames(tools: readonly ToolSpec[]): readonly string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === "string") : []
 }
 
-/** A summary of an agent's asynchronous answer. The user can see the whole answer above it. */
+/** A summary of an agent's asynchronous answer. */
 export function summarizeAgentAnswer(name: string, text: string): readonly ModelEvent[] {
-  const lines = text.split("\n").map((line) => line.replace(/^[-*>#\s]+/, "").trim())
-  const figures = lines.filter((line) => /\d/.test(line)).slice(0, MAX_POINTS)
-  const points = figures.length > 0 ? figures : lines.filter((line) => line !== "").slice(0, 1)
   return [
     {
       type: "thinking_delta",
       delta: `The ${name} agent has answered. I'll repeat the key points and add no figures of my own.`,
     },
-    { type: "text_delta", delta: `The **${name}** agent replied:\n\n${points.map((line) => `- ${line}`).join("\n")}` },
+    { type: "text_delta", delta: writeAgentPoints(name, text) },
   ]
 }
 
 /** Maximum number of lines of an answer that are repeated. */
 const MAX_POINTS = 3
 
-/** Markdown as a block quote. */
-export function quoteMarkdown(text: string): string {
-  return text
-    .trim()
-    .split("\n")
-    .map((line) => `> ${line}`.trimEnd())
-    .join("\n")
+/** The lines of an agent's answer that contain figures, or its first line. The user can see the whole answer above. */
+export function writeAgentPoints(name: string, text: string): string {
+  const lines = text.split("\n").map((line) => line.trim().replace(/^(?:(?:[-*+>]|#{1,6})\s+)+/, ""))
+  const figures = lines.filter((line) => /\d/.test(line)).slice(0, MAX_POINTS)
+  const points = figures.length > 0 ? figures : lines.filter((line) => line !== "").slice(0, 1)
+  return `The **${name}** agent replied:\n\n${points.map((line) => `- ${line}`).join("\n")}`
 }
 
 export function isResearcher(system: string): boolean {

@@ -8,7 +8,7 @@
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import { type Json, parseJson } from "../../../shared/json.ts"
-import { quoteMarkdown } from "./scripted-agents.ts"
+import { writeAgentPoints } from "./scripted-agents.ts"
 
 /** A call and its result, as in the model's context. */
 export interface CallOutcome {
@@ -70,7 +70,7 @@ function describeOutcome(outcome: ParsedOutcome, index: number, count: number, i
     case "renamed":
       return `Done. This conversation is now called **${outcome.title}**.`
     case "agent":
-      if (outcome.answer !== null) return `The **${outcome.name}** agent replied:\n\n${quoteMarkdown(outcome.answer)}`
+      if (outcome.answer !== null) return writeAgentPoints(outcome.name, outcome.answer)
       return `The **${outcome.name}** agent is working on it. The answer will arrive here as a separate message.`
     case "error":
       if (outcome.name === "agents_message")
@@ -132,15 +132,17 @@ function writeClosing(readings: readonly WeatherPayload[], isTomorrow: boolean):
 }
 
 function compareTemperatures(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
+  // Rounded, so that the difference is the one between the figures that the user sees.
   const getTemperature = (reading: WeatherPayload): number =>
-    (isTomorrow ? reading.forecast_tomorrow_max_c : null) ?? reading.temperature_c
+    Math.round((isTomorrow ? reading.forecast_tomorrow_max_c : null) ?? reading.temperature_c)
   const byTemperature = [...readings].sort((a, b) => getTemperature(b) - getTemperature(a))
   const warmest = byTemperature[0]
   const coldest = byTemperature.at(-1)
   if (warmest === undefined || coldest === undefined || warmest === coldest) return ""
-  const gap = Math.round(getTemperature(warmest) - getTemperature(coldest))
+  const gap = getTemperature(warmest) - getTemperature(coldest)
   const be = isTomorrow ? "will be" : "is"
-  if (gap === 0) return `It ${be} about equally warm in ${joinWords(readings.map(getPlaceName))}.`
+  if (gap === 0 && readings.length > 2) return `It ${be} equally warm in ${joinWords(readings.map(getPlaceName))}.`
+  if (gap === 0) return `${getPlaceName(warmest)} ${be} as warm as ${getPlaceName(coldest)}.`
   if (readings.length > 2) {
     return `${getPlaceName(warmest)} ${be} the warmest at ${formatDegrees(getTemperature(warmest))}, ${getPlaceName(coldest)} the coldest at ${formatDegrees(getTemperature(coldest))}.`
   }
