@@ -37,6 +37,10 @@ const KIND_TEXTS: Readonly<Record<string, (count: number) => string>> = {
     `${formatCount(count, "thinking block")} can't be read, because the provider encrypted it.`,
   system: (count) => `${formatCount(count, "system message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
   subagent: (count) => `${formatCount(count, "subagent message")} ${count === 1 ? "isn't" : "aren't"} shown.`,
+  branch: (count) =>
+    `${formatCount(count, "message")} of other branches of the conversation ${count === 1 ? "isn't" : "aren't"} shown.`,
+  long_question: (count) =>
+    `${formatCount(count, "message")} of the user over 64 KB ${count === 1 ? "was" : "were"} shortened.`,
   call: (count) =>
     `${formatCount(count, "tool call")} beyond the limit or after the end of a response ${count === 1 ? "was" : "were"} dropped.`,
   text: (count) => `${formatCount(count, "piece")} of text ${wasDropped(count)}.`,

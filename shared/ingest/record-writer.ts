@@ -119,6 +119,11 @@ export class RecordWriter {
     this.#write({ type: "tool_call_start", callId, toolName, arguments: text.slice(0, MAX_ARGS_CHARS) })
   }
 
+  /** States a call again, with what was not known before. */
+  fillCall(callId: string, toolName: string, args: string): void {
+    this.#write({ type: "tool_call", callId, toolName, arguments: args.slice(0, MAX_ARGS_CHARS) })
+  }
+
   writeOutput(callId: string, delta: string): void {
     if (!this.#calls.has(callId) || this.#settledCalls.has(callId)) return
     for (const piece of splitDelta(delta)) this.#write({ type: "tool_output_delta", callId, delta: piece })

@@ -435,6 +435,8 @@ test("[IH9] the summary counts messages, not records, and names each kind", () =
   const kinds = {
     image: 2,
     canvas: 1,
+    branch: 2,
+    long_question: 1,
     hidden_thinking: 1,
     "block:hologram": 3,
     "line:x": 1,
@@ -449,6 +451,8 @@ test("[IH9] the summary counts messages, not records, and names each kind", () =
   expect(Object.entries(kinds).map(([kind, count]) => importText.kind(kind, count))).toEqual([
     "2 images couldn't be imported.",
     "1 canvas was imported as text.",
+    "2 messages of other branches of the conversation aren't shown.",
+    "1 message of the user over 64 KB was shortened.",
     "1 thinking block can't be read, because the provider encrypted it.",
     "3 blocks of the unknown type “hologram”, imported as text.",
     "1 line of the unknown type “x” isn't shown.",

@@ -69,6 +69,7 @@ describe("blocks that a reader does not know", () => {
       "answer 1",
       '  text "[poem]\\n\\nRoses"',
       '  text "plain"',
+      '  text "7"',
       "kind block:poem 1",
     ])
     expect(show({ role: "user", content: [{ type: "hologram", n: 1 }] })[0]).toContain("[hologram]")
@@ -156,6 +157,91 @@ describe("content that is not shown", () => {
   })
 })
 
+describe("what other systems leave out or repeat", () => {
+  const chatGpt = (text: string, content_references: unknown[], more: object = {}): string[] =>
+    show({
+      current_node: "a",
+      mapping: {
+        a: {
+          message: {
+            author: { role: "assistant" },
+            content: { content_type: "text", parts: [text], ...more },
+            metadata: { content_references },
+          },
+        },
+        b: { message: { author: { role: "assistant" }, content: { content_type: "text", parts: ["other"] } } },
+      },
+    })
+  const mark = "\ue200cite\ue202turn0search0\ue201"
+  const source = (matched_text: string, path: string) => ({ matched_text, url: `https://www.example.com/${path}` })
+
+  test("[IH13] each reference of ChatGPT is used once, and text that is no mark is kept", () => {
+    const url = "https://www.example.com/"
+    expect(chatGpt(`One ${mark}, two ${mark}, three${mark}.`, [source(mark, "a"), source(mark, "b")])[1]).toBe(
+      `  text ${JSON.stringify(`One ([${url}a](${url}a)), two ([${url}b](${url}b)), three.`)}`,
+    )
+    expect(chatGpt(`In ${mark}!`, [{ matched_text: mark, alt: "Paris" }])[1]).toBe('  text "In Paris!"')
+    const many = Array.from({ length: 40 }, () => source("x", "x".repeat(60)))
+    expect(chatGpt("x", many)[1]).toBe('  text "x"')
+  })
+
+  test("[IH14] thoughts may be a text, and a list of texts", () => {
+    const think = (thoughts: unknown): string[] => chatGpt("", [], { content_type: "thoughts", thoughts })
+    expect(think("Hm.")[1]).toBe('  thinking "Hm."')
+    expect(think(["Hm.", { summary: "So", content: "yes" }])[1]).toBe('  thinking "Hm.\\n\\nSo\\n\\nyes"')
+  })
+
+  test("[IH14] content may be one block, a number or a list of texts", () => {
+    expect(show({ role: "assistant", content: { type: "text", text: "obj" } })).toEqual(["answer 1", '  text "obj"'])
+    expect(show({ role: "assistant", content: 42 })[1]).toBe('  text "42"')
+    expect(show({ role: "assistant", content: [{ type: "text", text: 5 }] })[1]).toBe('  text "5"')
+    expect(show({ role: "assistant", content: ["a", "b"] }).slice(1)).toEqual(['  text "a"', '  text "b"'])
+    expect(show({ role: "user", content: 42 })).toEqual(['user "42"'])
+  })
+
+  test("[IH15] messages of other branches and alternative answers are counted", () => {
+    expect(chatGpt("Hi", []).at(-1)).toBe("kind branch 1")
+    const message = (uuid: string, parent: string) => {
+      return { uuid, parent_message_uuid: parent, sender: "human", content: [{ type: "text", text: uuid }] }
+    }
+    const chat_messages = [message("a", ""), message("b", "a"), message("c", "a")]
+    expect(show({ chat_messages, current_leaf_message_uuid: "c" })).toEqual(['user "a"', 'user "c"', "kind branch 1"])
+    const choices = ["one", "two", "three"].map((content) => ({ message: { role: "assistant", content } }))
+    expect(show({ choices })).toEqual(["answer 1", '  text "one"', "kind branch 2"])
+  })
+
+  test("[IH15] a line of a type that several programs have is a program's only with its fields", () => {
+    const types = ["label", "progress", "custom", "mode", "turn_start"]
+    expect(show(...types.map((type) => ({ type, text: "Words" })))).toEqual(types.map((type) => `kind line:${type} 1`))
+    expect(
+      show(
+        { type: "label", id: "1", targetId: "2", label: "x" },
+        { type: "custom", customType: "state", data: {} },
+        { type: "turn_start" },
+        { type: "mode", mode: "normal", sessionId: "s" },
+      ),
+    ).toEqual([])
+  })
+
+  test("[IH16] a user's words are a question, even if they resemble a note of the program", () => {
+    const claude = (text: string): string[] => show({ type: "user", message: { role: "user", content: text } })
+    const question = "[Request interrupted by user] was what I saw yesterday - why?"
+    expect(claude(question)).toEqual([`user ${JSON.stringify(question)}`])
+    expect(claude("[Request interrupted by user for tool use]")).toEqual([])
+    const codex = (...texts: string[]): string[] =>
+      show({
+        type: "response_item",
+        payload: { type: "message", role: "user", content: texts.map((text) => ({ type: "input_text", text })) },
+      })
+    const context = "<environment_context>\n<cwd>/p</cwd>\n</environment_context>"
+    const agents = "# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>"
+    expect(codex(agents, context, "Fix it")).toEqual(['user "Fix it"', "kind system 2"])
+    expect(codex(context)).toEqual(["kind system 1"])
+    expect(codex("<skill> what does this tag mean?")).toEqual(['user "<skill> what does this tag mean?"'])
+    expect(codex("# AGENTS.md instructions are ignored")).toEqual(['user "# AGENTS.md instructions are ignored"'])
+  })
+})
+
 describe("results", () => {
   const call = { type: "tool_use", id: "c1", name: "look", input: { q: "x" } }
   const result = (content: string) => ({ type: "tool_result", tool_use_id: "c1", content })
@@ -166,6 +252,21 @@ describe("results", () => {
       '  tool look {"q":"x"} ok "a"',
       '  tool look {} ok "b"',
     ])
+  })
+
+  test("[IH3] a call fills the result that came before it", () => {
+    const orphan = { role: "tool", tool_call_id: "c1", content: "a" }
+    expect(show(orphan, { role: "assistant", content: [call] }).slice(1)).toEqual(['  tool look {"q":"x"} ok "a"'])
+  })
+
+  test("[IR2] a call that is stated again gets the fuller name and arguments", () => {
+    for (const calls of [
+      [{ ...call, input: {} }, call],
+      [call, { ...call, input: {} }],
+      [{ ...call, name: "", input: {} }, call],
+    ]) {
+      expect(answer(...calls, result("a"))).toEqual(["answer 1", '  tool look {"q":"x"} ok "a"'])
+    }
   })
 
   test("[IH3] results without a call are shown before any question, and after one", () => {
@@ -228,6 +329,11 @@ describe("hostile histories", () => {
     expect(shown.at(-1)).toBe('  text "after"')
     expect(shown.join("").length).toBeLessThan(10_000)
     expect(answer({ type: "hologram", inner: nest(20_000, (inner) => ({ inner })) })).toHaveLength(3)
+  })
+
+  test("[IH6] code with any number of runs of backticks gets a fence", () => {
+    const code = "` ".repeat(200_000)
+    expect(answer({ type: "canvas", content: code })[1]).toContain("```")
   })
 
   test("[IH9] calls beyond the limit of an answer are dropped, and counted", () => {

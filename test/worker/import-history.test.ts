@@ -1,7 +1,10 @@
 /** import-history.test.ts: files of other systems, imported over the real store: history, an export and its import agree. */
 
 import { describe, expect, test } from "vitest"
+import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { countUtf8Bytes } from "../../shared/truncate.ts"
+import { catchBadRecord } from "../../worker/transfer/stage-upload.ts"
 import { segmentsOf } from "../../shared/segment/segmenter.ts"
 import { importValues, listValues, parseHistoryFixture } from "../support/history-fixtures.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
@@ -70,6 +73,13 @@ describe("a data export", () => {
     }
   })
 
+  test("[RT13] its title is cleaned", async () => {
+    const id = await freshSession()
+    await importFile(id, JSON.stringify(conversation("Sea \u202egnp\u0007.exe")))
+    const exported = await exportOf(id)
+    expect(JSON.parse(exported.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ title: "Sea gnp.exe" })
+  })
+
   test("[IH10] of several conversations is refused with what to do, and changes nothing", async () => {
     const id = await freshSession()
     const file = JSON.stringify([conversation("one"), conversation("two")], null, 1)
@@ -118,5 +128,81 @@ test("[IH9] kinds of all parts are added up, and a message count is there once i
   expect(await importFile(id, compressed)).toMatchObject({
     ok: true,
     value: { messages: 2, kinds: { image: 3, "block:hologram": 1 } },
+  })
+})
+
+const contentsIn = async (id: string): Promise<string[]> => (await pageOf(id)).messages.map(({ content }) => content)
+
+test("[IH17] a question over the limit of a message is shortened with a note, opens its turn, and is counted", async () => {
+  for (const [letter, question] of [
+    ["x", (content: string) => ({ role: "user", content })],
+    ["漢", (text: string) => ({ type: "user_message", text })],
+  ] as const) {
+    const id = await freshSession()
+    const file = toJsonl(
+      { role: "user", content: "Hi" },
+      { role: "assistant", content: "Hello" },
+      question(letter.repeat(MAX_MESSAGE_BYTES + 1)),
+      { role: "assistant", content: "That is long." },
+    )
+    expect(await importFile(id, file)).toMatchObject({
+      ok: true,
+      value: { messages: 4, skipped: 0, kinds: { long_question: 1 } },
+    })
+    const [, , shortened = "", last] = await contentsIn(id)
+    expect(last).toBe("That is long.")
+    expect(shortened).toMatch(/\n\n\[\d+ more characters omitted\]$/)
+    expect(countUtf8Bytes(shortened)).toBeLessThanOrEqual(MAX_MESSAGE_BYTES)
+    expect(countUtf8Bytes(shortened)).toBeGreaterThan(MAX_MESSAGE_BYTES - 200)
+  }
+})
+
+describe("[RE10] a line that can't be read", () => {
+  test("costs only itself, however many runs of backticks it has", async () => {
+    const id = await freshSession()
+    const canvas = { type: "canvas", content: "` ".repeat(200_000) }
+    const file = toJsonl({ role: "user", content: "Hi" }, { role: "assistant", content: [canvas] })
+    expect(await importFile(id, file)).toMatchObject({ ok: true, value: { messages: 2, skipped: 0 } })
+  })
+
+  test("is reported if reading it throws", () => {
+    const records = (function* () {
+      yield* []
+      throw new RangeError("Maximum call stack size exceeded")
+    })()
+    expect([...catchBadRecord(7, records)]).toEqual([{ n: 7, result: { ok: false, fault: { reason: "internal" } } }])
+  })
+})
+
+describe("[RE45] a file whose first line begins a JSON value", () => {
+  const [question, answer] = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Hello" },
+  ]
+
+  test("is one document, however it is printed", async () => {
+    const printed = JSON.stringify({ messages: [question, answer] }, null, 1)
+    for (const file of [printed, printed.replace(/\n\s*/, " "), `{"messages": [\n${JSON.stringify(question)}\n]}`]) {
+      const id = await freshSession()
+      expect(await importFile(id, file)).toMatchObject({ ok: true, value: { skipped: 0 } })
+      expect((await contentsIn(id))[0]).toBe("Hi")
+    }
+  })
+
+  test("is read by its lines if only the first one is damaged", async () => {
+    const id = await freshSession()
+    const file = `{"role": "user", "content": "Wha\n${toJsonl(question, answer)}`
+    expect(await importFile(id, file)).toMatchObject({
+      ok: true,
+      value: { messages: 2, skipped: 1, bad: [{ line: 1 }] },
+    })
+    expect(await contentsIn(id)).toEqual(["Hi", "Hello"])
+  })
+
+  test("is read by its lines if it is too long for a document", async () => {
+    const id = await freshSession()
+    const long = Array.from({ length: 20 }, () => ({ role: "assistant", content: "x".repeat(900_000) }))
+    const file = `{"role": "user", "content": "Wha\n${toJsonl(question, ...long)}`
+    expect(await importFile(id, file)).toMatchObject({ ok: true, value: { messages: 2, skipped: 1 } })
   })
 })

@@ -5,6 +5,7 @@
  * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5).
  */
 
+import { toTitle } from "../../shared/text/title.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
@@ -14,7 +15,7 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 export interface DirectorySync {
   /** Records activity at `nowMs`. An untitled session takes its title from `text`. Never rejects. */
   reportActivity(text: string, nowMs: number): Promise<void>
-  /** Changes the title. With `nowMs` 0 this does not count as activity. */
+  /** Changes the title, cleaned (SPEC RT13). With `nowMs` 0 this does not count as activity. */
   renameSession(title: string, nowMs: number): Promise<void>
   /** Sends whether a turn is running, if the directory does not have it yet. Never rejects. */
   syncRunningState(): Promise<void>
@@ -48,7 +49,8 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
         .recordActivity(id, nowMs, title)
         .catch(() => log("touch_failed", { id }))
     },
-    async renameSession(title, nowMs) {
+    async renameSession(newTitle, nowMs) {
+      const title = toTitle(newTitle)
       store.setTitle(title)
       await directory().recordActivity(id, nowMs, title)
     },

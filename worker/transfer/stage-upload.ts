@@ -7,6 +7,8 @@
 
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
 import type { BadLine } from "../../shared/protocol/http-body.ts"
+import { cutTextWithNote } from "../../shared/text/cut-text.ts"
+import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { isJsonObject } from "../../shared/json.ts"
 import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { type ChatEvent, chatEventToRecords, isChatEvent } from "../../shared/ingest/chat-event.ts"
@@ -15,6 +17,7 @@ import { formatTime } from "../platform/iso-time.ts"
 import { MAX_BAD_LINES, MAX_IMPORT_LINE_BYTES, MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
+import { CUT_NOTE_BYTES } from "../turn/accept-message.ts"
 import { checkRecordCount, readUploadLines, UnreadableUploadError, type UploadTimes } from "./upload-lines.ts"
 import { createYielder } from "./yielder.ts"
 import type { Line } from "../../shared/ingest/line-splitter.ts"
@@ -63,7 +66,7 @@ export async function stagePart(
   }
   const [records, isPlaced] = [rows.countRecords(), rows.isPlaced()]
   const source = await digest.finishAsSourceId()
-  const kinds = recordReader.countKinds()
+  const kinds = addTotals([recordReader.countKinds(), rows.countShortened()])
   const title = recordReader.readTitle()
   return succeed({ ...partTally.summarize(), records, kinds, title, isPlaced, source: rows.isEmpty() ? "" : source })
 }
@@ -88,6 +91,7 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
   let [rows, records, chars] = [0, 0, 0]
   let timeMs = part === 1 ? 0 : UNKNOWN_TIME_MS
   let isPlaced = false
+  let shortened = 0
   let batch: (readonly [i: number, at: number, line: string, home: string | null])[] = []
   const flush = (): void => {
     const full = batch
@@ -103,8 +107,10 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
     countRecords: () => records,
     isPlaced: () => isPlaced,
     isEmpty: () => rows === 0,
-    addRecord({ record, line }: ParsedRecord): void {
+    countShortened: (): KindTotals => (shortened === 0 ? {} : { long_question: shortened }),
+    addRecord({ record, line, isShortened }: ParsedRecord): void {
       rows += 1
+      if (isShortened) shortened += 1
       if (record.type !== "signature") records += 1
       isPlaced ||= "pos" in record
       timeMs = parseTimeMs(record) ?? timeMs
@@ -124,6 +130,8 @@ interface ParsedRecord {
   readonly record: StreamRecord
   /** The record as it is staged. */
   readonly line: string
+  /** Whether it is a question that was too long (SPEC IH17). */
+  readonly isShortened: boolean
 }
 
 interface NumberedRecord {
@@ -168,6 +176,16 @@ async function* readRecordBatches(
   yield* readBatches(reader.end())
 }
 
+/** Reports a value whose reading throws, instead of losing the rest of the file (SPEC RE10). */
+export function* catchBadRecord(n: number, records: Iterable<NumberedRecord>): Generator<NumberedRecord> {
+  try {
+    yield* records
+  } catch (error) {
+    if (error instanceof UnreadableUploadError) throw error
+    yield { n, result: fail({ reason: "internal" }) }
+  }
+}
+
 function listUsableLines(batch: readonly NumberedRecord[]): string[] {
   return batch.flatMap(({ result }) => (result.ok ? [result.value.line] : []))
 }
@@ -177,11 +195,9 @@ const MAX_DOCUMENT_CHARS = 16 * 1024 * 1024
 
 type RecordReader = ReturnType<typeof createRecordReader>
 
-/** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
-function createRecordReader(part: number) {
+/** Reads records from JSON values: those of a line, or of a document. */
+function createValueReader(part: number) {
   const history = createHistoryReader(formatTime, part === 1)
-  let document: string[] | null = null
-  let chars = 0
   let last = 0
   function* readValue(n: number, value: unknown): Generator<NumberedRecord> {
     last = n
@@ -190,7 +206,9 @@ function createRecordReader(part: number) {
       throw new UnreadableUploadError({ reason: "import_many", count: conversations.length })
     if (conversations.length === 1) yield* readValue(n, conversations[0])
     else if (Array.isArray(value) && value.some(isJsonObject)) {
-      for (const [at, entry] of value.entries()) yield* readValue(at + 1, Array.isArray(entry) ? null : entry)
+      for (const [at, entry] of value.entries()) {
+        yield* catchBadRecord(at + 1, readValue(at + 1, Array.isArray(entry) ? null : entry))
+      }
     } else if (isChatEvent(value)) yield* eventToRecords(n, value)
     else {
       // The id of a message without one is derived from its part and line.
@@ -199,33 +217,72 @@ function createRecordReader(part: number) {
       else for (const record of records) yield { n, result: checkRecordSize(record, record) }
     }
   }
+  function* readEnd(): Generator<NumberedRecord> {
+    for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
+  }
   return {
     countKinds: () => history.countKinds(),
     readTitle: () => history.readTitle(),
-    *readLine({ n, text }: Line): Generator<NumberedRecord> {
-      if (last === 0 && document === null && isDocumentStart(text)) document = []
-      last = n
-      if (!text.ok) yield { n, result: text }
-      else if (document === null) yield* readValue(n, parseJsonToDepth(text.value))
-      else {
-        chars += text.value.length
-        if (chars <= MAX_DOCUMENT_CHARS) document.push(text.value)
-      }
-    },
-    *end(): Generator<NumberedRecord> {
-      if (chars > MAX_DOCUMENT_CHARS)
-        yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_DOCUMENT_CHARS }) }
-      else if (document !== null) yield* readValue(1, parseJsonToDepth(document.join("\n")))
-      for (const record of history.end()) yield { n: last, result: checkRecordSize(record, record) }
-    },
+    readValue: (n: number, value: unknown) => catchBadRecord(n, readValue(n, value)),
+    readEnd: () => catchBadRecord(last, readEnd()),
   }
 }
 
-/** Whether the first line begins a document of several lines: a list, or an object with a line of its own. */
-function isDocumentStart(text: Result<string>): boolean {
-  if (!text.ok) return false
-  const start = text.value.trim()
-  return start === "{" || (start.startsWith("[") && parseJsonToDepth(start) === undefined)
+/** Reads records from a file with one record per line, or from a single JSON document that spans several lines. */
+function createRecordReader(part: number) {
+  const { countKinds, readTitle, readValue, readEnd } = createValueReader(part)
+  let document: DocumentBuffer | null = null
+  let isFirst = true
+  const readText = (n: number, text: string): Generator<NumberedRecord> => readValue(n, parseJsonToDepth(text))
+  /** Reads the buffered lines one by one: they are no document. */
+  function* readBuffered(lines: DocumentBuffer["lines"]): Generator<NumberedRecord> {
+    document = null
+    for (const { n, text } of lines) yield* readText(n, text)
+  }
+  return {
+    countKinds,
+    readTitle,
+    *readLine({ n, text }: Line): Generator<NumberedRecord> {
+      if (isFirst && text.ok) document = startDocument(text.value)
+      isFirst = false
+      if (!text.ok) yield { n, result: text }
+      else if (document === null) yield* readText(n, text.value)
+      else {
+        document.chars += text.value.length
+        if (document.chars <= MAX_DOCUMENT_CHARS) document.lines.push({ n, text: text.value })
+        else if (document.mayBeLines) {
+          yield* readBuffered(document.lines)
+          yield* readText(n, text.value)
+        }
+      }
+    },
+    *end(): Generator<NumberedRecord> {
+      if (document !== null) yield* readDocument(document)
+      yield* readEnd()
+    },
+  }
+  function* readDocument({ lines, chars, mayBeLines }: DocumentBuffer): Generator<NumberedRecord> {
+    if (chars > MAX_DOCUMENT_CHARS)
+      return yield { n: 1, result: fail({ reason: "body_too_large", max: MAX_DOCUMENT_CHARS }) }
+    const value = parseJsonToDepth(lines.map(({ text }) => text).join("\n"))
+    if (value === undefined && mayBeLines) yield* readBuffered(lines)
+    else yield* readValue(1, value)
+  }
+}
+
+/** The lines of a document so far. */
+interface DocumentBuffer {
+  readonly lines: { readonly n: number; readonly text: string }[]
+  chars: number
+  /** Whether the first line may also be a damaged record, followed by other records. */
+  readonly mayBeLines: boolean
+}
+
+/** The buffer for a document of several lines, if the first line begins one: a list or an object that continues. */
+function startDocument(firstLine: string): DocumentBuffer | null {
+  const start = firstLine.trim()
+  if (!/^[[{]/.test(start) || parseJsonToDepth(start) !== undefined) return null
+  return { lines: [], chars: 0, mayBeLines: start.startsWith("{") && start !== "{" }
 }
 
 function parseOwnRecord(value: unknown): Result<ParsedRecord> {
@@ -242,15 +299,22 @@ function* eventToRecords(n: number, event: ChatEvent): Generator<NumberedRecord>
   }
 }
 
-/** Applies the limits of sent messages and of rows. */
-function checkRecordSize(record: StreamRecord, json: object): Result<ParsedRecord> {
-  if (record.type === "user_message" && countUtf8Bytes(record.text ?? "") > MAX_MESSAGE_BYTES) {
-    return fail({ reason: "message_too_large", max: MAX_MESSAGE_BYTES })
+/** Applies the limits of sent messages and of rows. A question that is too long is shortened, because it opens its turn. */
+function checkRecordSize(record: StreamRecord, json: object, isShortened = false): Result<ParsedRecord> {
+  if (record.type === "user_message" && !isShortened && countUtf8Bytes(record.text ?? "") > MAX_MESSAGE_BYTES) {
+    const text = cutQuestion(record.text ?? "")
+    return checkRecordSize({ ...record, text }, { ...json, text }, true)
   }
   const line = recordToSealedLine(json)
   if (countUtf8Bytes(line) > MAX_IMPORT_LINE_BYTES)
     return fail({ reason: "body_too_large", max: MAX_IMPORT_LINE_BYTES })
-  return succeed({ record, line })
+  return succeed({ record, line, isShortened })
+}
+
+/** The start of a question that fits a message, with a note about the rest. */
+function cutQuestion(text: string): string {
+  const head = new Uint8Array(MAX_MESSAGE_BYTES - CUT_NOTE_BYTES)
+  return cutTextWithNote(text, new TextEncoder().encodeInto(text, head).read)
 }
 
 function parseTimeMs({ timestamp }: StreamRecord): number | null {

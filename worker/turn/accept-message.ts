@@ -94,7 +94,7 @@ export function truncateMessage(text: string, maxTokens: number): string {
 
 /** Upper bounds of the size of the note about a cut. */
 const CUT_NOTE_TOKENS = 20
-const CUT_NOTE_BYTES = 100
+export const CUT_NOTE_BYTES = 100
 
 /** The session's title. An untitled session gets the start of its first message. */
 export function ensureTitle(store: SessionStore, text: string): string {

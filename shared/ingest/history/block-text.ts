@@ -34,11 +34,17 @@ export function getBlockType(block: Fields): string {
 /** How the text is shown: a question and a tool result are plain text, an answer is Markdown. */
 export type TextFormat = "markdown" | "plain"
 
+/** An entry of a content list as a block. A text or a number is a block of text. */
+export function toBlock(entry: unknown): Fields {
+  const isPlain = typeof entry === "string" || typeof entry === "number"
+  return isPlain ? { type: "text", text: String(entry) } : toFields(entry)
+}
+
 /** The text of a block. Empty only if the block is. */
 export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown", depth = 0): string {
   const type = getBlockType(block)
   if (depth > MAX_BLOCK_DEPTH) return printReadableJson(block, MAX_UNKNOWN_CHARS)
-  if (isTextBlock(block)) return toText(block["text"]) + formatCitations(block)
+  if (isTextBlock(block)) return contentToParagraphs(kinds, block["text"], format, depth + 1) + formatCitations(block)
   if (CANVAS_TYPES.has(type)) return canvasToText(kinds, block, format)
   const kind = getMediaKind(type)
   if (kind !== null) {
@@ -71,11 +77,11 @@ export function contentToParagraphs(
   format: TextFormat = "markdown",
   depth = 0,
 ): string {
-  if (typeof content === "string") return content
+  if (typeof content === "string" || typeof content === "number") return String(content)
   if (isFields(content)) return blockToText(kinds, content, format, depth)
   if (!Array.isArray(content)) return ""
   return content
-    .map((block: unknown) => (typeof block === "string" ? block : blockToText(kinds, toFields(block), format, depth)))
+    .map((block: unknown) => blockToText(kinds, toBlock(block), format, depth))
     .filter((text) => text !== "")
     .join("\n\n")
 }
@@ -103,7 +109,8 @@ export function canvasToText(kinds: KindCounts, block: Fields, format: TextForma
 /** A text in a code block that it cannot end. */
 function formatCode(text: string, language: string, format: TextFormat): string {
   if (format === "plain") return text
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
+  let longest = 2
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length)
   const fence = "`".repeat(longest + 1)
   return `${fence}${language.replace(/[^\w+#.-]/g, "")}\n${text}\n${fence}`
 }

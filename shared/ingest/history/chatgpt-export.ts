@@ -8,19 +8,22 @@ import { type Fields, isFields, toFields, toFieldsList, toText } from "../record
 import { parseJson } from "../../json.ts"
 import { canvasToText, contentToParagraphs, getBlockType, type TextFormat } from "./block-text.ts"
 import { formatLink } from "./citation.ts"
-import type { HistoryWriter } from "./history-writer.ts"
+import type { Branch, HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
 import { printJson } from "./print-json.ts"
 
-/** References of a message that are looked up in its text. The marks of any others are removed. */
+/** References of a message that are shown. The marks of any others are removed. */
 const MAX_REFERENCES = 200
+
+/** A mark in a text that stands for a reference: a word and ids between private characters. */
+const MARK = /( ?)(\ue200[^\ue200\ue201]*\ue201)/g
 
 export function isChatGptConversation(value: unknown): value is Fields {
   return isFields(value) && isFields(value["mapping"])
 }
 
-/** The messages of the current branch, in order. Cost: linear in the branch. */
-export function listBranch({ mapping, current_node }: Fields): Fields[] {
+/** The messages of the current branch, in order. Cost: linear in the file. */
+export function listBranch({ mapping, current_node }: Fields): Branch {
   const nodes = toFields(mapping)
   const branch: Fields[] = []
   const visited = new Set<string>()
@@ -31,7 +34,8 @@ export function listBranch({ mapping, current_node }: Fields): Fields[] {
     if (isFields(node["message"])) branch.push(node["message"])
     id = toText(node["parent"])
   }
-  return branch.reverse()
+  const total = Object.values(nodes).filter((node) => isFields(toFields(node)["message"])).length
+  return { messages: branch.reverse(), others: total - branch.length }
 }
 
 /** Without a current node: the last node of the file that has no children. */
@@ -99,10 +103,15 @@ function readQuestion(writer: HistoryWriter, { metadata }: Fields, content: Fiel
 }
 
 function writeThoughts(writer: HistoryWriter, content: Fields): void {
-  const thoughts = toFieldsList(content["thoughts"]).map(({ summary, content: text }) =>
-    [toText(summary), toText(text)].filter((line) => line !== "").join("\n\n"),
-  )
-  writer.writePart("thinking", thoughts.filter((text) => text !== "").join("\n\n"))
+  const { thoughts } = content
+  const texts = (Array.isArray(thoughts) ? thoughts : [thoughts]).map(formatThought)
+  writer.writePart("thinking", texts.filter((text) => text !== "").join("\n\n"))
+}
+
+/** A thought is a text, or has a summary and a content. */
+function formatThought(thought: unknown): string {
+  const { summary, content } = toFields(thought)
+  return [toText(thought), toText(summary), toText(content)].filter((text) => text !== "").join("\n\n")
 }
 
 /** A message to a tool is a call. ChatGPT gives calls no id; the next message of that tool is the result. */
@@ -129,27 +138,33 @@ function writeToolMessage(writer: HistoryWriter, message: Fields, content: Field
   writer.writeResult({ callId: "", toolName, text, error, size: null })
 }
 
-/** References stand in the text as marks between private characters. Each becomes a link, or disappears. */
+/**
+ * References stand in the text as marks. Each becomes a link, or disappears.
+ *
+ * The text is read once and each reference is used once, so the length of the result is linear in the message.
+ */
 function replaceReferences(text: string, metadata: Fields): string {
-  let replaced = text
+  const unused = new Map<string, Fields[]>()
   for (const reference of toFieldsList(metadata["content_references"]).slice(0, MAX_REFERENCES)) {
     const mark = toText(reference["matched_text"])
-    if (mark.trim() === "" || !replaced.includes(mark)) continue
-    const link = formatReference(reference)
-    if (link !== null) replaced = replaced.split(` ${mark}`).join(mark).split(mark).join(link)
+    unused.set(mark, [...(unused.get(mark) ?? []), reference])
   }
-  return replaced.replace(/\ue200[^\ue200\ue201]*\ue201/g, "")
+  return text.replace(MARK, (_, space: string, mark: string) => {
+    const reference = unused.get(mark)?.shift()
+    return reference === undefined ? space : formatReference(reference, space)
+  })
 }
 
-/** The links of a reference. Null: the text itself stays. */
-function formatReference(reference: Fields): string | null {
+/** The links of a reference in parentheses, or else its text. */
+function formatReference(reference: Fields, space: string): string {
   const items = [...toFieldsList(reference["items"]), reference]
   const links = items.flatMap(({ url, title }) => {
     const href = findPublicUrl(url)
     return href === null ? [] : [formatLink(toText(title) || href, href)]
   })
   if (links.length > 0) return ` (${[...new Set(links)].join(", ")})`
-  return toText(reference["matched_text"]).includes("\ue200") ? toText(reference["alt"]) : null
+  const alt = toText(reference["alt"])
+  return alt === "" ? "" : space + alt
 }
 
 function toArray(value: unknown): readonly unknown[] {

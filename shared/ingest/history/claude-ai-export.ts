@@ -7,7 +7,7 @@
 import { type Fields, isFields, toFieldsList, toText } from "../record-writer.ts"
 import { canvasToText } from "./block-text.ts"
 import { isResultBlock, writeBlocks } from "./answer-blocks.ts"
-import type { HistoryWriter } from "./history-writer.ts"
+import type { Branch, HistoryWriter } from "./history-writer.ts"
 import { readResult } from "./result-content.ts"
 import { writeRoleMessage } from "./role-message.ts"
 
@@ -16,17 +16,17 @@ export function isClaudeAiConversation(value: unknown): value is Fields {
 }
 
 /** The messages of the current branch. Exports without branches have none of the fields that describe them. */
-export function listChatMessages({ chat_messages, current_leaf_message_uuid }: Fields): Fields[] {
+export function listChatMessages({ chat_messages, current_leaf_message_uuid }: Fields): Branch {
   const messages = toFieldsList(chat_messages)
   const leaf = toText(current_leaf_message_uuid)
   const byId = new Map(messages.map((message) => [toText(message["uuid"]), message]))
-  if (leaf === "" || !byId.has(leaf)) return messages
+  if (leaf === "" || !byId.has(leaf)) return { messages, others: 0 }
   const branch: Fields[] = []
   for (let at = byId.get(leaf); at !== undefined; at = byId.get(toText(at["parent_message_uuid"]))) {
     branch.push(at)
     byId.delete(toText(at["uuid"]))
   }
-  return branch.reverse()
+  return { messages: branch.reverse(), others: messages.length - branch.length }
 }
 
 export function writeChatMessage(writer: HistoryWriter, message: Fields): void {

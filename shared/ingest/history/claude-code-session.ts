@@ -32,11 +32,14 @@ const PROGRAM_LINES: ReadonlySet<string> = new Set([
   "stream_event",
 ])
 
+/** Each line about the program has one of these. Other programs write lines of the same types. */
+const PROGRAM_FIELDS = ["sessionId", "session_id", "leafUuid", "messageId"] as const
+
 /** Lines that name the conversation. */
 const TITLE_LINES: ReadonlySet<string> = new Set(["summary", "ai-title", "custom-title"])
 
 /** What Claude Code writes as the user's message when the user stops an answer. */
-const INTERRUPTION = /^\[Request interrupted by user/
+const INTERRUPTION = /^\[Request interrupted by user(?: for tool use)?\]\s*$/
 
 export function isClaudeCodeLine(value: unknown): value is Fields {
   if (!isFields(value)) return false
@@ -63,6 +66,9 @@ export class ClaudeCodeWriter {
     if (type === "user" || type === "assistant") return this.#writeMessage(line, type)
     if (type === "attachment") return this.#writeAttachment(toFields(line["attachment"]))
     if (type === "result") return this.#writeOutcome(line)
+    if (type !== "system" && !PROGRAM_FIELDS.some((field) => typeof line[field] === "string")) {
+      return this.#writer.kinds.addUnknown("line", type)
+    }
     const title = toText(line["summary"]) || toText(line["customTitle"]) || toText(line["aiTitle"])
     if (TITLE_LINES.has(type) && title !== "") this.#writer.title = title
     if (type === "system" && line["subtype"] !== "init") this.#writer.kinds.addKnown("system")

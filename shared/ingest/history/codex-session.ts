@@ -6,7 +6,8 @@
  */
 
 import { createCodexMapper } from "../codex-stream.ts"
-import { type Fields, isFields, type Mapper, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { type Fields, isFields, type Mapper, toFields, toText } from "../record-writer.ts"
+import { toBlock } from "./block-text.ts"
 import type { HistoryWriter } from "./history-writer.ts"
 import { isResponseItem, type ResponseItemWriter } from "./response-item.ts"
 
@@ -21,9 +22,9 @@ const ROLLOUT_LINES: ReadonlySet<string> = new Set([
 
 const EXEC_EVENT = /^(?:thread|turn|item)\.[a-z.]+$/
 
-/** Messages that Codex writes to the model in the user's name. */
+/** The start of a text that Codex writes to the model in the user's name. Such a text ends with the same tag. */
 const INJECTED =
-  /^\s*(?:<(?:environment_context|user_instructions|INSTRUCTIONS|permissions instructions|collaboration_mode|skills?_instructions|skill|turn_aborted|subagent_notification|user_shell_command|personality_spec|model_switch|apps_instructions|plugins_instructions)\b|# AGENTS\.md instructions)/
+  /^(?:# AGENTS\.md instructions[^\n]*\s+)?<(environment_context|user_instructions|INSTRUCTIONS|permissions instructions|collaboration_mode|skills?_instructions|skill|turn_aborted|subagent_notification|user_shell_command|personality_spec|model_switch|apps_instructions|plugins_instructions)\b/
 
 export function isRolloutLine(value: unknown): value is Fields {
   return isFields(value) && ROLLOUT_LINES.has(toText(value["type"])) && isFields(value["payload"])
@@ -39,8 +40,7 @@ export function writeRolloutLine(writer: HistoryWriter, items: ResponseItemWrite
   switch (line["type"]) {
     case "response_item":
       if (!isResponseItem(payload)) return writer.kinds.addUnknown("line", toText(payload["type"]))
-      if (payload["role"] === "user" && INJECTED.test(readFirstText(payload))) return writer.kinds.addKnown("system")
-      return items.writeItem(payload)
+      return payload["role"] === "user" ? writeUserItem(writer, items, payload) : items.writeItem(payload)
     case "event_msg":
       if (payload["type"] === "turn_aborted") writer.cancelAnswer()
       if (payload["type"] === "error" && writer.hasOpenAnswer()) {
@@ -52,8 +52,21 @@ export function writeRolloutLine(writer: HistoryWriter, items: ResponseItemWrite
   }
 }
 
-function readFirstText({ content }: Fields): string {
-  return toText(toFieldsList(content)[0]?.["text"])
+/** Writes the blocks of a user's message that are the user's own. */
+function writeUserItem(writer: HistoryWriter, items: ResponseItemWriter, item: Fields): void {
+  const blocks = contentToBlocks(item["content"])
+  const own = blocks.filter((block) => !isInjected(toText(block["text"])))
+  if (own.length < blocks.length) writer.kinds.addKnown("system", blocks.length - own.length)
+  if (own.length > 0 || blocks.length === 0) items.writeItem({ ...item, content: own })
+}
+
+function contentToBlocks(content: unknown): Fields[] {
+  return Array.isArray(content) ? content.map(toBlock) : [toBlock(content)]
+}
+
+function isInjected(text: string): boolean {
+  const [, tag] = INJECTED.exec(text.trimStart()) ?? []
+  return tag !== undefined && text.trimEnd().endsWith(`</${tag}>`)
 }
 
 /** Writes the events of `codex exec --json`, which are one answer without its question. */

@@ -15,7 +15,7 @@ import { isChatGptConversation, listBranch, writeChatGptMessage } from "./chatgp
 import { isClaudeAiConversation, listChatMessages, writeChatMessage } from "./claude-ai-export.ts"
 import { ClaudeCodeWriter, isClaudeCodeLine } from "./claude-code-session.ts"
 import { ExecWriter, isExecEvent, isRolloutLine, writeRolloutLine } from "./codex-session.ts"
-import { HistoryWriter } from "./history-writer.ts"
+import { type Branch, HistoryWriter } from "./history-writer.ts"
 import type { KindTotals } from "./kind-counts.ts"
 import { isPiLine, writePiLine } from "./pi-session.ts"
 import { isResponseItem, ResponseItemWriter } from "./response-item.ts"
@@ -98,10 +98,11 @@ class FileReader implements HistoryReader {
   /** A whole conversation as one JSON object. */
   #writeDocument(value: Fields, name: string): boolean {
     if (isConversation(value)) this.#writer.title = toText(value["title"]) || toText(value["name"])
-    if (isChatGptConversation(value)) return this.#writeAll(listBranch(value), name, writeChatGptMessage)
-    if (isClaudeAiConversation(value)) return this.#writeAll(listChatMessages(value), name, writeChatMessage)
+    if (isChatGptConversation(value)) return this.#writeBranch(listBranch(value), name, writeChatGptMessage)
+    if (isClaudeAiConversation(value)) return this.#writeBranch(listChatMessages(value), name, writeChatMessage)
     const items = listInnerItems(value)
     if (items === null) return false
+    this.#countOthers(toFieldsList(value["choices"]).length - 1)
     for (const [index, item] of items.entries()) {
       const itemName = `${name}-${index + 1}`
       if (!this.#writeLine(toFields(item), itemName)) this.#writeUnknown(toFields(item), itemName)
@@ -109,12 +110,21 @@ class FileReader implements HistoryReader {
     return true
   }
 
-  #writeAll(messages: readonly Fields[], name: string, write: (writer: HistoryWriter, message: Fields) => void): true {
+  #writeBranch(
+    { messages, others }: Branch,
+    name: string,
+    write: (writer: HistoryWriter, message: Fields) => void,
+  ): true {
+    this.#countOthers(others)
     for (const [index, message] of messages.entries()) {
       this.#begin(message, `${name}-${index + 1}`)
       write(this.#writer, message)
     }
     return true
+  }
+
+  #countOthers(messages: number): void {
+    if (messages > 0) this.#writer.kinds.addKnown("branch", messages)
   }
 
   /** One line of a file, or one entry of a list. */

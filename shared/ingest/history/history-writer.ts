@@ -7,8 +7,9 @@
  */
 
 import type { StreamRecord } from "../../protocol/record.ts"
+import { UNNAMED_TOOL } from "../../protocol/message.ts"
 import type { TextSize } from "../../truncate.ts"
-import { type CallError, type Kind, type Outcome, RecordWriter } from "../record-writer.ts"
+import { type CallError, type Fields, type Kind, type Outcome, RecordWriter } from "../record-writer.ts"
 import { MAX_ID_CHARS, MAX_IMPORTED_CALLS } from "../../limits.ts"
 import { toPublicCallId, toPublicId } from "../public-id.ts"
 import { KindCounts } from "./kind-counts.ts"
@@ -27,6 +28,12 @@ export interface HistoryResult {
   readonly size: TextSize | null
 }
 
+/** The messages of a conversation that are imported, and the number of those in its other branches. */
+export interface Branch {
+  readonly messages: readonly Fields[]
+  readonly others: number
+}
+
 interface OpenAnswer {
   /** The id that its first record names. Null: it continues an answer of an earlier part of the file. */
   id: string | null
@@ -42,6 +49,8 @@ interface OpenAnswer {
   readonly uses: Map<string, number>
   /** Names of the calls without a result, by public id. */
   readonly openCalls: Map<string, string>
+  /** Public ids of results that came before their calls. */
+  readonly orphans: Set<string>
   /** A digest of the result of each settled call, to recognise a result that is repeated. */
   readonly settledDigests: Map<string, string>
 }
@@ -118,13 +127,16 @@ export class HistoryWriter {
   writeCall(callId: string, toolName: string, args: unknown): void {
     const answer = this.#openAnswer("")
     const known = answer.publicIds.get(callId)
-    // The same call again, without a result between, is the same call.
-    if (callId !== "" && known !== undefined && answer.openCalls.has(known)) return
-    const id = this.#assignCallId(answer, callId)
+    const json = typeof args === "string" ? args : printJson(args ?? {})
     this.#rememberName(callId, toolName)
+    // The same call again, without a result between, is the same call. So is the call of a result that came before it.
+    if (callId !== "" && known !== undefined && (answer.openCalls.has(known) || answer.orphans.delete(known))) {
+      return answer.records.fillCall(known, toolName, json)
+    }
+    const id = this.#assignCallId(answer, callId)
     if (id === null) return this.kinds.addKnown("call")
     answer.openCalls.set(id, toolName)
-    answer.records.writeCall(id, toolName, typeof args === "string" ? args : printJson(args ?? {}))
+    answer.records.writeCall(id, toolName, json)
   }
 
   /** Adds a result to its call. One without a call, or a second one, becomes a block of its own (SPEC IH3). */
@@ -192,6 +204,7 @@ export class HistoryWriter {
       publicIds: new Map(),
       uses: new Map(),
       openCalls: new Map(),
+      orphans: new Set(),
       settledDigests: new Map(),
     }
     return this.#answer
@@ -267,12 +280,14 @@ export class HistoryWriter {
       if (!this.#callNames.has(callId)) this.kinds.addKnown("call")
       return null
     }
-    answer.records.writeCall(id, toolName || this.#callNames.get(callId) || "tool", "{}")
+    // A result whose call is in an earlier answer, or may be in an earlier part of the file, does not wait for one.
+    if (known === undefined && answer.id !== null && !this.#callNames.has(callId)) answer.orphans.add(id)
+    answer.records.writeCall(id, toolName || this.#callNames.get(callId) || UNNAMED_TOOL, "{}")
     return id
   }
 
   #rememberName(callId: string, toolName: string): void {
-    if (callId === "") return
+    if (callId === "" || (toolName === UNNAMED_TOOL && this.#callNames.has(callId))) return
     this.#callNames.delete(callId)
     this.#callNames.set(callId, toolName)
     const [oldest] = this.#callNames.keys()

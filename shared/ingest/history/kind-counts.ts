@@ -20,6 +20,10 @@ export type KnownKind =
   | "hidden_thinking"
   /** Messages that the system wrote to the model: prompts, notes, summaries. */
   | "system"
+  /** Messages of other branches of the conversation, and alternatives to an answer. */
+  | "branch"
+  /** Questions that were longer than a message can be, and were shortened. */
+  | "long_question"
   /** Messages of a subagent. */
   | "subagent"
   /** Tool calls and results beyond those that an answer can have. */

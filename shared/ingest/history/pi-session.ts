@@ -9,32 +9,38 @@ import { type Fields, isFields, toFields, toText } from "../record-writer.ts"
 import type { HistoryWriter } from "./history-writer.ts"
 import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 
-/** Lines that repeat messages, or that are about the program. */
-const PROGRAM_LINES: ReadonlySet<string> = new Set([
-  "session",
-  "thinking_level_change",
-  "model_change",
-  "label",
-  "session_info",
-  "custom",
-  "agent_start",
-  "agent_end",
-  "agent_settled",
-  "turn_start",
-  "turn_end",
-  "message_start",
-  "message_update",
-  "tool_execution_start",
-  "tool_execution_update",
-  "tool_execution_end",
-  "queue_update",
-  "session_info_changed",
-  "thinking_level_changed",
-  "compaction_start",
-  "compaction_end",
-  "auto_retry_start",
-  "auto_retry_end",
-])
+/** Fields that any line may have. */
+const LINE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "timestamp"])
+
+/**
+ * Lines that repeat messages, or that are about the program, each with a field that Pi gives it. Null: it has none beside
+ * LINE_FIELDS. Other programs write lines of the same types.
+ */
+const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
+  session: "cwd",
+  thinking_level_change: "thinkingLevel",
+  model_change: "modelId",
+  label: "targetId",
+  session_info: "name",
+  custom: "customType",
+  agent_start: null,
+  agent_end: "messages",
+  agent_settled: null,
+  turn_start: null,
+  turn_end: "message",
+  message_start: "message",
+  message_update: "message",
+  tool_execution_start: "toolCallId",
+  tool_execution_update: "toolCallId",
+  tool_execution_end: "toolCallId",
+  queue_update: "steering",
+  session_info_changed: "name",
+  thinking_level_changed: "level",
+  compaction_start: "reason",
+  compaction_end: "reason",
+  auto_retry_start: "attempt",
+  auto_retry_end: "attempt",
+}
 
 /** Lines that hold a summary for the model. */
 const SUMMARY_LINES: ReadonlySet<string> = new Set(["compaction", "branch_summary"])
@@ -44,7 +50,7 @@ export function isPiLine(value: unknown): value is Fields {
   const type = toText(value["type"])
   if (type === "message" || type === "message_end") return isRoleMessage(value["message"])
   if (type === "custom_message") return typeof value["customType"] === "string"
-  return PROGRAM_LINES.has(type) || SUMMARY_LINES.has(type)
+  return Object.hasOwn(PROGRAM_LINES, type) || SUMMARY_LINES.has(type)
 }
 
 export function writePiLine(writer: HistoryWriter, line: Fields): void {
@@ -57,6 +63,14 @@ export function writePiLine(writer: HistoryWriter, line: Fields): void {
     const { customType, content, display } = line
     return writeRoleMessage(writer, { role: "custom", customType, content, display })
   }
+  if (SUMMARY_LINES.has(type)) return writer.kinds.addKnown("system")
+  if (!isProgramLine(line, type)) return writer.kinds.addUnknown("line", type)
   if (type === "session_info" && toText(line["name"]) !== "") writer.title = toText(line["name"])
-  if (SUMMARY_LINES.has(type)) writer.kinds.addKnown("system")
+}
+
+/** Whether a line of one of these types is Pi's. An empty name may be left out. */
+function isProgramLine(line: Fields, type: string): boolean {
+  const field = PROGRAM_LINES[type] ?? null
+  if (field !== null && Object.hasOwn(line, field)) return true
+  return Object.keys(line).every((key) => LINE_FIELDS.has(key))
 }

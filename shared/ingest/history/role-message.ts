@@ -7,7 +7,7 @@
 
 import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { isResultBlock, writeBlocks, writeCallBlock } from "./answer-blocks.ts"
-import { contentToParagraphs, getBlockType, isTextBlock } from "./block-text.ts"
+import { contentToParagraphs, getBlockType, isTextBlock, toBlock } from "./block-text.ts"
 import { formatCitations } from "./citation.ts"
 import type { HistoryWriter } from "./history-writer.ts"
 import { formatLabel } from "./media-label.ts"
@@ -65,11 +65,11 @@ function writeUserMessage(writer: HistoryWriter, message: Fields, { id, details 
   writer.writeQuestion(readQuestionText(writer, message, readContentEntries(message, others)), id ?? readId(message))
 }
 
-/** Plain strings may stand between blocks. */
+/** Plain texts may stand between blocks. */
 function readContentEntries(message: Fields, blocks: readonly Fields[]): readonly unknown[] {
   const { content } = message
-  if (!Array.isArray(content) || !content.some((entry) => typeof entry === "string")) return blocks
-  return content.filter((entry) => typeof entry === "string" || (isFields(entry) && !isResultBlock(entry)))
+  if (!Array.isArray(content) || content.every(isFields)) return blocks
+  return content.filter((entry) => !isResultBlock(toFields(entry)))
 }
 
 /** The text of a question, with a label for each attached file. */
@@ -111,7 +111,8 @@ function writeMessageFields(writer: HistoryWriter, message: Fields): void {
 
 /** The text of a message without ordered blocks, with the sources that it names beside it. */
 function readPlainText(message: Fields): string {
-  const text = toText(message["content"]) || toText(message["text"])
+  const { content } = message
+  const text = (isFields(content) ? "" : toText(toBlock(content)["text"])) || toText(message["text"])
   return text === "" ? "" : text + formatCitations({ text, annotations: message["annotations"] })
 }
 
@@ -162,11 +163,11 @@ function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields)
 function findBlocks(message: Fields): readonly Fields[] | null {
   const metadata = toFields(message["metadata"])
   for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
-    if (Array.isArray(blocks) && blocks.some(isFields)) {
-      return blocks.map((block) => (typeof block === "string" ? { type: "text", text: block } : toFields(block)))
-    }
+    if (isFields(blocks)) return [blocks]
+    if (Array.isArray(blocks) && blocks.some(isFields)) return blocks.map(toBlock)
   }
-  return null
+  const { content } = message
+  return Array.isArray(content) && content.length > 0 ? content.map(toBlock) : null
 }
 
 /** The results of a message by the id of their call: a list, or an object keyed by that id. */
