@@ -21,6 +21,11 @@ function formatExportSummary(imported: number, empty: number, leftOut: number, m
   return sentences.join(" ")
 }
 
+/** Why something of a response was dropped while its message was put together. */
+function wasDropped(count: number): string {
+  return `${count === 1 ? "was" : "were"} dropped: too late, too much, or different from what is shown`
+}
+
 const KIND_TEXTS: Readonly<Record<string, (count: number) => string>> = {
   image: (count) => `${formatCount(count, "image")} couldn't be imported.`,
   audio: (count) => `${formatCount(count, "audio clip")} couldn't be imported.`,
@@ -37,7 +42,12 @@ const KIND_TEXTS: Readonly<Record<string, (count: number) => string>> = {
   long_question: (count) =>
     `${formatCount(count, "message")} of the user over 64 KB ${count === 1 ? "was" : "were"} shortened.`,
   call: (count) =>
-    `${formatCount(count, "tool call")} beyond the limit of a response ${count === 1 ? "was" : "were"} dropped.`,
+    `${formatCount(count, "tool call")} beyond the limit or after the end of a response ${count === 1 ? "was" : "were"} dropped.`,
+  text: (count) => `${formatCount(count, "piece")} of text ${wasDropped(count)}.`,
+  result: (count) => `${formatCount(count, "tool result")} ${wasDropped(count)}.`,
+  output: (count) => `${formatCount(count, "piece")} of tool output ${wasDropped(count)}.`,
+  start: (count) =>
+    `${formatCount(count, "start or approval", "starts and approvals")} of tool calls ${wasDropped(count)}.`,
   other: (count) => `${formatCount(count, "block")} of other unknown types, imported as text.`,
 }
 

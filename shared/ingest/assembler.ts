@@ -12,6 +12,7 @@ import { MAX_IMPORTED_PENDING_CALLS } from "../limits.ts"
 import type { StreamRecord } from "../protocol/record.ts"
 import { type AssembledMessage, assembleAnswer, readPlacement } from "./assembly/assemble-answer.ts"
 import { createResultEvent } from "./call-events.ts"
+import type { KindTotals } from "./history/kind-counts.ts"
 import {
   type AnswerRecord,
   applyRecord,
@@ -38,8 +39,8 @@ export interface LateEvents {
   readonly events: readonly TurnEvent[]
   /** The time of their record, in ISO 8601; undefined if it is unknown. */
   readonly at: string | undefined
-  /** Number of visible records that were dropped: only a result may arrive after the end. */
-  readonly lost: number
+  /** Visible records that were dropped, by kind: only a result may arrive after the end. */
+  readonly lost: KindTotals
 }
 
 /** The ids of the messages that are closed. */
@@ -83,7 +84,7 @@ class TurnAssembler implements Assembler {
   readonly #answeredCalls = new Map<string, string>()
   /** Answers of the current turn, by the ids that their records name. */
   readonly #openAnswers = new Map<string, OpenAnswer>()
-  /** Records of the open answers. */
+  /** Records of the open answers, and callbacks between them. */
   #openRecords = 0
   #question: AssembledMessage | null = null
   #exchangeId = ""
@@ -137,7 +138,8 @@ class TurnAssembler implements Assembler {
     const record = given.type === "agent_message" ? (readCallback(given) ?? given) : given
     if (record.type !== "agent_callback") return this.#beginTurn(record, null)
     if (this.#isRepeatedCallback(record)) return []
-    const isInAnswer = record.pos === undefined && [...this.#openAnswers.values()].some(({ isAtEnd }) => !isAtEnd)
+    const isOpen = [...this.#openAnswers.values()].some(({ isAtEnd }) => !isAtEnd)
+    const isInAnswer = record.pos === undefined && isOpen && !this.#isFull(null)
     if (isInAnswer) return this.#addCallbackToAnswer(record)
     const finished = this.#closeTurn()
     const late = this.#fillPendingCall(record)
@@ -151,7 +153,8 @@ class TurnAssembler implements Assembler {
     this.#exchangeId = toPublicId(record.turnId) ?? id
     const message = createQuestion(record, { id, exchangeId: this.#exchangeId, call_id, isVerified: this.#isVerified })
     const attachments = record.type === "user_message" ? (record.attachments ?? []) : []
-    const lost = attachments.length - message.attachments.length
+    const lostFiles = attachments.length - message.attachments.length
+    const lost = lostFiles > 0 ? { file: lostFiles } : {}
     this.#question = { kind: "message", message, lost, ...readPlacement(record) }
     return finished
   }
@@ -168,6 +171,7 @@ class TurnAssembler implements Assembler {
    * cut off. Without such a call it is shown as a result of its own.
    */
   #addCallbackToAnswer(record: CallbackRecord): LateEvents[] {
+    this.#openRecords += 1
     const answers = [...this.#openAnswers.values()]
     const ids = listNamedQuestions(record)
     for (const answer of answers) {
@@ -198,7 +202,7 @@ class TurnAssembler implements Assembler {
         id,
         events: [createResultEvent(call_id, "ok", record.text, null, null)],
         at: readEventTime(record),
-        lost: 0,
+        lost: {},
       }
     })
   }
@@ -259,7 +263,7 @@ class TurnAssembler implements Assembler {
       id,
       events,
       at: readEventTime(record),
-      lost: isVisibleRecord(record) && events.length === 0 ? 1 : 0,
+      lost: countLateRecord(record),
     }
   }
 
@@ -276,7 +280,17 @@ function isTurnStart(record: StreamRecord): record is TurnStartRecord {
   return record.type === "user_message" || record.type === "agent_message" || record.type === "agent_callback"
 }
 
-/** Whether a record shows something to the user. */
-function isVisibleRecord({ type }: StreamRecord): boolean {
-  return type === "text_delta" || type === "thinking_delta" || type === "tool_call"
+/** What is dropped with a record that arrives after the end of its answer. Whole texts mostly repeat what was streamed. */
+function countLateRecord(record: AnswerRecord): KindTotals {
+  switch (record.type) {
+    case "text_delta":
+    case "thinking_delta":
+      return record.delta === "" ? {} : { text: 1 }
+    case "tool_output_delta":
+      return record.delta === "" ? {} : { output: 1 }
+    case "tool_call":
+      return { call: 1 }
+    default:
+      return {}
+  }
 }

@@ -189,10 +189,10 @@ function interpretEnd(
     return { do: "refuse", fault: { reason: "field_invalid", field: "status" } }
   }
   if (status === "cancelled") return { do: "cancel" }
-  const texts = [
-    ...createTextEvents("thinking", streamed.hasText("thinking") ? "" : thinkingText),
-    ...createTextEvents("text", streamed.findRestOfResponse("text", text) ?? ""),
-  ]
+  const thinking = createTextEvents("thinking", streamed.findRestOfResponse("thinking", thinkingText) ?? "")
+  const rest = createTextEvents("text", streamed.findRestOfResponse("text", text) ?? "")
+  // Missing thinking must not interrupt the open text.
+  const texts = streamed.isOpen("text") ? [...rest, ...thinking] : [...thinking, ...rest]
   const emitted = texts.length === 0 ? null : emitEvents(message, record, ...texts)
   return {
     do: "end",

@@ -32,6 +32,14 @@ export class StreamedText {
     return streamed
   }
 
+  /** Follows the events from the beginning, after some of them were completed. */
+  restart(events: readonly TurnEvent[]): void {
+    this.#parts.text = []
+    this.#parts.thinking = []
+    this.#openKind = null
+    for (const event of events) this.addEvent(event)
+  }
+
   /** Follows the events of the answer. An event for a call counts as the call's first one. */
   addEvent(event: TurnEvent): void {
     switch (event.type) {
@@ -66,6 +74,21 @@ export class StreamedText {
     return this.#gapsFilled++ < MAX_GAP_FILLS && this.hasText(kind)
   }
 
+  /** The last part, or an empty text. */
+  readLastPart(kind: TextKind): string {
+    return this.#parts[kind].at(-1) ?? ""
+  }
+
+  /**
+   * The text of the last part if `whole` is that text or the one of the response. Null if it may be the text of the response
+   * and does not begin with the parts before.
+   */
+  findTextOfLastPart(kind: TextKind, whole: string): string | null {
+    const [first, ...others] = this.#parts[kind].slice(0, -1)
+    if (first === undefined) return whole
+    return findRest([first, ...others], whole) ?? (whole.includes(first.trim()) ? null : whole)
+  }
+
   hasText(kind: TextKind): boolean {
     return this.#parts[kind].length > 0
   }
@@ -95,7 +118,7 @@ export class StreamedText {
 
   /** The same for the last part. */
   findRestOfPart(kind: TextKind, whole: string): string | null {
-    const last = this.#parts[kind].at(-1) ?? ""
+    const last = this.readLastPart(kind)
     return last.trim() === "" ? null : findRest([last], this.#isSanitized ? clean(whole) : whole)
   }
 }

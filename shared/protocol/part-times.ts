@@ -30,14 +30,19 @@ export function foldAt(message: Message, event: TurnEvent, at: string | undefine
 /**
  * Adds the time of an event to the parts that it changed.
  *
- * Cost: a continued text costs nothing; otherwise the number of parts.
+ * Cost: a continued text costs nothing; an event of a call, and the end, cost the number of parts.
  */
 function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after
+  // An event of a call, and the end, may change any part. Any other changes the last ones.
+  const changesAny = "call_id" in event || event.type === "end"
   let { parts } = after
   for (let i = parts.length - 1; i >= 0; i -= 1) {
     const part = parts[i]
-    if (part === undefined || part === before.parts[i]) continue
+    if (part === undefined || part === before.parts[i]) {
+      if (changesAny) continue
+      break
+    }
     const stamped = stampPart(before.parts[i], part, event, at)
     if (stamped !== part) parts = parts.with(i, stamped)
   }

@@ -441,6 +441,11 @@ test("[IH9] the summary counts messages, not records, and names each kind", () =
     "block:hologram": 3,
     "line:x": 1,
     "message:narrator": 2,
+    text: 1,
+    result: 2,
+    output: 1_000,
+    start: 1,
+    call: 2,
     other: 1,
   }
   expect(Object.entries(kinds).map(([kind, count]) => importText.kind(kind, count))).toEqual([
@@ -452,6 +457,11 @@ test("[IH9] the summary counts messages, not records, and names each kind", () =
     "3 blocks of the unknown type “hologram”, imported as text.",
     "1 line of the unknown type “x” isn't shown.",
     "2 messages of the unknown role “narrator”, imported as text.",
+    "1 piece of text was dropped: too late, too much, or different from what is shown.",
+    "2 tool results were dropped: too late, too much, or different from what is shown.",
+    "1,000 pieces of tool output were dropped: too late, too much, or different from what is shown.",
+    "1 start or approval of tool calls was dropped: too late, too much, or different from what is shown.",
+    "2 tool calls beyond the limit or after the end of a response were dropped.",
     "1 block of other unknown types, imported as text.",
   ])
 })

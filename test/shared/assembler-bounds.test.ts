@@ -1,6 +1,6 @@
 /** assembler-bounds.test.ts: imported answers and turns of any size are bounded in memory and in the cost of folding. */
 
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import {
   type AssembledMessage,
   createAssembler,
@@ -48,6 +48,8 @@ const callRecord = (n: number): StreamRecord => {
   return { type: "tool_call", ...BASE, callId: `c${n}`, toolName: "t", arguments: "{}" }
 }
 
+const timeOf = (n: number): string => new Date(Date.parse(BASE.timestamp) + n).toISOString()
+
 describe("a large turn", () => {
   test("[RE41] with many answers is closed in between, and keeps them all under its question's exchange", () => {
     const count = 5 * MAX_OPEN_ANSWERS
@@ -67,11 +69,66 @@ describe("a large turn", () => {
       MAX_OPEN_RECORDS,
       10,
     ])
-    expect(answers.map(({ lost }) => lost)).toEqual([0, 0, 0])
+    expect(answers.map(({ lost }) => lost)).toEqual([{}, {}, {}])
+  })
+})
+
+describe("callbacks in an open answer", () => {
+  const callback: StreamRecord = { type: "agent_callback", timestamp: BASE.timestamp, responseId: "x", text: "late" }
+
+  // Work in proportion to calls times callbacks would take minutes.
+  test("[RE41] cost the same however many of its calls wait", () => {
+    const waiting = repeat(40_000, (n): StreamRecord => {
+      const result = { mode: "async", status: "queued", responseId: `q${n}` }
+      return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result }
+    })
+    const { answers } = assemble([...waiting, ...repeat(60_000, () => callback)])
+    expect(answers.map(({ message }) => listCalls(message).length)).toEqual([MAX_IMPORTED_CALLS])
+  })
+
+  test("[RE41] count as records of the turn", () => {
+    const text: StreamRecord = { type: "text_delta", ...BASE, delta: "x" }
+    const { early } = assemble([text, ...repeat(MAX_OPEN_RECORDS, () => callback)])
+    expect(early).toBe(1)
   })
 })
 
 describe("a large answer", () => {
+  test("[RE41] of many adjacent deltas is folded in few steps, with all of its text and its times", () => {
+    const withAt = vi.spyOn(Array.prototype, "with")
+    try {
+      const { answers } = assemble(
+        repeat(5_000, (n): StreamRecord => {
+          return {
+            type: n < 2_500 ? "thinking_delta" : "text_delta",
+            ...BASE,
+            timestamp: timeOf(n),
+            delta: `${n % 10}`,
+          }
+        }),
+      )
+      const parts = answers[0]?.message.parts ?? []
+      expect(parts.map((part) => (part.type === "tool_call" ? 0 : part.text.length))).toEqual([2_500, 2_500])
+      expect(parts.map(({ times }) => times)).toEqual([
+        { begin: timeOf(0), end: timeOf(2_500) },
+        { begin: timeOf(2_500), end: timeOf(4_999) },
+      ])
+      expect(withAt.mock.calls.length).toBeLessThan(50)
+    } finally {
+      withAt.mockRestore()
+    }
+  })
+
+  test("[RE36] counts a call over its limit once, with its result, and only a different second result", () => {
+    const calls = repeat(MAX_IMPORTED_CALLS + 100, callRecord)
+    const result = (n: number, text: string): StreamRecord => {
+      return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result: text }
+    }
+    const results = [result(0, "a"), result(0, "a"), result(0, "b"), result(MAX_IMPORTED_CALLS + 1, "c")]
+    const [answer] = assemble([...calls, ...results]).answers
+    expect(answer?.lost).toEqual({ call: 100, result: 1 })
+  })
+
   test("[RE36] is cut without splitting a surrogate pair: names, arguments, errors", () => {
     const cut = (max: number): string => `${"x".repeat(max - 1)}😀`
     const error = { code: "failed", message: cut(MAX_ERROR_CHARS) }
@@ -94,7 +151,7 @@ describe("a large answer", () => {
       ])
       const [answer] = assemble(pairs.flat()).answers
       expect(answer?.message.parts).toHaveLength(MAX_IMPORTED_PARTS)
-      expect(answer?.lost).toBe(50)
+      expect(answer?.lost).toEqual({ text: 50 })
     }
   })
 
@@ -102,7 +159,7 @@ describe("a large answer", () => {
     const delta = "x".repeat(MAX_IMPORTED_TEXT_CHARS / 4)
     const [answer] = assemble(repeat(6, () => ({ type: "text_delta", ...BASE, delta }) as const)).answers
     expect(answer === undefined ? 0 : deriveContent(answer.message).length).toBe(MAX_IMPORTED_TEXT_CHARS)
-    expect(answer?.lost).toBe(2)
+    expect(answer?.lost).toEqual({ text: 2 })
   })
 
   test("[RE36] has a bounded number of starts, approvals and results", () => {
@@ -112,7 +169,7 @@ describe("a large answer", () => {
       (n): StreamRecord => ({ type: "tool_call_start", ...BASE, callId: `c${n % 3}`, channel: "user", ordinal: 1 }),
     )
     const [answer] = assemble([...calls, ...starts]).answers
-    expect(answer?.lost).toBe(70)
+    expect(answer?.lost).toEqual({ start: 70 })
     expect(answer === undefined ? 0 : listCalls(answer.message).length).toBe(MAX_IMPORTED_CALLS)
   })
 
@@ -121,9 +178,9 @@ describe("a large answer", () => {
     const pieces = 3 * MAX_IMPORTED_OUTPUTS
     const [whole] = assemble([callRecord(0), ...repeat(pieces, () => output("c0"))]).answers
     expect(whole?.message.parts[0]).toMatchObject({ call: { output: "x".repeat(pieces) } })
-    expect(whole?.lost).toBe(0)
+    expect(whole?.lost).toEqual({})
     const mixed = repeat(MAX_IMPORTED_OUTPUTS + 30, (n) => output(`c${n % 2}`))
     const [some] = assemble([callRecord(0), callRecord(1), ...mixed]).answers
-    expect(some?.lost).toBe(30)
+    expect(some?.lost).toEqual({ output: 30 })
   })
 })

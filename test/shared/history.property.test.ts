@@ -43,7 +43,7 @@ describe("[IH1] [IH2] [IH3] [IH11] generated conversations", () => {
       const values = shape.values(one)
       const imported = importValues(values)
       expect(imported.refused).toBe(0)
-      expect(imported.lost).toBe(0)
+      expect(imported.lost).toEqual({})
       expect(readTalk(imported.messages)).toEqual(expectTalk(one, shape))
       // One answer per turn, each with one step per model call at most.
       const answers = imported.messages.filter(({ role }) => role === "assistant")

@@ -207,6 +207,57 @@ describe("a text that arrives whole", () => {
   })
 })
 
+describe("a text that was lost while it was streamed", () => {
+  const text = (delta: string): StreamRecord => ({ type: "text_delta", delta })
+  const thinking = (delta: string): StreamRecord => ({ type: "thinking_delta", delta })
+  const end = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })
+  const textsOf = ({ parts }: Message): string[] => parts.map((part) => (part.type === "tool_call" ? "" : part.text))
+  const done = (whole: string): StreamRecord => ({ type: "text_done", text: whole })
+  const whole = "Hello world, this is fine and more words here."
+  const lost = [text("Hello wo"), text(" fine and more words here.")]
+
+  test.each([
+    ["a gap, by the text", [...lost, done(whole), end({})], [whole]],
+    ["a gap, by the end", [...lost, end({ text: whole })], [whole]],
+    ["a gap, by both", [...lost, done(whole), end({ text: whole })], [whole]],
+    ["its long beginning, by the text", [text("end."), done("A long text and its end.")], ["A long text and its end."]],
+    [
+      "its long beginning, by the end",
+      [text("end."), end({ text: "A long text and its end." })],
+      ["A long text and its end."],
+    ],
+    ["the end of thinking", [thinking("abc"), end({ thinkingText: "abcdef" })], ["abcdef"]],
+    [
+      "thinking before text",
+      [thinking("abc"), text("Hi"), end({ text: "Hi!", thinkingText: "abcdef" })],
+      ["abcdef", "Hi!"],
+    ],
+    [
+      "the last of two parts",
+      [text("One. "), { type: "thinking_start" }, text("end."), end({ text: "One. And then the long end." })],
+      ["One. ", "And then the long end."],
+    ],
+  ] as const)("[IR3] an import restores %s", (_, records, shown) => {
+    expect(textsOf(answerOf(records as readonly StreamRecord[]))).toEqual(shown)
+  })
+
+  test("[IR3] a live answer restores the end of its thinking", () => {
+    expect(textsOf(liveOf([thinking("abc"), end({ thinkingText: "abcdef" })]))).toEqual(["abcdef"])
+    expect(textsOf(liveOf([thinking("abc"), text("Hi"), end({ text: "Hi!", thinkingText: "abcdef" })]))).toEqual([
+      "abc",
+      "Hi!",
+      "def",
+    ])
+  })
+
+  test("[RE36] a longer text that is another one is counted", () => {
+    const assembler = createAssembler()
+    const records = [text("Something"), done("A completely different and longer one."), end({})]
+    for (const [n, record] of records.entries()) assembler.addRecord(record, n + 1)
+    expect(assembler.end().map((item) => item.lost)).toEqual([{ text: 1 }])
+  })
+})
+
 describe("what a mapper handles", () => {
   const shownOf = (make: () => Mapper, events: readonly object[]): string => {
     const mapper = make()

@@ -5,6 +5,7 @@
  * as the source declares them; then the file. Below: the messages as they are shown, and the kinds that are counted.
  */
 
+import { addTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { createAssembler } from "../../shared/ingest/assembler.ts"
 import { createHistoryReader } from "../../shared/ingest/history/history-reader.ts"
 import { parseJson } from "../../shared/json.ts"
@@ -64,8 +65,8 @@ export interface ImportedHistory {
   readonly kinds: Readonly<Record<string, number>>
   /** Values that no mapper and no parser accepts. */
   readonly refused: number
-  /** Events that changed nothing. */
-  readonly lost: number
+  /** What was dropped, by kind. */
+  readonly lost: Readonly<Record<string, number>>
 }
 
 /** Imports the values of a file. `cutAt`: the file comes in two parts, cut before this value. */
@@ -94,7 +95,7 @@ export function importValues(values: readonly unknown[], cutAt = values.length):
 function assemble(records: readonly StreamRecord[]): Pick<ImportedHistory, "messages" | "lost"> {
   const assembler = createAssembler(new Set(), [], false)
   const finished = [...records.flatMap((record, n) => assembler.addRecord(record, n + 1)), ...assembler.end()]
-  const lost = finished.reduce((sum, item) => sum + item.lost, 0)
+  const lost = addTotals(finished.map((item) => item.lost))
   return { messages: finished.flatMap((item) => (item.kind === "message" ? [item.message] : [])), lost }
 }
 
@@ -104,7 +105,7 @@ export function printHistory({ messages, kinds, refused, lost }: ImportedHistory
     ...messages.flatMap(printMessage),
     ...Object.entries(kinds).map(([kind, count]) => `kind ${kind} ${count}`),
     ...(refused === 0 ? [] : [`refused ${refused}`]),
-    ...(lost === 0 ? [] : [`lost ${lost}`]),
+    ...Object.entries(lost).map(([kind, count]) => `lost ${kind} ${count}`),
   ]
 }
 

@@ -57,7 +57,7 @@ function lineToRecords(value: unknown): StreamRecord[] {
 function applyLate(items: readonly (AssembledMessage | LateEvents)[]): Message[] {
   const messages: Message[] = []
   for (const item of items) {
-    if (item.lost > 0) throw new Error(`lost ${item.lost}: ${JSON.stringify(item)}`)
+    if (Object.keys(item.lost).length > 0) throw new Error(`lost: ${JSON.stringify(item)}`)
     if (item.kind === "message") {
       messages.push(item.message)
       continue

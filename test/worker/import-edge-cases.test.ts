@@ -1,8 +1,8 @@
 /** import-edge-cases.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
 
 import { describe, expect, test } from "vitest"
-import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { connect, pageOf } from "../support/socket.ts"
+import { MAX_IMPORTED_CALLS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { exportOf, fillSession } from "./export-sample.ts"
 import { freshSession as fresh, pause, say, script, toolsIn } from "./session-helpers.ts"
 import { importFile, toJsonl } from "./import-file.ts"
@@ -23,6 +23,34 @@ async function changePath(id: string): Promise<void> {
   client.say({ type: "switch", id: "s1", message: page.messages.at(-2)?.id ?? "", version: 1 })
   await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)
 }
+
+describe("what is dropped", () => {
+  test("[RE36] is counted by kind in the response and the progress: late text, second results, calls over the limit", async () => {
+    const id = await freshSession()
+    const [r1, r2] = [
+      { responseId: "r1", timestamp: T(1) },
+      { responseId: "r2", timestamp: T(3) },
+    ]
+    const result = { type: "tool_result", ...r1, callId: "c", ok: true }
+    const calls = Array.from({ length: MAX_IMPORTED_CALLS + 100 }, (_, n) => {
+      return { type: "tool_call", ...r2, callId: `c${n}`, toolName: "t", arguments: "{}" }
+    })
+    const lines = [
+      user({ responseId: "q1", text: "go" }),
+      { type: "tool_call", ...r1, callId: "c", toolName: "t", arguments: "{}" },
+      { ...result, result: "one" },
+      { ...result, result: "another" },
+      answer({ ...r1, text: "Done." }),
+      user({ responseId: "q2", text: "more", timestamp: T(2) }),
+      { type: "text_delta", responseId: "r1", timestamp: T(2), delta: "late" },
+      ...calls,
+      answer({ ...r2, text: "" }),
+    ]
+    const kinds = { call: 100, result: 1, text: 1 }
+    expect(await importFile(id, toJsonl(...lines))).toMatchObject({ ok: true, value: { state: "done", kinds } })
+    expect(await sessionOf(id).importProgress(CLAIMS)).toMatchObject({ value: { state: "done", kinds } })
+  })
+})
 
 describe("our own export", () => {
   test("[RE6] with messages that waited for an earlier answer is imported unchanged, byte for byte", async () => {

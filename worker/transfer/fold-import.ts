@@ -6,6 +6,7 @@
  */
 
 import { type AssembledMessage, createAssembler, type LateEvents } from "../../shared/ingest/assembler.ts"
+import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { interruptPart, type Part } from "../../shared/protocol/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
@@ -18,17 +19,12 @@ export interface FoldingHost extends TranscriptWriterHost {
   readonly staging: StagedRows
 }
 
-export interface FoldResult {
-  /** Number of results and texts that came too late to have an effect. */
-  readonly drift: number
-}
-
 /**
  * Folds the staged rows, one turn at a time (SPEC RE6).
  *
  * Cost: linear, with the memory of one turn and one batch. A file with versions needs a few more bytes per message.
  */
-export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Promise<FoldResult> {
+export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Promise<void> {
   const fold = new Fold(host, staged)
   const yieldIfDue = createYielder(FOLD_YIELD_BATCHES)
   const yieldNow = createYielder(1)
@@ -37,9 +33,8 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
     for (const row of rows) if (fold.addRow(row)) await yieldNow()
     await yieldIfDue()
   }
-  const result = fold.finish()
+  fold.finish()
   await settleWaitingCalls(host)
-  return result
 }
 
 /**
@@ -74,7 +69,8 @@ class Fold {
   #last: Pick<StagedRow, "at" | "n">
   /** Records added since the last stored progress. */
   #pendingRecords = 0
-  #drift = 0
+  /** What was dropped since the last stored progress, by kind. Folding continues from that progress, so it is stored with it. */
+  #lost: KindTotals = {}
 
   constructor(host: FoldingHost, staged: StagedFile) {
     const { store, staging } = host
@@ -108,9 +104,8 @@ class Fold {
   }
 
   /** Commits the last turn. */
-  finish(): FoldResult {
+  finish(): void {
     this.#commit(this.#assembler.end(), { ...this.#last, folded: this.#staged.records })
-    return { drift: this.#drift }
   }
 
   #nextProgress(): FoldingProgress {
@@ -120,8 +115,12 @@ class Fold {
   #commit(assembled: readonly (AssembledMessage | LateEvents)[], progress: FoldingProgress): void {
     const { store, staging } = this.#host
     store.atomically(() => {
-      for (const item of assembled) this.#drift += this.#writer.writeItem(item)
-      if (progress !== this.#progress) staging.setFoldingProgress(progress)
+      const lost = addTotals([this.#lost, ...assembled.map((item) => this.#writer.writeItem(item))])
+      if (progress !== this.#progress) {
+        staging.setFoldingProgress(progress)
+        staging.addKinds(lost)
+      }
+      this.#lost = progress === this.#progress ? lost : {}
     })
     this.#progress = progress
   }

@@ -5,7 +5,7 @@
  */
 
 import { MAX_BAD_LINES } from "../../shared/limits.ts"
-import { addTotals } from "../../shared/ingest/history/kind-counts.ts"
+import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { type Result, succeed } from "../../shared/fault.ts"
 import type { Log } from "../platform/log.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
@@ -130,16 +130,23 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
   }
   // Loaded on demand, because few sessions import a file.
   const { foldStagedFile } = await import("./fold-import.ts")
-  const { drift } = await foldStagedFile(host, state)
-  const done: StagedFile = { ...state, step: "done", messages: staging.countMessages() }
+  await foldStagedFile(host, state)
+  // Folding adds to the kinds of the stored state.
+  const kinds = readKinds(staging)
+  const done: StagedFile = { ...state, step: "done", messages: staging.countMessages(), kinds }
   store.atomically(() => {
     staging.clear()
     staging.setState(done)
     store.setTranscriptHidden(false)
   })
   const { records, skipped, isSealed } = done
-  host.log("import_end", { records, skipped, drift, sealed: isSealed })
+  host.log("import_end", { records, skipped, kinds, sealed: isSealed })
   await host.onFolded(done)
+}
+
+function readKinds(staging: StagedRows): KindTotals {
+  const state = staging.readState()
+  return state?.step === "folding" ? (state.kinds ?? {}) : {}
 }
 
 /** Gives the records at the start of a part that have no time the last time of the part before. Can be repeated. */

@@ -5,6 +5,7 @@
  * order of the file. The rows stay until all of them are folded; one small row stores the progress.
  */
 
+import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { MAX_IMPORTED_PENDING_CALLS } from "../../shared/limits.ts"
 import { findCutIndex } from "../../shared/text/cut-text.ts"
 import { toJsonColumn } from "../store/columns.ts"
@@ -42,19 +43,28 @@ export type StagedRows = ReturnType<typeof createStagedRows>
 type SqlStagedRow = { readonly [K in keyof StagedRow]: StagedRow[K] } & { readonly pieces: number }
 
 export function createStagedRows(sql: SqlExecutor) {
+  const readState = (): ImportState | null => {
+    const text = sql.exec("SELECT import FROM session").toArray()[0]?.["import"]
+    return typeof text === "string" ? (JSON.parse(text) as ImportState) : null
+  }
+  const setState = (state: ImportState | null): void => {
+    sql.exec("UPDATE session SET import = ?", toJsonColumn(state))
+  }
   return {
     ...createRecordWrites(sql),
     ...createRecordReads(sql),
     ...createPartTallies(sql),
     ...createFoldingRows(sql),
 
-    readState(): ImportState | null {
-      const text = sql.exec("SELECT import FROM session").toArray()[0]?.["import"]
-      return typeof text === "string" ? (JSON.parse(text) as ImportState) : null
-    },
+    readState,
 
-    setState(state: ImportState | null): void {
-      sql.exec("UPDATE session SET import = ?", toJsonColumn(state))
+    setState,
+
+    /** Adds what was dropped while folding to the kinds of the stored state. */
+    addKinds(lost: KindTotals): void {
+      const state = readState()
+      if (state?.step !== "folding" || Object.keys(lost).length === 0) return
+      setState({ ...state, kinds: addTotals([state.kinds ?? {}, lost]) })
     },
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import type { AssembledMessage, LateEvents } from "../../shared/ingest/assembler.ts"
+import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-counts.ts"
 import { MAX_ID_CHARS, MAX_RECORD_POS } from "../../shared/limits.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
@@ -50,13 +51,17 @@ export class TranscriptWriter {
     this.#tipPos = this.#newestPos === 0 ? null : this.#newestPos
   }
 
-  /** Writes one item. Returns the number of its events that came too late to have an effect. */
-  writeItem(item: AssembledMessage | LateEvents): number {
-    if (item.kind === "late") return this.#applyLateEvents(item) + item.lost
+  /** Writes one item. Returns what was dropped with it, by kind. */
+  writeItem(item: AssembledMessage | LateEvents): KindTotals {
+    if (item.kind === "late") {
+      const results = this.#applyLateEvents(item)
+      return results === 0 ? item.lost : addTotals([item.lost, { result: results }])
+    }
     this.#insertMessage(item)
     return item.lost
   }
 
+  /** Returns the number of results that came too late to have an effect. */
   #applyLateEvents({ id, events, at }: LateEvents): number {
     const { store, readSeq } = this.#host
     if (events.length === 0 || this.#lateResults >= MAX_IMPORTED_LATE_RESULTS) return events.length

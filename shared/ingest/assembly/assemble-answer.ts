@@ -9,10 +9,12 @@ import type { AgentTag, TurnEvent } from "../../protocol/event.ts"
 import { MAX_SUMMARY_CHARS } from "../../limits.ts"
 import { createMessage, isDeferred, isSettled, listCalls, type Message } from "../../protocol/message.ts"
 import { foldAt } from "../../protocol/part-times.ts"
+import { toCanonicalJson } from "../../json.ts"
 import { boundText } from "../call-events.ts"
 import { createAnswerBudget } from "./answer-budget.ts"
 import { createIntake } from "../intake.ts"
-import type { AnswerEvent, EndRecord, OpenAnswer } from "./open-answer.ts"
+import { KindCounts, type KindTotals } from "../history/kind-counts.ts"
+import { type AnswerEvent, completeFromEnd, type EndRecord, isEmptyResult, type OpenAnswer } from "./open-answer.ts"
 import { readEventTime } from "./record-time.ts"
 import { toPublicId } from "../public-id.ts"
 import { withGrants } from "./record-trust.ts"
@@ -25,8 +27,8 @@ export interface AssembledMessage {
   /** Undefined if the file does not name a parent. */
   readonly parent: number | null | undefined
   readonly tip: number | null
-  /** Number of events that changed nothing: over budget, or a second result for a call. */
-  readonly lost: number
+  /** What was dropped, by kind: events over budget, texts that do not fit, and different second results of calls. */
+  readonly lost: KindTotals
 }
 
 interface RecordPlacement {
@@ -54,6 +56,7 @@ export function createAgentTag(
 /** Folds the events of an answer. Cost: linear in the number of events. */
 export function assembleAnswer(answer: OpenAnswer): AssembledMessage {
   const { endRecord } = answer
+  completeFromEnd(answer)
   const intake = createIntake()
   const { message: folded, lost } = foldEvents(createEmptyAnswer(answer), answer, intake.cleanEvent)
   const { status, reason } = resolveEnd(folded, endRecord, answer.isCancelled)
@@ -84,53 +87,81 @@ function foldEvents(
   empty: Message,
   answer: OpenAnswer,
   cleanEvent: (event: TurnEvent) => TurnEvent[],
-): { readonly message: Message; readonly lost: number } {
-  const isWithinBudget = createAnswerBudget()
+): { readonly message: Message; readonly lost: KindTotals } {
+  const findLoss = createAnswerBudget()
+  const lost = new KindCounts()
+  if (answer.lostTexts > 0) lost.addKnown("text", answer.lostTexts)
   let message = empty
-  let lost = 0
-  for (const { at, ...event } of joinOutputs(completeEvents(answer))) {
+  for (const { at, ...event } of joinDeltas(completeEvents(answer))) {
     if (event.type === "granted") {
       message = withGrants(message, event.grants)
       continue
     }
-    if (!isWithinBudget(message, event)) {
-      lost += 1
+    const loss = findLoss(message, event)
+    if (loss !== null) {
+      if (loss !== "dropped_call") lost.addKnown(loss)
       continue
     }
     for (const clean of cleanEvent(event)) {
       const next = foldAt(message, clean, at)
-      if (clean.type === "tool_result" && next === message) lost += 1
+      if (next === message) countUnused(lost, message, clean)
       message = next
     }
   }
-  return { message, lost }
+  return { message, lost: lost.toTotals() }
+}
+
+/** Counts an event that changed nothing, unless it repeats what is shown. */
+function countUnused(lost: KindCounts, message: Message, event: TurnEvent): void {
+  if (event.type === "tool_output_delta" && event.delta !== "") lost.addKnown("output")
+  if (event.type !== "tool_result" || isEmptyResult(event)) return
+  const { status, result, error } = event
+  const call = listCalls(message).find(({ call_id }) => call_id === event.call_id)
+  const isRepeated =
+    call?.status === status && call.result === result && toCanonicalJson(call.error) === toCanonicalJson(error)
+  if (!isRepeated) lost.addKnown("result")
 }
 
 /** An event and the time of its record. */
 type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: string | undefined }
 
-/** Joins adjacent pieces of a call's output, because folding one costs as much as folding all. */
-function joinOutputs(events: readonly FoldedEvent[]): FoldedEvent[] {
+/** Maximum size of joined text, in UTF-16 code units. What is beyond MAX_IMPORTED_TEXT_CHARS is dropped in pieces of this size. */
+const MAX_JOINED_TEXT_CHARS = 4_096
+
+/**
+ * Joins adjacent pieces of text, of thinking and of a call's output, because folding one costs as much as folding all. The
+ * time of the first piece counts: a part begins with it, and ends with the event after its last piece.
+ */
+function joinDeltas(events: readonly FoldedEvent[]): FoldedEvent[] {
   const joined: FoldedEvent[] = []
   for (const event of events) {
     const last = joined.at(-1)
-    const isNext = event.type === "tool_output_delta" && last?.type === event.type && last.call_id === event.call_id
-    if (isNext) joined[joined.length - 1] = { ...last, delta: last.delta + event.delta }
-    else joined.push(event)
+    const delta = last === undefined ? null : joinDelta(last, event)
+    if (delta === null) joined.push(event)
+    else joined[joined.length - 1] = delta
   }
   return joined
 }
 
+/** Both events as one; null if they can't be joined. */
+function joinDelta(last: FoldedEvent, event: FoldedEvent): FoldedEvent | null {
+  if (event.type === "tool_output_delta") {
+    const isNext = last.type === event.type && last.call_id === event.call_id
+    return isNext ? { ...last, delta: last.delta + event.delta } : null
+  }
+  if ((event.type !== "text_delta" && event.type !== "thinking_delta") || last.type !== event.type) return null
+  const delta = last.delta + event.delta
+  return delta.length > MAX_JOINED_TEXT_CHARS ? null : { ...last, delta }
+}
+
 /**
- * Adds the texts of the answer's end as far as they were not streamed: thinking first, the text where the end was reported,
- * and lost text after the last delta. A spoken answer without a text gets a label (SPEC IR4).
+ * Adds the texts of the answer's end if none was streamed: thinking first, and the text where the end was reported. A spoken
+ * answer without a text gets a label (SPEC IR4).
  */
 function completeEvents(answer: OpenAnswer): FoldedEvent[] {
   const { streamed, endRecord, times } = answer
   const { text = "", thinkingText = "" } = endRecord ?? {}
-  const isTextStreamed = streamed.hasText("text")
-  const unstreamed = isTextStreamed ? "" : text === "" ? describeRecording(endRecord) : text
-  const rest = isTextStreamed && text !== "" ? (streamed.findRestOfResponse("text", text) ?? "") : ""
+  const unstreamed = streamed.hasText("text") ? "" : text === "" ? describeRecording(endRecord) : text
   return [
     ...(streamed.hasText("thinking") ? [] : createTextEvents("thinking", thinkingText, times[0])),
     ...answer.events.flatMap((event, i): FoldedEvent[] => {
@@ -142,7 +173,6 @@ function completeEvents(answer: OpenAnswer): FoldedEvent[] {
         { type: "tool_call_start", call_id: event.call_id, channel: "user", ordinal: null, at },
       ]
     }),
-    ...createTextEvents("text", rest, times.at(-1)),
   ]
 }
 

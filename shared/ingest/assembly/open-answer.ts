@@ -7,6 +7,7 @@
  */
 
 import type { TurnEvent } from "../../protocol/event.ts"
+import { MAX_IMPORTED_CALLS } from "../../limits.ts"
 import { fillCall, type Grants, UNNAMED_TOOL } from "../../protocol/message.ts"
 import type { StreamRecord } from "../../protocol/record.ts"
 import {
@@ -36,6 +37,9 @@ export type AnswerEvent =
 
 export type EndRecord = Extract<StreamRecord, { type: "assistant_message" }>
 
+/** Maximum number of remembered questions of an answer: a call that is kept names up to three. */
+const MAX_OPEN_QUESTIONS = 3 * MAX_IMPORTED_CALLS
+
 export interface OpenAnswer {
   readonly id: string
   /** Whether a record named the id. Until then the first record with an id continues this answer. */
@@ -51,11 +55,14 @@ export interface OpenAnswer {
   readonly startedCalls: Set<string>
   /** Calls of turn records, which have no start, whose results cue a card. Only a call that was started for the user does. */
   readonly unstartedCards: Set<string>
-  /** The calls whose final result arrives with a callback, by the ids of their questions. */
+  /** The calls whose final result arrives with a callback, by the ids of their questions. At most MAX_OPEN_QUESTIONS. */
   readonly callsByQuestion: Map<string, string>
+  readonly waitingCalls: Set<string>
   readonly streamed: StreamedText
   /** Whether the file is verified. Assets and grants of other files are dropped. */
   readonly isVerified: boolean
+  /** Number of whole texts that have more than the streamed one and do not fit it. */
+  lostTexts: number
   step: number
   /** Whether the records name the channels of their calls, as Cuecard's exports do. */
   isOwnFormat: boolean
@@ -77,7 +84,9 @@ export function createOpenAnswer(
     startedCalls: new Set(),
     unstartedCards: new Set(),
     callsByQuestion: new Map(),
+    waitingCalls: new Set(),
     streamed: new StreamedText(),
+    lostTexts: 0,
     step: 0,
     isOwnFormat: false,
     endRecord: null,
@@ -139,6 +148,10 @@ function addEvent({ events, streamed }: OpenAnswer, event: TurnEvent): void {
   streamed.addEvent(event)
 }
 
+function isTurnEvent(event: AnswerEvent): event is TurnEvent {
+  return event.type !== "unstreamed" && event.type !== "granted"
+}
+
 function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type: "text_done" }>): void {
   completeText(answer, "text", record.text)
   if (record.grants !== undefined && answer.isVerified) answer.events.push({ type: "granted", grants: record.grants })
@@ -149,18 +162,72 @@ function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type:
 /** Adds what a whole text has in addition to the streamed one (SPEC IR3). */
 function completeText(answer: OpenAnswer, kind: TextKind, whole: string | undefined): void {
   if (whole === undefined || whole === "") return
-  const { streamed } = answer
-  const isPart = streamed.findRestOfPart(kind, whole) === ""
-  const rest =
-    streamed.findRestOfResponse(kind, whole) ??
-    (isPart ? "" : fillStreamedText(answer, kind, whole)) ??
-    streamed.findRest(kind, whole)
+  const rest = findMissingText(answer, kind, whole, false)
   if (rest !== "") addEvent(answer, { type: `${kind}_delta`, delta: rest })
+}
+
+/**
+ * Completes streamed texts by those of the answer's end (SPEC IR3). Missing thinking continues the last one, because text
+ * may have followed it; missing text is the end of the answer.
+ */
+export function completeFromEnd(answer: OpenAnswer): void {
+  const { events, times, streamed, endRecord } = answer
+  for (const kind of ["thinking", "text"] as const) {
+    const whole = (kind === "text" ? endRecord?.text : endRecord?.thinkingText) ?? ""
+    const rest = whole !== "" && streamed.hasText(kind) ? findMissingText(answer, kind, whole, true) : ""
+    const at = kind === "text" ? -1 : events.findLastIndex(({ type }) => type === "thinking_delta")
+    const last = events[at]
+    if (last?.type === "thinking_delta") events[at] = { ...last, delta: last.delta + rest }
+    else if (rest !== "") addEvent(answer, { type: `${kind}_delta`, delta: rest })
+  }
+  while (times.length < events.length) times.push(times.at(-1))
+}
+
+/**
+ * What a whole text adds at the end of the answer, after lost text was put in its place. A text that does not fit is another
+ * version of the open part, or at the end of the answer of the last one; if it has more than that, it counts as lost.
+ */
+function findMissingText(answer: OpenAnswer, kind: TextKind, whole: string, isEnd: boolean): string {
+  const { streamed } = answer
+  const restOfPart = streamed.findRestOfPart(kind, whole)
+  const known = streamed.findRestOfResponse(kind, whole) ?? (restOfPart === "" ? "" : null)
+  if (known !== null) return known
+  const canFill = streamed.canFillGaps(kind)
+  const filled = canFill ? fillStreamedText(answer, kind, whole) : null
+  if (filled !== null) return filled
+  if (!isEnd && !streamed.isOpen(kind)) return whole
+  if (restOfPart !== null) return restOfPart
+  const isReplaced = canFill && replaceLastPart(answer, kind, whole)
+  if (!isReplaced && whole.trim().length > streamed.readLastPart(kind).trim().length) answer.lostTexts += 1
+  return ""
+}
+
+/** Replaces the last part by its whole text if the deltas are pieces of it, in this order. Returns whether they are. */
+function replaceLastPart({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): boolean {
+  const text = streamed.findTextOfLastPart(kind, whole)
+  if (text === null) return false
+  const deltas: { readonly at: number; readonly delta: string }[] = []
+  let unitsLeft = streamed.readLastPart(kind).length
+  for (let at = events.length - 1; at >= 0 && unitsLeft > 0; at -= 1) {
+    const event = events[at]
+    if (event?.type !== `${kind}_delta` || !("delta" in event)) continue
+    deltas.push({ at, delta: event.delta.trim() })
+    unitsLeft -= event.delta.length
+  }
+  deltas.reverse()
+  let from = 0
+  for (const { delta } of deltas) {
+    const found = text.indexOf(delta, from)
+    if (found < 0) return false
+    from = found + delta.length
+  }
+  for (const [i, { at }] of deltas.entries()) events[at] = { type: `${kind}_delta`, delta: i === 0 ? text : "" }
+  streamed.restart(events.filter(isTurnEvent))
+  return true
 }
 
 /** Puts text that was lost between the deltas in its place. Returns the text after the last delta; null if it does not fit. */
 function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): string | null {
-  if (!streamed.canFillGaps(kind)) return null
   const places: number[] = []
   const deltas: string[] = []
   for (const [at, event] of events.entries()) {
@@ -171,6 +238,7 @@ function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whol
   const filled = fillGaps(deltas, whole)
   if (filled === null) return null
   for (const [i, at] of places.entries()) events[at] = { type: `${kind}_delta`, delta: filled.deltas[i] ?? "" }
+  streamed.restart(events.filter(isTurnEvent))
   return filled.rest
 }
 
@@ -219,22 +287,28 @@ function applyResult(answer: OpenAnswer, record: Extract<StreamRecord, { type: "
     return
   }
   answer.resultPlaces.set(call_id, answer.events.length)
-  if (event.status === "waiting")
-    for (const id of listQuestionIds(record.result)) answer.callsByQuestion.set(id, call_id)
+  if (event.status === "waiting") addQuestions(answer, call_id, listQuestionIds(record.result))
   addEvent(answer, event)
+}
+
+function addQuestions({ callsByQuestion, waitingCalls }: OpenAnswer, call_id: string, ids: readonly string[]): void {
+  for (const id of ids) {
+    if (callsByQuestion.size >= MAX_OPEN_QUESTIONS) return
+    callsByQuestion.set(id, call_id)
+    waitingCalls.add(call_id)
+  }
 }
 
 /** Adds the final result of the call that asked one of these questions. Returns the call, or null if there is none. */
 export function fillOpenCall(answer: OpenAnswer, questionIds: readonly string[], result: string): string | null {
   const asked = questionIds.map((id) => answer.callsByQuestion.get(id)).find((call_id) => call_id !== undefined)
-  const waiting = new Set(answer.callsByQuestion.values())
-  const call_id = asked ?? questionIds.find((id) => waiting.has(id))
+  const call_id = asked ?? questionIds.find((id) => answer.waitingCalls.has(id))
   if (call_id === undefined) return null
   addEvent(answer, createResultEvent(call_id, "ok", result, null, null))
   return call_id
 }
 
-function isEmptyResult({ status, result, error }: Extract<TurnEvent, { type: "tool_result" }>): boolean {
+export function isEmptyResult({ status, result, error }: Extract<TurnEvent, { type: "tool_result" }>): boolean {
   return status === "ok" && (result === null || result === "") && error === null
 }
 

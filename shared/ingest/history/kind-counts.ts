@@ -28,6 +28,21 @@ export type KnownKind =
   | "subagent"
   /** Tool calls and results beyond those that an answer can have. */
   | "call"
+  | LostKind
+
+/** What is dropped while messages are assembled: beyond the limits of an answer, or after its end (SPEC RE36). */
+export type LostKind =
+  /** Pieces of text and thinking, and whole texts that do not fit the streamed one. */
+  | "text"
+  | "call"
+  /** Results after the one that is shown. */
+  | "result"
+  /** Pieces of a call's output. */
+  | "output"
+  /** Starts and approvals of calls. */
+  | "start"
+  /** Attachments. */
+  | "file"
 
 /** Number of occurrences by kind. */
 export type KindTotals = Readonly<Record<string, number>>
