@@ -39,9 +39,10 @@ const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
 const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
 
 export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
+export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
+
 /** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
 const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
-export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
