@@ -243,7 +243,7 @@ describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
     await page.waitForSelector(".calls > button[aria-expanded=true]:has-text('Running')", SOON)
     await settled(page)
     const head = await page.waitForSelector(".calls > button[aria-expanded=false]", SOON)
-    expect(await head.textContent()).toMatch(/3 tool calls[\s\S]*Failed/)
+    expect(await head.textContent()).toMatch(/3 tool calls · 1 failed[\s\S]*Done/)
     expect(await page.isVisible("[data-segment=tool]")).toBe(false)
     const live = await transcriptOf(page)
     await page.reload()
