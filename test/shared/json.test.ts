@@ -118,7 +118,7 @@ describe("printed JSON", () => {
       fc.property(
         fc.jsonValue(),
         fc.integer({ min: 1, max: 60 }),
-        fc.integer({ min: 1, max: 3_000 }),
+        fc.integer({ min: 1, max: 600 }),
         (inner, levels, n) => {
           let value: unknown = Array.from({ length: n }, () => inner)
           for (let i = 0; i < levels; i++) value = { a: value }
