@@ -6,6 +6,7 @@
  * draft becomes empty. Loaded once the user is known. Source: SPEC PG77.
  */
 
+import { cutText } from "../../shared/text/cut-text.ts"
 import { effect } from "@preact/signals"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { parseJson } from "../../shared/json.ts"
@@ -146,7 +147,7 @@ interface DraftContent extends MessageExtras {
 
 /** Null if there is nothing to store. Subscribes to the whole draft. */
 function readContent({ draft, hasFiles }: WatchedDraft): DraftContent | null {
-  const text = draft.text.value.slice(0, MAX_TEXT_CHARS)
+  const text = cutText(draft.text.value, MAX_TEXT_CHARS)
   const uploaded = draft.attachments.listUploaded()
   const extras = pickExtras({ reply_to: draft.replyTo.value, attachments: hasFiles ? uploaded : [] })
   return text === "" && Object.keys(extras).length === 0 ? null : { text, ...extras }

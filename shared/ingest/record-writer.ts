@@ -5,6 +5,8 @@
  * The answer ends when the program ends, because some programs continue after an event that looks like the end. Pure.
  */
 
+import { cutText } from "../text/cut-text.ts"
+import { isJsonObject } from "../json.ts"
 import { type TurnFault, turnFaultToText } from "../fault.ts"
 import { parseJsonToDepth } from "../json-depth.ts"
 import { MAX_ARGS_CHARS, MAX_RECORD_BYTES, MAX_RESULT_BYTES } from "../limits.ts"
@@ -39,16 +41,12 @@ const MAX_ESCAPED_BYTES = MAX_RECORD_BYTES - 16 * 1024
 /** Longest delta of one record, in UTF-16 code units. */
 const MAX_DELTA_CHARS = 16 * 1024
 
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
-
 export function toFields(value: unknown): Fields {
-  return isFields(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }
 
 export function toFieldsList(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter(isFields) : []
+  return Array.isArray(value) ? value.filter(isJsonObject) : []
 }
 
 export function toText(value: unknown): string {
@@ -116,12 +114,12 @@ export class RecordWriter {
     if (this.#calls.has(callId)) return
     this.#calls.set(callId, toolName)
     const text = typeof args === "string" ? args : (JSON.stringify(args ?? {}) ?? "{}")
-    this.#write({ type: "tool_call_start", callId, toolName, arguments: text.slice(0, MAX_ARGS_CHARS) })
+    this.#write({ type: "tool_call_start", callId, toolName, arguments: cutText(text, MAX_ARGS_CHARS) })
   }
 
   /** States a call again, with what was not known before. */
   fillCall(callId: string, toolName: string, args: string): void {
-    this.#write({ type: "tool_call", callId, toolName, arguments: args.slice(0, MAX_ARGS_CHARS) })
+    this.#write({ type: "tool_call", callId, toolName, arguments: cutText(args, MAX_ARGS_CHARS) })
   }
 
   writeOutput(callId: string, delta: string): void {
@@ -225,7 +223,7 @@ export function createMapper(writer: RecordWriter, onEvent: (event: Fields) => v
     mapLine(line) {
       if (line.trim() === "") return []
       const event = parseJsonToDepth(line)
-      if (isFields(event)) return mapEvent(event)
+      if (isJsonObject(event)) return mapEvent(event)
       writer.countUnknown("not JSON")
       return writer.drainRecords()
     },

@@ -4,11 +4,12 @@
  * No block disappears: what is not known is shown with its type (SPEC IH7). Pure.
  */
 
-import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { isJsonObject } from "../../json.ts"
+import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { formatCitations, formatLink } from "./citation.ts"
 import { KindCounts } from "./kind-counts.ts"
 import { findPublicUrl, formatLabel, formatMediaLabel, getMediaKind } from "./media-label.ts"
-import { printReadableJson } from "./print-json.ts"
+import { valueToReadableJson } from "./value-to-json.ts"
 
 /** Deepest list of blocks inside a block that is read. Anything deeper is shown as JSON. */
 const MAX_BLOCK_DEPTH = 8
@@ -43,7 +44,7 @@ export function toBlock(entry: unknown): Fields {
 /** The text of a block. Empty only if the block is. */
 export function blockToText(kinds: KindCounts, block: Fields, format: TextFormat = "markdown", depth = 0): string {
   const type = getBlockType(block)
-  if (depth > MAX_BLOCK_DEPTH) return printReadableJson(block, MAX_UNKNOWN_CHARS)
+  if (depth > MAX_BLOCK_DEPTH) return valueToReadableJson(block, MAX_UNKNOWN_CHARS)
   if (isTextBlock(block)) return contentToParagraphs(kinds, block["text"], format, depth + 1) + formatCitations(block)
   if (CANVAS_TYPES.has(type)) return canvasToText(kinds, block, format)
   const kind = getMediaKind(type)
@@ -78,7 +79,7 @@ export function contentToParagraphs(
   depth = 0,
 ): string {
   if (typeof content === "string" || typeof content === "number") return String(content)
-  if (isFields(content)) return blockToText(kinds, content, format, depth)
+  if (isJsonObject(content)) return blockToText(kinds, content, format, depth)
   if (!Array.isArray(content)) return ""
   return content
     .map((block: unknown) => blockToText(kinds, toBlock(block), format, depth))
@@ -157,7 +158,7 @@ function unknownToText(kinds: KindCounts, block: Fields, type: string, format: T
   const text = toText(block["text"]) || toText(block["content"])
   if (text !== "") return `${label}\n\n${text}`
   const { type: _, ...fields } = block
-  const json = printReadableJson(fields, MAX_UNKNOWN_CHARS)
+  const json = valueToReadableJson(fields, MAX_UNKNOWN_CHARS)
   return toFieldsList([fields]).length === 0 || json === "{}"
     ? label
     : `${label}\n\n${formatCode(json, "json", format)}`

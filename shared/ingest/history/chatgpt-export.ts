@@ -4,13 +4,13 @@
  * `mapping` is a tree of nodes; the branch that ends at `current_node` is the conversation. Pure.
  */
 
-import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
-import { parseJson } from "../../json.ts"
+import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { isJsonObject, parseJson } from "../../json.ts"
 import { canvasToText, contentToParagraphs, getBlockType, type TextFormat } from "./block-text.ts"
 import { formatLink } from "./citation.ts"
 import type { Branch, HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
-import { printJson } from "./print-json.ts"
+import { valueToJson } from "./value-to-json.ts"
 
 /** References of a message that are shown. The marks of any others are removed. */
 const MAX_REFERENCES = 200
@@ -19,7 +19,7 @@ const MAX_REFERENCES = 200
 const MARK = /( ?)(\ue200[^\ue200\ue201]*\ue201)/g
 
 export function isChatGptConversation(value: unknown): value is Fields {
-  return isFields(value) && isFields(value["mapping"])
+  return isJsonObject(value) && isJsonObject(value["mapping"])
 }
 
 /** The messages of the current branch, in order. Cost: linear in the file. */
@@ -31,10 +31,10 @@ export function listBranch({ mapping, current_node }: Fields): Branch {
   while (Object.hasOwn(nodes, id) && !visited.has(id)) {
     visited.add(id)
     const node = toFields(nodes[id])
-    if (isFields(node["message"])) branch.push(node["message"])
+    if (isJsonObject(node["message"])) branch.push(node["message"])
     id = toText(node["parent"])
   }
-  const total = Object.values(nodes).filter((node) => isFields(toFields(node)["message"])).length
+  const total = Object.values(nodes).filter((node) => isJsonObject(toFields(node)["message"])).length
   return { messages: branch.reverse(), others: total - branch.length }
 }
 
@@ -87,7 +87,8 @@ function readText(writer: HistoryWriter, content: Fields, format: TextFormat): s
 function readPart(part: unknown): unknown {
   const fields = toFields(part)
   const audio = toFields(fields["audio_asset_pointer"])
-  return getBlockType(fields) === "real_time_user_audio_video_asset_pointer" && isFields(fields["audio_asset_pointer"])
+  return getBlockType(fields) === "real_time_user_audio_video_asset_pointer" &&
+    isJsonObject(fields["audio_asset_pointer"])
     ? { ...audio, type: "audio" }
     : part
 }
@@ -118,7 +119,7 @@ function formatThought(thought: unknown): string {
 function writeCall(writer: HistoryWriter, recipient: string, content: Fields): void {
   const args = readText(writer, content, "plain")
   const canvas = recipient === "canmore.create_textdoc" ? parseJson(args) : null
-  if (!isFields(canvas)) return writer.writeCall("", recipient, args === "" ? "{}" : toArgs(args))
+  if (!isJsonObject(canvas)) return writer.writeCall("", recipient, args === "" ? "{}" : toArgs(args))
   const { content: text, type, ...head } = canvas
   writer.writeCall("", recipient, { ...head, type })
   const language = toText(type).replace(/^(?:code\/|document$)/, "")
@@ -127,7 +128,7 @@ function writeCall(writer: HistoryWriter, recipient: string, content: Fields): v
 
 /** Code for an interpreter is not JSON. */
 function toArgs(text: string): string {
-  return isFields(parseJson(text)) ? text : printJson({ input: text })
+  return isJsonObject(parseJson(text)) ? text : valueToJson({ input: text })
 }
 
 function writeToolMessage(writer: HistoryWriter, message: Fields, content: Fields): void {

@@ -4,7 +4,8 @@
  * `chat_messages` has the messages in order, each with content blocks like those of the API. Pure.
  */
 
-import { type Fields, isFields, toFieldsList, toText } from "../record-writer.ts"
+import { isJsonObject } from "../../json.ts"
+import { type Fields, toFieldsList, toText } from "../record-writer.ts"
 import { canvasToText } from "./block-text.ts"
 import { isResultBlock, writeBlocks } from "./answer-blocks.ts"
 import type { Branch, HistoryWriter } from "./history-writer.ts"
@@ -12,7 +13,7 @@ import { readResult } from "./result-content.ts"
 import { writeRoleMessage } from "./role-message.ts"
 
 export function isClaudeAiConversation(value: unknown): value is Fields {
-  return isFields(value) && Array.isArray(value["chat_messages"])
+  return isJsonObject(value) && Array.isArray(value["chat_messages"])
 }
 
 /** The messages of the current branch. Exports without branches have none of the fields that describe them. */
@@ -52,8 +53,8 @@ function writeBlock(writer: HistoryWriter, block: Fields, fallbackId: string): v
 /** An artifact is shown as its text, and its call without it. */
 function writeCall(writer: HistoryWriter, block: Fields, callId: string): void {
   const { name, input } = block
-  const text = isFields(input) && name === "artifacts" ? toText(input["content"]) : ""
-  if (!isFields(input) || text === "") return writer.writeCall(callId, toText(name) || "tool", input)
+  const text = isJsonObject(input) && name === "artifacts" ? toText(input["content"]) : ""
+  if (!isJsonObject(input) || text === "") return writer.writeCall(callId, toText(name) || "tool", input)
   const { content: _, ...head } = input
   writer.writeCall(callId, "artifacts", head)
   writer.writePart("text", canvasToText(writer.kinds, input))

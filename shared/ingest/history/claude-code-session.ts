@@ -5,7 +5,8 @@
  * details beside them (`toolUseResult`, `tool_use_result`). Pure.
  */
 
-import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { isJsonObject } from "../../json.ts"
+import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import type { HistoryWriter } from "./history-writer.ts"
 import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 
@@ -42,10 +43,10 @@ const TITLE_LINES: ReadonlySet<string> = new Set(["summary", "ai-title", "custom
 const INTERRUPTION = /^\[Request interrupted by user(?: for tool use)?\]\s*$/
 
 export function isClaudeCodeLine(value: unknown): value is Fields {
-  if (!isFields(value)) return false
+  if (!isJsonObject(value)) return false
   const type = toText(value["type"])
-  if (type === "user" || type === "assistant") return isFields(value["message"])
-  if (type === "attachment") return isFields(value["attachment"])
+  if (type === "user" || type === "assistant") return isJsonObject(value["message"])
+  if (type === "attachment") return isJsonObject(value["attachment"])
   if (type === "result" || type === "system") return typeof value["subtype"] === "string"
   return PROGRAM_LINES.has(type)
 }

@@ -5,8 +5,9 @@
  * conversation; its `event_msg` lines repeat it for the terminal. Pure.
  */
 
+import { isJsonObject } from "../../json.ts"
 import { createCodexMapper } from "../codex-stream.ts"
-import { type Fields, isFields, type Mapper, toFields, toText } from "../record-writer.ts"
+import { type Fields, type Mapper, toFields, toText } from "../record-writer.ts"
 import { toBlock } from "./block-text.ts"
 import type { HistoryWriter } from "./history-writer.ts"
 import { isResponseItem, type ResponseItemWriter } from "./response-item.ts"
@@ -27,11 +28,11 @@ const INJECTED =
   /^(?:# AGENTS\.md instructions[^\n]*\s+)?<(environment_context|user_instructions|INSTRUCTIONS|permissions instructions|collaboration_mode|skills?_instructions|skill|turn_aborted|subagent_notification|user_shell_command|personality_spec|model_switch|apps_instructions|plugins_instructions)\b/
 
 export function isRolloutLine(value: unknown): value is Fields {
-  return isFields(value) && ROLLOUT_LINES.has(toText(value["type"])) && isFields(value["payload"])
+  return isJsonObject(value) && ROLLOUT_LINES.has(toText(value["type"])) && isJsonObject(value["payload"])
 }
 
 export function isExecEvent(value: unknown): value is Fields {
-  return isFields(value) && EXEC_EVENT.test(toText(value["type"]))
+  return isJsonObject(value) && EXEC_EVENT.test(toText(value["type"]))
 }
 
 /** Writes a line of a rollout. */

@@ -6,10 +6,12 @@
  * or one part of it. Pure.
  */
 
+import { cutText } from "../../text/cut-text.ts"
+import { isJsonObject } from "../../json.ts"
 import { MAX_TITLE_CHARS } from "../../limits.ts"
 import { replaceLoneSurrogates } from "../../text/characters.ts"
 import type { StreamRecord } from "../../protocol/record.ts"
-import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { blockToText } from "./block-text.ts"
 import { isChatGptConversation, listBranch, writeChatGptMessage } from "./chatgpt-export.ts"
 import { isClaudeAiConversation, listChatMessages, writeChatMessage } from "./claude-ai-export.ts"
@@ -48,7 +50,7 @@ export function createHistoryReader(formatTime: FormatTime, isFirstPart = true):
 
 /** The conversations in a data export of ChatGPT or Claude.ai. Empty if the value is not such an export. */
 export function listConversations(value: unknown): readonly Fields[] {
-  const list = isFields(value) ? value["conversations"] : value
+  const list = isJsonObject(value) ? value["conversations"] : value
   return Array.isArray(list) ? list.filter(isConversation) : []
 }
 
@@ -82,7 +84,7 @@ class FileReader implements HistoryReader {
 
   readTitle(): string {
     const title = this.#writer.title.replace(/\s+/g, " ").trim()
-    return replaceLoneSurrogates(title.slice(0, MAX_TITLE_CHARS))
+    return replaceLoneSurrogates(cutText(title, MAX_TITLE_CHARS))
   }
 
   countKinds(): KindTotals {
@@ -91,7 +93,7 @@ class FileReader implements HistoryReader {
 
   /** False if the value is not of another system's history. */
   #write(value: unknown, name: string): boolean {
-    if (!isFields(value)) return false
+    if (!isJsonObject(value)) return false
     return this.#writeDocument(value, name) || this.#writeLine(value, name)
   }
 

@@ -13,7 +13,7 @@ import { type CallError, type Fields, type Kind, type Outcome, RecordWriter } fr
 import { MAX_ID_CHARS, MAX_IMPORTED_CALLS } from "../../limits.ts"
 import { toPublicCallId, toPublicId } from "../public-id.ts"
 import { KindCounts } from "./kind-counts.ts"
-import { printJson } from "./print-json.ts"
+import { valueToJson } from "./value-to-json.ts"
 
 /** A tool result as a history states it. */
 export interface HistoryResult {
@@ -127,7 +127,7 @@ export class HistoryWriter {
   writeCall(callId: string, toolName: string, args: unknown): void {
     const answer = this.#openAnswer("")
     const known = answer.publicIds.get(callId)
-    const json = typeof args === "string" ? args : printJson(args ?? {})
+    const json = typeof args === "string" ? args : valueToJson(args ?? {})
     this.#rememberName(callId, toolName)
     // The same call again, without a result between, is the same call. So is the call of a result that came before it.
     if (callId !== "" && known !== undefined && (answer.openCalls.has(known) || answer.orphans.delete(known))) {

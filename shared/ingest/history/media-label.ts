@@ -4,8 +4,9 @@
  * Nothing is fetched, and no bytes are imported (SPEC RE27). Pure.
  */
 
+import { isJsonObject } from "../../json.ts"
 import { checkPublicUrl } from "../../text/public-url.ts"
-import { type Fields, isFields, toText } from "../record-writer.ts"
+import { type Fields, toText } from "../record-writer.ts"
 
 export type MediaKind = "image" | "audio" | "video" | "file"
 
@@ -45,7 +46,7 @@ export function getMediaKind(type: string): MediaKind | null {
 
 export function formatMediaLabel(kind: MediaKind, block: Fields): string {
   const places = [...PLACES.map((place) => block[place]), block]
-  const objects = places.filter(isFields)
+  const objects = places.filter(isJsonObject)
   const name = findText(objects, NAME_FIELDS)
   const urls = [...places, ...objects.flatMap((object) => URL_FIELDS.map((field) => object[field]))]
   const url = urls.map((candidate) => findPublicUrl(candidate)).find((found) => found !== null)

@@ -5,7 +5,8 @@
  * message, and other events that repeat it. Pure.
  */
 
-import { type Fields, isFields, toFields, toText } from "../record-writer.ts"
+import { isJsonObject } from "../../json.ts"
+import { type Fields, toFields, toText } from "../record-writer.ts"
 import type { HistoryWriter } from "./history-writer.ts"
 import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 
@@ -46,7 +47,7 @@ const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
 const SUMMARY_LINES: ReadonlySet<string> = new Set(["compaction", "branch_summary"])
 
 export function isPiLine(value: unknown): value is Fields {
-  if (!isFields(value)) return false
+  if (!isJsonObject(value)) return false
   const type = toText(value["type"])
   if (type === "message" || type === "message_end") return isRoleMessage(value["message"])
   if (type === "custom_message") return typeof value["customType"] === "string"

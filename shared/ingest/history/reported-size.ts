@@ -5,9 +5,9 @@
  * carry `truncated`, `totalLines`, `totalBytes` or `hasMore` themselves (SPEC IH8). Pure.
  */
 
-import { parseJson } from "../../json.ts"
+import { isJsonObject, parseJson } from "../../json.ts"
 import type { TextSize } from "../../truncate.ts"
-import { type Fields, isFields, toFields } from "../record-writer.ts"
+import { type Fields, toFields } from "../record-writer.ts"
 
 /** Longest result that is parsed to look for these fields, in UTF-16 code units. */
 const MAX_PARSED_CHARS = 256 * 1024
@@ -26,7 +26,7 @@ const FLAGS = ["truncated", "hasMore", "has_more", "truncatedByTokenCap", "lines
  */
 export function readReportedSize(value: unknown): TextSize | null {
   if (typeof value === "string") return readSizeOfText(value)
-  if (!isFields(value)) return null
+  if (!isJsonObject(value)) return null
   const inner = PLACES.map((place) => toFields(value[place]))
   const nested = inner.map((fields) => toFields(fields["truncation"]))
   for (const fields of [...inner, ...nested, value]) {
@@ -41,7 +41,7 @@ function readSizeOfText(text: string): TextSize | null {
   if (lines !== undefined) return { lines: Number(lines), bytes: 0 }
   if (!text.startsWith("{") || text.length > MAX_PARSED_CHARS) return null
   const parsed = parseJson(text)
-  return isFields(parsed) ? readReportedSize(parsed) : null
+  return isJsonObject(parsed) ? readReportedSize(parsed) : null
 }
 
 function readSizeFields(fields: Fields): TextSize | null {

@@ -4,7 +4,8 @@
  * Codex stores the same items in its rollout files. An item that follows an output begins the next step. Pure.
  */
 
-import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { isJsonObject } from "../../json.ts"
+import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { writeBlocks, writeThinkingBlock } from "./answer-blocks.ts"
 import { blockToText } from "./block-text.ts"
 import type { HistoryWriter } from "./history-writer.ts"
@@ -31,7 +32,7 @@ const CALL_HEAD: ReadonlySet<string> = new Set(["type", "id", "call_id", "status
 const RESULT_FIELDS: ReadonlySet<string> = new Set(["output", "outputs", "result", "results", "error"])
 
 export function isResponseItem(value: unknown): value is Fields {
-  if (!isFields(value)) return false
+  if (!isJsonObject(value)) return false
   const type = toText(value["type"])
   if (type === "message") return isRoleMessage(value)
   return type === "reasoning" || SYSTEM_ITEMS.has(type) || isCall(type) || isOutput(type)

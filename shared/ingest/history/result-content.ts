@@ -2,14 +2,15 @@
  * result-content.ts: reads the result of a tool call from any of the fields that systems use. Pure.
  */
 
-import { parseJson } from "../../json.ts"
+import { cutText } from "../../text/cut-text.ts"
+import { isJsonObject, parseJson } from "../../json.ts"
 import { MAX_RESULT_BYTES } from "../../limits.ts"
-import { toFields, type Fields, isFields, toFieldsList, toText, type CallError } from "../record-writer.ts"
+import { toFields, type Fields, toFieldsList, toText, type CallError } from "../record-writer.ts"
 import { contentToParagraphs, getBlockType, isTextBlock } from "./block-text.ts"
 import type { HistoryResult } from "./history-writer.ts"
 import type { KindCounts } from "./kind-counts.ts"
 import { getMediaKind } from "./media-label.ts"
-import { printReadableJson } from "./print-json.ts"
+import { valueToReadableJson } from "./value-to-json.ts"
 import { readReportedSize } from "./reported-size.ts"
 
 /** Longest message of an error, in UTF-16 code units. */
@@ -51,18 +52,18 @@ function readContent(kinds: KindCounts, content: unknown): ResultContent {
     const failure = toFieldsList(content).map(readErrorBlock).join("")
     return { text: listToText(kinds, content), failure, size: null }
   }
-  if (!isFields(content)) return { text: content == null ? "" : String(content), failure: "", size: null }
+  if (!isJsonObject(content)) return { text: content == null ? "" : String(content), failure: "", size: null }
   const isBlock = isTextBlock(content) || getMediaKind(getBlockType(content)) !== null
-  const text = isBlock ? contentToParagraphs(kinds, content, "plain") : printReadableJson(content, MAX_RESULT_BYTES)
+  const text = isBlock ? contentToParagraphs(kinds, content, "plain") : valueToReadableJson(content, MAX_RESULT_BYTES)
   return { text, failure: readErrorBlock(content), size: readReportedSize(content) }
 }
 
 /** A list of blocks is text, unless none of its entries is a block. */
 function listToText(kinds: KindCounts, content: readonly unknown[]): string {
   const isBlocks = content.every(
-    (entry) => typeof entry === "string" || (isFields(entry) && getBlockType(entry) !== ""),
+    (entry) => typeof entry === "string" || (isJsonObject(entry) && getBlockType(entry) !== ""),
   )
-  return isBlocks ? contentToParagraphs(kinds, content, "plain") : printReadableJson(content, MAX_RESULT_BYTES)
+  return isBlocks ? contentToParagraphs(kinds, content, "plain") : valueToReadableJson(content, MAX_RESULT_BYTES)
 }
 
 /** Codex stores the output of a command as `{"output": "…", "metadata": {"exit_code": 0}}`. */
@@ -93,6 +94,6 @@ function readError(fields: Fields, text: string, failure: string): CallError | n
   const stated = toText(error) || toText(toFields(error)["message"]) || failure
   const hasFailed = is_error === true || isError === true || ok === false || status === "failed" || stated !== ""
   if (!hasFailed) return null
-  const message = (stated || text.trim().split("\n", 1)[0] || "The tool failed.").slice(0, MAX_MESSAGE_CHARS)
+  const message = cutText(stated || text.trim().split("\n", 1)[0] || "The tool failed.", MAX_MESSAGE_CHARS)
   return { code: toText(toFields(error)["code"]) || "tool_failed", message }
 }

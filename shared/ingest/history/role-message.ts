@@ -5,7 +5,8 @@
  * Pure.
  */
 
-import { type Fields, isFields, toFields, toFieldsList, toText } from "../record-writer.ts"
+import { isJsonObject } from "../../json.ts"
+import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { isResultBlock, writeBlocks, writeCallBlock } from "./answer-blocks.ts"
 import { contentToParagraphs, getBlockType, isTextBlock, toBlock } from "./block-text.ts"
 import { formatCitations } from "./citation.ts"
@@ -23,7 +24,7 @@ export interface MessageFrame {
 }
 
 export function isRoleMessage(value: unknown): value is Fields {
-  if (!isFields(value) || typeof value["role"] !== "string") return false
+  if (!isJsonObject(value) || typeof value["role"] !== "string") return false
   return value["type"] === undefined || value["type"] === "message"
 }
 
@@ -68,7 +69,7 @@ function writeUserMessage(writer: HistoryWriter, message: Fields, { id, details 
 /** Plain texts may stand between blocks. */
 function readContentEntries(message: Fields, blocks: readonly Fields[]): readonly unknown[] {
   const { content } = message
-  if (!Array.isArray(content) || content.every(isFields)) return blocks
+  if (!Array.isArray(content) || content.every(isJsonObject)) return blocks
   return content.filter((entry) => !isResultBlock(toFields(entry)))
 }
 
@@ -97,7 +98,7 @@ function writeAssistantMessage(writer: HistoryWriter, message: Fields, { id }: M
 function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   writer.writePart("text", toText(message["refusal"]))
   const { audio, function_call: functionCall } = message
-  if (isFields(audio)) {
+  if (isJsonObject(audio)) {
     writer.kinds.addKnown("audio")
     writer.writePart(
       "text",
@@ -106,13 +107,13 @@ function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   }
   const calls = toFieldsList(message["tool_calls"]).concat(toFieldsList(message["toolCalls"]))
   for (const call of calls) writeCallBlock(writer, call)
-  if (isFields(functionCall)) writeCallBlock(writer, functionCall)
+  if (isJsonObject(functionCall)) writeCallBlock(writer, functionCall)
 }
 
 /** The text of a message without ordered blocks, with the sources that it names beside it. */
 function readPlainText(message: Fields): string {
   const { content } = message
-  const text = (isFields(content) ? "" : toText(toBlock(content)["text"])) || toText(message["text"])
+  const text = (isJsonObject(content) ? "" : toText(toBlock(content)["text"])) || toText(message["text"])
   return text === "" ? "" : text + formatCitations({ text, annotations: message["annotations"] })
 }
 
@@ -163,8 +164,8 @@ function writeOtherMessage(writer: HistoryWriter, role: string, message: Fields)
 function findBlocks(message: Fields): readonly Fields[] | null {
   const metadata = toFields(message["metadata"])
   for (const blocks of [message["parts"], message["contentBlocks"], metadata["contentBlocks"], message["content"]]) {
-    if (isFields(blocks)) return [blocks]
-    if (Array.isArray(blocks) && blocks.some(isFields)) return blocks.map(toBlock)
+    if (isJsonObject(blocks)) return [blocks]
+    if (Array.isArray(blocks) && blocks.some(isJsonObject)) return blocks.map(toBlock)
   }
   const { content } = message
   return Array.isArray(content) && content.length > 0 ? content.map(toBlock) : null
@@ -175,7 +176,7 @@ function listResults(message: Fields): Map<string, Fields> {
   const results = message["toolResults"] ?? toFields(message["metadata"])["toolResults"]
   if (Array.isArray(results)) return new Map(toFieldsList(results).map((result) => [readCallId(result), result]))
   const entries = Object.entries(toFields(results))
-  return new Map(entries.map(([id, result]) => [id, isFields(result) ? result : { content: result }] as const))
+  return new Map(entries.map(([id, result]) => [id, isJsonObject(result) ? result : { content: result }] as const))
 }
 
 function readId(message: Fields): string {

@@ -1,6 +1,8 @@
 /**
- * print-json.ts: prints values of a history as JSON, without fields that only the provider can read. Pure.
+ * value-to-json.ts: prints values of a history as JSON, without fields that only the provider can read. Pure.
  */
+
+import { cutText } from "../../text/cut-text.ts"
 
 /** Fields that hold encrypted or binary data. Nobody can read them, and they may be megabytes long. */
 const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
@@ -15,7 +17,7 @@ const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 /** A value as JSON, as the model or the tool wrote it. An unprintable value becomes `{}`. */
-export function printJson(value: unknown): string {
+export function valueToJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "{}"
   } catch {
@@ -25,10 +27,10 @@ export function printJson(value: unknown): string {
 }
 
 /** A value as JSON for readers: without opaque fields, cut to `maxChars`. */
-export function printReadableJson(value: unknown, maxChars: number): string {
+export function valueToReadableJson(value: unknown, maxChars: number): string {
   try {
     const text = JSON.stringify(value, (key, inner: unknown) => (OPAQUE_FIELDS.has(key) ? undefined : inner)) ?? ""
-    return text.length > maxChars ? `${text.slice(0, maxChars)}…` : text
+    return text.length > maxChars ? `${cutText(text, maxChars)}…` : text
   } catch {
     return "…"
   }
