@@ -7,7 +7,7 @@ import { SessionController, type SessionControllerDeps } from "../../client/sess
 import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { LossyServer } from "./lossy-server.ts"
-import { createMemoryStorage } from "./open-session.ts"
+import { createMemoryStorage, createStubApi } from "./open-session.ts"
 import { createClock, settle } from "./wire.ts"
 
 /** As in test/support/seeded.ts, whose `hold` doesn't await promises. */
@@ -32,15 +32,7 @@ function setUp() {
         if (expiresAt <= clock.now()) expiresAt = clock.now() + 120_000
         return Promise.resolve({ token: "jwt", renewAt: expiresAt })
       },
-      forgetToken() {},
-      listSessions: () => Promise.resolve({ sessions: [], next: null }),
-      createSession: () => Promise.resolve("s1"),
-      renameSession: (_session, title) => Promise.resolve(title),
-      eraseSession: () => Promise.resolve(),
-      getImportProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
-      downloadExport: () => Promise.resolve(new Blob()),
-      signUrls: () => Promise.reject(new TypeError("no network")),
-      getSettings: () => Promise.reject(new TypeError("no network")),
+      ...createStubApi(),
       getHistoryPage: () => new Promise((done, fail) => loading.push({ done, fail })),
     },
     storage,

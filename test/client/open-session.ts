@@ -22,6 +22,21 @@ export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<str
   }
 }
 
+/** The requests that a test of an open session does not care about. */
+export function createStubApi(): Omit<Api, "getToken" | "getHistoryPage"> {
+  return {
+    forgetToken() {},
+    listSessions: () => Promise.resolve({ sessions: [], next: null }),
+    createSession: () => Promise.resolve("s1"),
+    renameSession: (_session, title) => Promise.resolve(title),
+    eraseSession: () => Promise.resolve(),
+    getImportProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
+    downloadExport: () => Promise.resolve(new Blob()),
+    signUrls: () => Promise.reject(new TypeError("no network")),
+    getSettings: () => Promise.reject(new TypeError("no network")),
+  }
+}
+
 export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPage> = {}): HistoryPage {
   return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
 }
@@ -46,15 +61,7 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemor
   let ids = 0
   const api: Api = {
     getToken: () => Promise.resolve({ token: "jwt", renewAt: clock.now() + 3_540_000 }),
-    forgetToken() {},
-    listSessions: () => Promise.resolve({ sessions: [], next: null }),
-    createSession: () => Promise.resolve("s1"),
-    renameSession: (_session, title) => Promise.resolve(title),
-    eraseSession: () => Promise.resolve(),
-    getImportProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
-    downloadExport: () => Promise.resolve(new Blob()),
-    signUrls: () => Promise.reject(new TypeError("no network")),
-    getSettings: () => Promise.reject(new TypeError("no network")),
+    ...createStubApi(),
     getHistoryPage(_session, _limit, before) {
       requests.push(before)
       const page = pages.length > 1 ? pages.shift() : pages[0]

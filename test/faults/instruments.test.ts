@@ -16,7 +16,7 @@ import { createFrameReader } from "./frames.ts"
 import { strangeStates } from "./prefixes.ts"
 import { startProxy } from "./proxy.ts"
 import type { StoredSession } from "./rows.ts"
-import type { TestSession } from "./test-session.ts"
+import { createRecordsOfCommands, type TestSession } from "./test-session.ts"
 import type { Rule } from "./violation.ts"
 import { createTap } from "./tap.ts"
 
@@ -277,13 +277,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
     plan: { name: "s", tabs: 0, turns: [] },
     tabs: [],
     observers: [],
-    produced: new Map(),
-    files: new Map(),
-    ledger: new Map(),
-    withdrawals: new Map(),
-    cancelRequested: new Set(),
-    cancelAnswered: new Set(),
-    cancelled: new Map(),
+    ...createRecordsOfCommands(),
     isEvicting: false,
     isSettling: true,
     page: { messages: [], has_more: false, epoch: "e", seq: 1 },

@@ -41,7 +41,7 @@ export interface TestSession {
   readonly withdrawals: Map<string, string>
   /** Independent clients: one live, one that takes whole messages. */
   readonly observers: readonly Observer[]
-  /** The status that the producer of an external answer was told, by its id; null if it was told none. */
+  /** The status that the server reported to the producer of an external answer, by its id; null if it reported none. */
   readonly produced: Map<string, string | null>
   /** The uploaded file of each message that was sent with one. */
   readonly files: Map<string, string>
@@ -88,6 +88,19 @@ const OWN_REFUSALS: ReadonlySet<string> = new Set([
   "version_unknown",
 ])
 
+/** Empty records of what clients did in a session. */
+export function createRecordsOfCommands() {
+  return {
+    produced: new Map<string, string | null>(),
+    files: new Map<string, string>(),
+    ledger: new Map<string, LedgerEntry>(),
+    withdrawals: new Map<string, string>(),
+    cancelRequested: new Set<string>(),
+    cancelAnswered: new Set<string>(),
+    cancelled: new Map<string, number[]>(),
+  }
+}
+
 export async function openTestSession(host: Host, plan: SessionPlan): Promise<TestSession> {
   const sessionId = await host.server.createSession()
   const tabs: Tab[] = []
@@ -103,13 +116,7 @@ export async function openTestSession(host: Host, plan: SessionPlan): Promise<Te
         report: (rule, detail) => host.report({ rule, session: plan.name, detail }),
       }),
     ),
-    produced: new Map(),
-    files: new Map(),
-    ledger: new Map(),
-    withdrawals: new Map(),
-    cancelRequested: new Set(),
-    cancelAnswered: new Set(),
-    cancelled: new Map(),
+    ...createRecordsOfCommands(),
     isEvicting: false,
     isSettling: false,
     page: null,

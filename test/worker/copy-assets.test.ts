@@ -18,7 +18,7 @@ import { answerOf, placed } from "../support/turn.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { exportOf } from "./export-sample.ts"
 import { tablesOf } from "./http.ts"
-import { freshSession as fresh } from "./session-helpers.ts"
+import { freshSession as fresh, recordAskedSessions } from "./session-helpers.ts"
 import { assetOf, putAsset, keyOf, PNG } from "./sample-assets.ts"
 import { openRequest } from "./external-producer.ts"
 
@@ -313,13 +313,7 @@ describe("a sealed import by another user of the tenant", () => {
   test("[RE37] whose session a file names is asked once, not for each asset", async () => {
     const from = await freshSession()
     await fillSession(from)
-    const asked: string[] = []
-    const SESSION = {
-      getByName(name: string) {
-        asked.push(name)
-        return env.SESSION.getByName(name)
-      },
-    } as typeof env.SESSION
+    const { asked, SESSION } = recordAskedSessions()
     const to = await freshSession()
     const copied = await runInDurableObject(sessionOf(to), async (_object, state) => {
       const assets = createAssetRows(state.storage.sql)

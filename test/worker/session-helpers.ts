@@ -1,6 +1,6 @@
 /** session-helpers.ts: helpers for tests of one session: scripts, answers, and comparing live state with history. */
 
-import { runInDurableObject } from "cloudflare:test"
+import { env, runInDurableObject } from "cloudflare:test"
 import { expect } from "vitest"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
@@ -16,6 +16,18 @@ export async function freshSession(prefix: string): Promise<string> {
   const id = `${prefix}${count}`
   await createSession(id)
   return id
+}
+
+/** A namespace of session objects that records the names of the objects that are asked. */
+export function recordAskedSessions() {
+  const asked: string[] = []
+  const SESSION = {
+    getByName(name: string) {
+      asked.push(name)
+      return env.SESSION.getByName(name)
+    },
+  } as typeof env.SESSION
+  return { asked, SESSION }
 }
 
 /** Counts the rows of each table of a session. */

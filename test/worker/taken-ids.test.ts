@@ -7,6 +7,7 @@ import { createOwnSession } from "../../worker/routes/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../../worker/platform/session-key.ts"
 import { call, HOST, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
 import { listStoredAssets, png, upload } from "./files.ts"
+import { recordAskedSessions } from "./session-helpers.ts"
 
 const T = "taken"
 const create = (token: string, fields: object) =>
@@ -118,13 +119,7 @@ describe("an id that another user of the tenant has", () => {
   test("[AU17] the key of a new session is known at once, without another request to its object", async () => {
     const [ada, eve] = [await tokenOf(T, "ada"), { tenant: T, user: "eve", expires: 1e12, token: "t", issued: 0 }]
     await create(ada, { id: "new" })
-    const asked: string[] = []
-    const SESSION = {
-      getByName(name: string) {
-        asked.push(name)
-        return env.SESSION.getByName(name)
-      },
-    } as typeof env.SESSION
+    const { asked, SESSION } = recordAskedSessions()
     for (let n = 0; n < 2; n++) {
       asked.length = 0
       expect(await createOwnSession({ ...env, SESSION }, eve, "new", "")).toEqual({ ok: true, value: "new.eve" })
