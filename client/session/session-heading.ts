@@ -1,4 +1,4 @@
-/** session-heading.ts: what names the open session in the page's header and title, and where it was opened from. */
+/** session-heading.ts: the heading of the open session, for the page's header and title, and where the session was opened from. */
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
@@ -10,7 +10,7 @@ export interface SessionHeading {
   readonly title: string | null
   /** Whether it is an agent's session. The list contains none of them. */
   readonly isAgentSession: boolean
-  /** The agent that asked in this session. Null in a session of the user, and while no loaded message names it. */
+  /** The agent that asked in this session. Null in a session of the user, and until a loaded message names it. */
   readonly askingAgent: string | null
   /** Id of the session from which an agent's session was opened. */
   readonly openedFrom: string | null

@@ -5,9 +5,9 @@
 import { Component, type ComponentChildren } from "preact"
 
 interface ErrorBoundaryProps {
-  /** The data that the children draw. When it changes, they are drawn again. */
+  /** The data that the children render. When it changes, they are rendered again. */
   readonly of: unknown
-  /** Drawn instead of the children. It must not throw. */
+  /** Rendered instead of the children. It must not throw. */
   readonly renderFallback: () => ComponentChildren
   readonly children: ComponentChildren
 }

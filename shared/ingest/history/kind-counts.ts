@@ -6,7 +6,7 @@
 
 /**
  * Kinds with a text of their own in the summary. Any other kind is `block:<type>`, `message:<role>` or `line:<type>`:
- * a type that this project does not know.
+ * a type without a mapping.
  */
 export type KnownKind =
   | "image"

@@ -15,11 +15,11 @@ const MAX_PARSED_CHARS = 256 * 1024
 /** Where producers put these fields, relative to the result or its details. */
 const PLACES = ["truncation", "details", "file", "metadata", "pagination"] as const
 
-/** Flags that say that something is missing. */
+/** Flags that mark a shortened result. */
 const FLAGS = ["truncated", "hasMore", "has_more", "truncatedByTokenCap", "linesTruncated", "isTruncated"] as const
 
 /**
- * The size of the whole result. `0` lines or bytes: the producer does not say. Null if nothing is missing.
+ * The size of the whole result. `0` lines or bytes: the producer did not report them. Null if nothing is missing.
  *
  * Shapes: (a result, or the details that a producer stores with it) → TextSize | null.
  * Cost: linear in the text of a result.
