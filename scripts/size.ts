@@ -2,16 +2,13 @@
  * size.ts: checks the gzipped size of the page's and the Worker's scripts against their budgets.
  */
 import { spawnSync } from "node:child_process"
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join, posix } from "node:path"
+import { join } from "node:path"
 import process from "node:process"
-import { gzipSync } from "node:zlib"
 import { BUILT_CONFIG, buildApp, isBuilt } from "./build-state.ts"
+import { measureBundles } from "./bundle-sizes.ts"
 import { QUIET_ENV } from "./process-group.ts"
-
-const PAGE = "dist/client"
-const WORKER = "dist/cuecard"
 
 /** The scripts of the empty page. */
 const FIRST_VIEW_BUDGET_KB = 35
@@ -22,46 +19,8 @@ const WORKER_ENTRY_BUDGET_KB = 155
 /** All scripts of the Worker. The readers of nine import formats are loaded on demand and don't slow a cold start. */
 const WORKER_TOTAL_BUDGET_KB = 235
 
-/** The given scripts and everything they import statically, as paths under `folder`. */
-function withStaticImports(folder: string, entries: readonly string[]): string[] {
-  const queue = [...entries]
-  const found = new Set<string>()
-  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-    if (found.has(path)) continue
-    found.add(path)
-    const code = readFileSync(join(folder, path), "utf8")
-    for (const [, specifier = ""] of code.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+)["']/g)) {
-      queue.push(posix.join(posix.dirname(path), specifier))
-    }
-  }
-  return [...found]
-}
-
-function listScripts(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?js$/.test(name))
-}
-
-/** The scripts that index.html names. */
-function firstViewEntries(): string[] {
-  const html = readFileSync(`${PAGE}/index.html`, "utf8")
-  return [...html.matchAll(/(?:src|href)="\/([^"]+\.m?js)"/g)].map((match) => match[1] ?? "")
-}
-
-/** The chunk that client/app/load-transcript.ts imports. */
-function transcriptEntry(): string {
-  const entry = listScripts(PAGE).find((name) => /(?:^|\/)transcript-[^/]*\.js$/.test(name))
-  if (entry === undefined) throw new Error(`There is no transcript chunk in ${PAGE}.`)
-  return entry
-}
-
-function gzipKb(folder: string, paths: readonly string[]): number {
-  const sizes = paths.map((path) => gzipSync(readFileSync(join(folder, path)), { level: 9 }).byteLength)
-  return sizes.reduce((sum, size) => sum + size, 0) / 1024
-}
-
 /** Prints a size. False if it is over its budget. */
-function reportSize(name: string, folder: string, paths: readonly string[], budgetKb: number): boolean {
-  const kb = gzipKb(folder, paths)
+function reportSize(name: string, kb: number, budgetKb: number): boolean {
   const verdict = kb > budgetKb ? "  OVER" : ""
   console.log(`${name.padEnd(14)} ${kb.toFixed(1).padStart(6)} KB gzip, budget ${budgetKb} KB${verdict}`)
   return kb <= budgetKb
@@ -85,12 +44,12 @@ function printStartup(): void {
 }
 
 if (!isBuilt()) buildApp("local")
-const firstView = firstViewEntries()
+const sizes = measureBundles()
 const results = [
-  reportSize("first view", PAGE, withStaticImports(PAGE, firstView), FIRST_VIEW_BUDGET_KB),
-  reportSize("conversation", PAGE, withStaticImports(PAGE, [...firstView, transcriptEntry()]), CONVERSATION_BUDGET_KB),
-  reportSize("Worker entry", WORKER, withStaticImports(WORKER, ["index.js"]), WORKER_ENTRY_BUDGET_KB),
-  reportSize("Worker total", WORKER, listScripts(WORKER), WORKER_TOTAL_BUDGET_KB),
+  reportSize("first view", sizes.firstView, FIRST_VIEW_BUDGET_KB),
+  reportSize("conversation", sizes.conversation, CONVERSATION_BUDGET_KB),
+  reportSize("Worker entry", sizes.workerEntry, WORKER_ENTRY_BUDGET_KB),
+  reportSize("Worker total", sizes.workerTotal, WORKER_TOTAL_BUDGET_KB),
 ]
 printStartup()
 process.exit(results.every(Boolean) ? 0 : 1)

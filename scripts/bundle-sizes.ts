@@ -1,0 +1,68 @@
+/** bundle-sizes.ts: measures the gzipped scripts of the page and of the Worker in dist/. */
+
+import { readdirSync, readFileSync } from "node:fs"
+import { join, posix } from "node:path"
+import { gzipSync } from "node:zlib"
+
+const PAGE = "dist/client"
+const WORKER = "dist/cuecard"
+
+/** Gzipped sizes in KB (1,024 bytes). */
+export interface BundleSizes {
+  /** The scripts of the empty page. */
+  readonly firstView: number
+  /** The first view and the transcript chunk: the scripts that draw a conversation. */
+  readonly conversation: number
+  /** What a cold start of the Worker loads. */
+  readonly workerEntry: number
+  readonly workerTotal: number
+}
+
+/** The given scripts and everything they import statically, as paths under `folder`. */
+function withStaticImports(folder: string, entries: readonly string[]): string[] {
+  const queue = [...entries]
+  const found = new Set<string>()
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (found.has(path)) continue
+    found.add(path)
+    const code = readFileSync(join(folder, path), "utf8")
+    for (const [, specifier = ""] of code.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+)["']/g)) {
+      queue.push(posix.join(posix.dirname(path), specifier))
+    }
+  }
+  return [...found]
+}
+
+function listScripts(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.m?js$/.test(name))
+}
+
+/** The scripts that index.html names. */
+function firstViewEntries(): string[] {
+  const html = readFileSync(`${PAGE}/index.html`, "utf8")
+  return [...html.matchAll(/(?:src|href)="\/([^"]+\.m?js)"/g)].map((match) => match[1] ?? "")
+}
+
+/** The chunk that client/app/load-transcript.ts imports. */
+function transcriptEntry(): string {
+  const entry = listScripts(PAGE).find((name) => /(?:^|\/)transcript-[^/]*\.js$/.test(name))
+  if (entry === undefined) throw new Error(`There is no transcript chunk in ${PAGE}.`)
+  return entry
+}
+
+/** In units of 1,024 bytes. */
+function gzipKb(folder: string, paths: readonly string[]): number {
+  const sizes = paths.map((path) => gzipSync(readFileSync(join(folder, path)), { level: 9 }).byteLength)
+  return sizes.reduce((sum, size) => sum + size, 0) / 1024
+}
+
+/** Measures the build in dist/. Throws if it has no transcript chunk. */
+export function measureBundles(): BundleSizes {
+  const firstView = firstViewEntries()
+  return {
+    firstView: gzipKb(PAGE, withStaticImports(PAGE, firstView)),
+    conversation: gzipKb(PAGE, withStaticImports(PAGE, [...firstView, transcriptEntry()])),
+    workerEntry: gzipKb(WORKER, withStaticImports(WORKER, ["index.js"])),
+    workerTotal: gzipKb(WORKER, listScripts(WORKER)),
+  }
+}
