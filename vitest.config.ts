@@ -4,7 +4,8 @@
  * structure, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
  * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
  * All files share one pool of MAX_WORKERS; `faults` comes last. Each file starts its own servers, so any two of them can
- * run side by side.
+ * run side by side. The files of `shared`, `client` and `worker` start none: they run in a few processes (`isolate: false`),
+ * so they must not depend on the state of modules, and their names in storage must be unique.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -50,7 +51,12 @@ export default defineConfig({
         test: { name: "structure", include: ["test/*.test.ts"], testTimeout: 30_000 },
       },
       {
-        test: { name: "shared", include: ["test/{shared,golden,contract}/**/*.test.ts"], testTimeout: LONG_MS },
+        test: {
+          name: "shared",
+          isolate: false,
+          include: ["test/{shared,golden,contract}/**/*.test.ts"],
+          testTimeout: LONG_MS,
+        },
       },
       {
         // Vite would warn about missing source maps of packages.
@@ -73,6 +79,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          isolate: false,
           expect: EXPECT,
           include: ["test/worker/**/*.test.ts"],
           globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
@@ -83,6 +90,7 @@ export default defineConfig({
         plugins: [preact()],
         test: {
           name: "client",
+          isolate: false,
           include: ["test/client/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
           setupFiles: ["test/client/console.ts"],
