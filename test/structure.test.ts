@@ -39,7 +39,10 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
  */
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
   shared: [".", "protocol", "text", "sanitize", "segment", "ingest", "card", "index"],
-  worker: "platform tenant env auth store asset socket model tool turn transfer agent session routes index".split(" "),
+  worker:
+    "platform settings env auth store asset socket model tool turn transfer agent tenant session routes index".split(
+      " ",
+    ),
   client: "words net files session ui composer import sidebar media markdown cards transcript app".split(" "),
 }
 

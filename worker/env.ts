@@ -6,14 +6,14 @@
 
 import * as v from "valibot"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
-import { idSchema } from "../shared/protocol/event.ts"
 import { countUtf8Bytes } from "../shared/truncate.ts"
+import { tenantIdSchema } from "./platform/tenant-id.ts"
 import { splitCommaList } from "./platform/comma-list.ts"
 import type { DirectoryRpc } from "./platform/rpc/directory-rpc.ts"
 import { isPlainOrigin } from "./platform/origin.ts"
 import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
-import type { TenantRpc } from "./tenant/tenant-rpc.ts"
-import { findAllowListFaults } from "./tenant/tenant-settings.ts"
+import type { TenantRpc } from "./settings/tenant-rpc.ts"
+import { findAllowListFaults } from "./settings/tenant-settings.ts"
 
 export interface Env {
   readonly SESSION: DurableObjectNamespace<SessionRpc>
@@ -139,7 +139,8 @@ function findCanvasFaults(env: DeploymentEnv): string[] {
   const isUsableOrigin = (origin: string): boolean =>
     isPlainOrigin(origin) && (origin.startsWith("https://") || env.ENVIRONMENT === "local")
   const faults: string[] = []
-  if (PAGE_TENANT !== undefined && !v.is(idSchema, PAGE_TENANT)) faults.push("PAGE_TENANT is not a valid tenant id")
+  if (PAGE_TENANT !== undefined && !v.is(tenantIdSchema, PAGE_TENANT))
+    faults.push("PAGE_TENANT is not a valid tenant id")
   if (PAGE_ORIGIN !== undefined && !isUsableOrigin(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is not an https origin")
   if (CANVAS_ORIGIN === undefined) return faults
   if (!isUsableOrigin(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is not an https origin")

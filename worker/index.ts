@@ -5,14 +5,15 @@
 import { Hono } from "hono"
 import { errorToResponse, faultToResponse } from "./platform/fault-response.ts"
 import { agentRoutes } from "./routes/agent-routes.ts"
-import { canvasRoutes, isolateCanvasOrigin } from "./routes/canvas-routes.ts"
+import { authorize } from "./routes/access/authorize.ts"
+import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
-import { mediaRoutes } from "./routes/media-routes.ts"
+import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
-import { remoteMediaRoutes } from "./routes/remote-media-routes.ts"
+import { remoteMediaRoutes } from "./routes/media/remote-media-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
-import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/request-guard.ts"
+import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
@@ -24,8 +25,8 @@ export { Tenant } from "./tenant/tenant-object.ts"
 const app = new Hono<AppEnv>()
 
 app.use("*", setSecureHeaders, requireSafeDeployment, isolateCanvasOrigin)
-app.use("/v1/*", checkOrigin)
-app.use("/external/*", checkOrigin)
+app.use("/v1/*", checkOrigin, authorize)
+app.use("/external/*", checkOrigin, authorize)
 app.route("/healthz", healthRoutes)
 app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)

@@ -3,7 +3,7 @@
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
-import { hardenDocument } from "../../worker/routes/canvas-document.ts"
+import { hardenDocument } from "../../worker/routes/media/canvas-document.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { type LinkAudience, signLink } from "../../worker/auth/link-signing.ts"
 import { call, HOST, nowSeconds, refusal, SECRET } from "./http.ts"

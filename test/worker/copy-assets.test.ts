@@ -317,7 +317,7 @@ describe("a sealed import by another user of the tenant", () => {
     const to = await freshSession()
     const copied = await runInDurableObject(sessionOf(to), async (_object, state) => {
       const assets = createAssetRows(state.storage.sql)
-      const copier = createAssetCopier({ MEDIA: env.MEDIA, SESSION }, { ...CLAIMS, id: to }, assets)
+      const copier = createAssetCopier({ ...env, SESSION }, { ...CLAIMS, id: to }, assets)
       return [await copier.copy(from, assetOf("sent")), await copier.copy(from, assetOf("named"))]
     })
     expect(copied.every((hash) => hash !== null)).toBe(true)

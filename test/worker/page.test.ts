@@ -161,7 +161,7 @@ describe("an invalid deployment", () => {
 
   test("[SE4] what the deployment allows, it allows all tenants", async () => {
     const { readDeploymentSettings: deploymentSettings, mergeSettings: joinSettings } = await import(
-      "../../worker/tenant/tenant-settings.ts"
+      "../../worker/settings/tenant-settings.ts"
     )
     const given = deploymentSettings({ EMBED_ORIGINS: "https://a.example.com , *", MEDIA_HOSTS: "img.example.com" })
     expect(given).toEqual({ embed_origins: ["https://a.example.com"], media_hosts: ["img.example.com"] })

@@ -3,7 +3,7 @@
 import { env, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
-import { createOwnSession } from "../../worker/routes/require-session.ts"
+import { createOwnSession } from "../../worker/routes/access/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../../worker/platform/session-key.ts"
 import { call, HOST, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
 import { listStoredAssets, png, upload } from "./files.ts"

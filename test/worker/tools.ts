@@ -1,6 +1,6 @@
 /** tools.ts: the tools of the default agents, and a call's context, for tests without sessions or agents. */
 
-import { DEFAULT_AGENTS } from "../../worker/tenant/agent-config.ts"
+import { DEFAULT_AGENTS } from "../../worker/settings/agent-config.ts"
 import { createTools } from "../../worker/tool/tool-registry.ts"
 import type { SaveAsset } from "../../worker/asset/save-options.ts"
 import type { Tool, ToolContext } from "../../worker/tool/tool.ts"

@@ -8,6 +8,7 @@
 import { errors, jwtVerify, SignJWT } from "jose"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
+import { tenantIdSchema } from "../platform/tenant-id.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/asset-limits.ts"
 import { deriveKey } from "./verify-token.ts"
@@ -27,7 +28,7 @@ export interface LinkClaims {
 }
 
 const payloadSchema = v.object({
-  tenant: idSchema,
+  tenant: tenantIdSchema,
   session: idSchema,
   user: v.optional(idSchema),
   sub: v.string(),

@@ -10,7 +10,8 @@ import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
-import { type Claims, getScope, SCOPES } from "../platform/rpc/claims.ts"
+import { type Claims, getScope, ROLES, SCOPES } from "../platform/rpc/claims.ts"
+import { tenantIdSchema } from "../platform/tenant-id.ts"
 
 /** Longest token id. It is stored in a header and in the attachment of each socket. */
 const MAX_TOKEN_ID_CHARS = 256
@@ -18,23 +19,28 @@ const MAX_TOKEN_ID_CHARS = 256
 const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(MAX_TOKEN_ID_CHARS))
 
 const payloadSchema = v.object({
-  tenant: idSchema,
+  tenant: tenantIdSchema,
   sub: idSchema,
   exp: v.number(),
   jti: v.optional(tokenIdSchema),
   iat: v.optional(v.number(), 0),
   scope: v.optional(v.picklist(SCOPES), "user"),
   session: v.optional(idSchema),
+  role: v.optional(v.picklist(ROLES)),
+  /** The sign-in of the token. */
+  sid: v.optional(tokenIdSchema),
 })
 
 const claimsSchema = v.object({
-  tenant: idSchema,
+  tenant: tenantIdSchema,
   user: idSchema,
   expires: v.number(),
   token: v.nullable(tokenIdSchema),
   issued: v.number(),
   scope: v.optional(v.picklist(SCOPES)),
   session: v.optional(idSchema),
+  role: v.optional(v.picklist(ROLES)),
+  login: v.optional(tokenIdSchema),
 })
 
 /** Header in which the Worker passes verified claims to an object. A header sent by the client is overwritten. */
@@ -62,12 +68,12 @@ export async function verifyToken(token: string, secret: string, now: number): P
     })
     const parsed = v.safeParse(payloadSchema, payload)
     if (!parsed.success) return fail({ reason: "token_invalid" })
-    const { tenant, sub, exp, jti, iat, scope, session } = parsed.output
+    const { tenant, sub, exp, jti, iat, scope, session, role, sid } = parsed.output
     if (scope === "external" && session === undefined) return fail({ reason: "token_invalid" })
     // A token from the future would escape every revocation of the tokens issued so far.
     if (iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_invalid" })
-    const limits = createLimitClaims({ scope, session })
-    return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat, ...limits })
+    const optional = withoutAbsent({ scope: scope === "user" ? undefined : scope, session, role, login: sid })
+    return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat, ...optional })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "token_expired" : "token_invalid" })
   }
@@ -75,8 +81,9 @@ export async function verifyToken(token: string, secret: string, now: number): P
 
 /** Signs a token that expires at `claims.expires`. */
 export function issueToken(claims: Claims, secret: string): Promise<string> {
-  const { tenant, user, expires, token, issued } = claims
-  return new SignJWT({ tenant, ...createLimitClaims(claims), ...(token === null ? {} : { jti: token }) })
+  const { tenant, user, expires, token, issued, session, role, login } = claims
+  const scope = getScope(claims) === "user" ? undefined : claims.scope
+  return new SignJWT(withoutAbsent({ tenant, scope, session, role, sid: login, jti: token ?? undefined }))
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
     .setIssuedAt(issued)
@@ -84,10 +91,9 @@ export function issueToken(claims: Claims, secret: string): Promise<string> {
     .sign(encodeSecret(secret))
 }
 
-/** The claims that limit a token. The default scope is left out. */
-function createLimitClaims({ scope, session }: Pick<Claims, "scope" | "session">) {
-  const isLimited = getScope({ scope }) !== "user"
-  return { ...(isLimited ? { scope } : {}), ...(session === undefined ? {} : { session }) }
+/** Leaves out the fields that are undefined. */
+function withoutAbsent<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
 /** The key that seals a tenant's exports. It cannot be derived from a token. */

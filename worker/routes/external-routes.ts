@@ -8,8 +8,7 @@ import { faultToWire } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { type AppEnv, readBody, readQuery } from "./request-body.ts"
-import { refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
-import { requireTokenSession } from "./require-session.ts"
+import { requireTokenSession } from "./access/require-session.ts"
 import type { IngestResult } from "../platform/rpc/session-types.ts"
 
 /** Names the answer, unless the records do. */
@@ -19,7 +18,7 @@ const messageSchema = v.object({ text: v.string(), ...answerRefSchema.entries })
 
 export const externalRoutes = new Hono<AppEnv>()
 
-externalRoutes.use("/:id/*", requireToken, requireScope("external"), requireTokenSession, refuseRevoked)
+externalRoutes.use("/:id/*", requireTokenSession)
 
 externalRoutes.post("/:id/events", async (context) => {
   const answerRef = readQuery(context, answerRefSchema)

@@ -12,9 +12,9 @@ import { faultToResponse } from "../platform/fault-response.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 import { logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { TenantSettings } from "../tenant/agent-config.ts"
-import { readDeploymentSettings } from "../tenant/tenant-settings.ts"
-import { createPageHeaders } from "./content-policy.ts"
+import type { TenantSettings } from "../settings/agent-config.ts"
+import { readDeploymentSettings } from "../settings/tenant-settings.ts"
+import { createPageHeaders } from "./media/content-policy.ts"
 import type { AppEnv } from "./request-body.ts"
 
 export const pageRoutes = new Hono<AppEnv>().get("*", async (context) => {

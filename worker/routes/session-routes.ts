@@ -23,14 +23,14 @@ import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
-import { agentNameSchema } from "../tenant/agent-config.ts"
-import { assetRoutes } from "./asset-routes.ts"
+import { agentNameSchema } from "../settings/agent-config.ts"
+import { assetRoutes } from "./media/asset-routes.ts"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
 import { toTitle } from "../../shared/text/title.ts"
-import { mediaSigningRoutes } from "./media-routes.ts"
+import { mediaSigningRoutes } from "./media/media-routes.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
-import { isUpgrade, listSubprotocols, refuseRevoked, requireScope, requireToken } from "./request-guard.ts"
-import { createOwnSession, requireSession } from "./require-session.ts"
+import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
+import { createOwnSession, requireSession } from "./access/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../platform/session-key.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
@@ -106,7 +106,6 @@ const importPartSchema = v.object({ part: partNumberSchema, of: partNumberSchema
 
 export const sessionRoutes = new Hono<AppEnv>()
 
-sessionRoutes.use("*", requireToken, requireScope("user"), refuseRevoked)
 sessionRoutes.route("/", assetRoutes)
 sessionRoutes.route("/", mediaSigningRoutes)
 sessionRoutes.route("/", externalTokenRoutes)

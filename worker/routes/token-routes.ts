@@ -14,8 +14,8 @@ import { faultToResponse } from "../platform/fault-response.ts"
 import { isLoopbackName } from "../platform/origin.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
-import { clearCachedRevocations, requireToken } from "./request-guard.ts"
-import { requireOwnSession, requireSession } from "./require-session.ts"
+import { clearCachedRevocations } from "./access/authorize.ts"
+import { requireOwnSession, requireSession } from "./access/require-session.ts"
 
 type NewToken = Pick<Claims, "tenant" | "user" | "scope" | "session">
 
@@ -66,7 +66,7 @@ const revokeSchema = v.strictObject({ all: v.optional(v.boolean(), false) })
 export const tokenRoutes = new Hono<AppEnv>()
 
 // Revoked tokens are admitted, so that a client can repeat a revocation whose response was lost.
-tokenRoutes.post("/revoke", requireToken, async (context) => {
+tokenRoutes.post("/revoke", async (context) => {
   const body = await readBody(context, revokeSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")

@@ -9,7 +9,7 @@ import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.t
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Env } from "../env.ts"
 import { readPage } from "../socket/history-pages.ts"
-import { GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
+import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import { WHOLE_FILE } from "../transfer/import-steps.ts"
 import { acceptAsk, acceptCallback, cancelAsk, waitForAnswer } from "./agent-rpc.ts"
 import type { CancelledTurn, LiveSession } from "./live-session.ts"

@@ -18,7 +18,7 @@ import {
   type ToolCall,
 } from "../../shared/protocol/message.ts"
 import type { PartTimes } from "../../shared/protocol/part-times.ts"
-import { type AgentView, GENERAL_AGENT_NAME } from "../tenant/agent-config.ts"
+import { type AgentView, GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import type { SessionGroup } from "../platform/rpc/session-types.ts"
 import type { Row } from "./database.ts"
 import type { TextSize } from "../../shared/truncate.ts"

@@ -1,6 +1,6 @@
 /** session-rows.ts: the single row of the `session` table. */
 
-import type { AgentView } from "../tenant/agent-config.ts"
+import type { AgentView } from "../settings/agent-config.ts"
 import { toJsonColumn } from "./columns.ts"
 import type { Database } from "./database.ts"
 import { rowToSession, type SessionRow } from "./row-codec.ts"

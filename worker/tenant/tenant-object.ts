@@ -8,6 +8,7 @@ import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
+import type { Env } from "../env.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import {
   type Agent,
@@ -17,24 +18,26 @@ import {
   NO_SETTINGS,
   type TenantSettings,
   createAgentView,
-} from "./agent-config.ts"
-import type { TenantRpc } from "./tenant-rpc.ts"
-import {
-  type DeploymentSettingsEnv,
-  isEmptySettings,
-  mergeSettings,
-  readDeploymentSettings,
-} from "./tenant-settings.ts"
+} from "../settings/agent-config.ts"
+import type { NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
+import { AUDIT_TABLE } from "./audit-rows.ts"
+import { USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
 const MIGRATIONS: readonly string[] = [
   "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID",
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
+  USER_TABLE,
+  AUDIT_TABLE,
 ]
 
-export class Tenant extends DurableObject<DeploymentSettingsEnv> implements TenantRpc {
-  constructor(ctx: DurableObjectState, env: DeploymentSettingsEnv) {
+export class Tenant extends DurableObject<Env> implements TenantRpc {
+  readonly #userRows: UserRows
+
+  constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.#userRows = new UserRows(ctx.storage.sql)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -81,6 +84,11 @@ export class Tenant extends DurableObject<DeploymentSettingsEnv> implements Tena
     if (!isKnown || name === GENERAL_AGENT_NAME) return fail({ reason: "agent_unknown" })
     this.#writeAgentRow(name, null)
     return succeed(null)
+  }
+
+  registerUser(user: NewUser): TenantUser {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return this.#userRows.register(user, Date.now())
   }
 
   #writeAgentRow(name: string, config: string | null): void {

@@ -5,7 +5,7 @@
 import * as v from "valibot"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
-import type { PeerAgent } from "../tenant/agent-config.ts"
+import type { PeerAgent } from "../settings/agent-config.ts"
 import { createRefusal, type Tool, type ToolContext, type ToolReturn } from "./tool.ts"
 
 export interface AgentQuestion {

@@ -1,6 +1,6 @@
 /** tool-registry.ts: creates the tools of an agent. */
 
-import type { PeerAgent, ToolName } from "../tenant/agent-config.ts"
+import type { PeerAgent, ToolName } from "../settings/agent-config.ts"
 import { type TimeLimitsEnv, readTimeLimits } from "../platform/time-limits.ts"
 import { createAgentsTool, type AskAgent } from "./agents-tool.ts"
 import { createCanvasTool } from "./canvas-tool.ts"

@@ -38,17 +38,17 @@ const SOURCE_FRESH_MS = 10_000
 const MAX_CACHED_SOURCES = 100
 
 /** The other session objects of the tenant. */
-type SessionsEnv = Pick<Env, "MEDIA" | "SESSION">
+type SessionsEnv = Pick<Env, "MEDIA" | "SESSION" | "ENVIRONMENT">
 
 export function createAssetCopier(
-  { MEDIA: bucket, SESSION }: SessionsEnv,
+  env: SessionsEnv,
   { tenant, user, id }: Pick<SessionRow, "tenant" | "user" | "id">,
   assets: AssetRows,
 ): AssetCopier {
   const sources = new FreshCache<string | null>(SOURCE_FRESH_MS, MAX_CACHED_SOURCES)
   const findOwnSession = async (publicId: string): Promise<string | null> => {
     for (const key of [publicId, createPrivateKey(publicId, user)]) {
-      if ((await sessionStub({ SESSION }, tenant, key).checkOwner({ tenant, user })).ok) return key
+      if ((await sessionStub(env, tenant, key).checkOwner({ tenant, user })).ok) return key
     }
     return null
   }
@@ -57,7 +57,7 @@ export function createAssetCopier(
     async copy(from, asset) {
       // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
       const source = await sources.getOrFetch(from, Date.now(), () => findOwnSession(from))
-      const found = source === null ? null : await bucket.get(assetObjectKey({ tenant, session: source }, asset.id))
+      const found = source === null ? null : await env.MEDIA.get(assetObjectKey({ tenant, session: source }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found
       const options = {
@@ -66,7 +66,7 @@ export function createAssetCopier(
       }
       const key = assetObjectKey({ tenant, session: id }, asset.id)
       const { signal } = new AbortController()
-      const piped = await pipeAndHash({ size, bytes, signal }, (copy) => bucket.put(key, copy, options))
+      const piped = await pipeAndHash({ size, bytes, signal }, (copy) => env.MEDIA.put(key, copy, options))
       if (!piped.ok) throw new Error(`an asset could not be copied: ${piped.fault.reason}`)
       return piped.value
     },

@@ -18,7 +18,7 @@ import {
   DEFAULT_AGENTS,
   GENERAL_AGENT_NAME,
   createAgentView,
-} from "../tenant/agent-config.ts"
+} from "../settings/agent-config.ts"
 import { createTools, type ToolHost } from "../tool/tool-registry.ts"
 import type { Tool } from "../tool/tool.ts"
 

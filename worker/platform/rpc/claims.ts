@@ -6,6 +6,18 @@
 export const SCOPES = ["user", "external", "admin"] as const
 export type Scope = (typeof SCOPES)[number]
 
+/**
+ * What a user may do in the tenant. `owner`: everything. `admin`: everything but what ends or moves the tenant, and owners.
+ * `member`: own sessions. `viewer`: reads what was shared with them, and writes nothing.
+ */
+export const ROLES = ["owner", "admin", "member", "viewer"] as const
+export type Role = (typeof ROLES)[number]
+
+/** Whether a role includes all rights of another one. */
+export function includesRole(role: Role, other: Role): boolean {
+  return ROLES.indexOf(role) <= ROLES.indexOf(other)
+}
+
 export interface Claims {
   readonly tenant: string
   readonly user: string
@@ -19,6 +31,12 @@ export interface Claims {
   readonly scope?: Scope | undefined
   /** Only in an `external` token: the session that it grants access to. */
   readonly session?: string | undefined
+  /** Absent: `member`. Only with scope `user`. */
+  readonly role?: Role | undefined
+  /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
+  readonly login?: string | undefined
+  /** The id of the API key that made the request. Then `user` is `key:<id>`, which no token can name. */
+  readonly key?: string | undefined
 }
 
 /** The user who owns a session. */
@@ -26,6 +44,11 @@ export type SessionOwner = Pick<Claims, "tenant" | "user">
 
 /** Who claims to own a session, and with which scope. */
 export type OwnerClaims = SessionOwner & Pick<Claims, "scope">
+
+/** The role of a token's user. A token without a `role` claim has the role `member`. */
+export function getRole({ role = "member" }: Pick<Claims, "role">): Role {
+  return role
+}
 
 /** The scope of a token. A token without a `scope` claim has the scope `user`. */
 export function getScope({ scope = "user" }: Pick<Claims, "scope">): Scope {

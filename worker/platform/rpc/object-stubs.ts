@@ -1,30 +1,60 @@
 /**
- * object-stubs.ts: the names of the Durable Objects, and stubs for them.
+ * object-stubs.ts: the names and places of the Durable Objects, and stubs for them. No other module asks for one.
  *
- * Every name begins with the tenant, so no id in a request reaches an object of another tenant.
+ * Every name begins with the tenant, so no id in a request reaches an object of another tenant. The objects of a tenant
+ * with a region are created in the platform's jurisdiction of that name. Those of other tenants are created near the first
+ * request, or where `locationHint` says.
  */
+
+import { getRegion, type Region } from "../tenant-id.ts"
 
 /** The part of a Durable Object namespace that is used here. */
 interface ObjectNamespace<Stub> {
-  getByName(name: string): Stub
+  getByName(name: string, options?: { readonly locationHint?: DurableObjectLocationHint }): Stub
+  jurisdiction(region: Region): { getByName(name: string): Stub }
 }
 
-/** The object of one session. `id` must be a valid id. */
-export function sessionStub<Stub>(env: { readonly SESSION: ObjectNamespace<Stub> }, tenant: string, id: string): Stub {
-  return env.SESSION.getByName(`${tenant}:${id}`)
+/** Where objects are created. workerd alone has no jurisdictions; there the region is only a part of the name. */
+interface PlacementEnv {
+  readonly ENVIRONMENT: string
 }
 
-/** The directory of one user: the list of sessions and the revoked tokens. */
-export function directoryStub<Stub>(
-  env: { readonly DIRECTORY: ObjectNamespace<Stub> },
-  identity: { readonly tenant: string; readonly user: string },
+/** The object of one session. `id` must be a valid key of a session. */
+export function sessionStub<Stub>(
+  env: PlacementEnv & { readonly SESSION: ObjectNamespace<Stub> },
+  tenant: string,
+  id: string,
+  locationHint?: DurableObjectLocationHint,
 ): Stub {
-  return env.DIRECTORY.getByName(userKey(identity))
+  return getStub(env, env.SESSION, tenant, `${tenant}:${id}`, locationHint)
 }
 
-/** The object of one tenant: its agents and settings. */
-export function tenantStub<Stub>(env: { readonly TENANT: ObjectNamespace<Stub> }, tenant: string): Stub {
-  return env.TENANT.getByName(tenant)
+/** The directory of one user: the list of sessions, the sign-ins and the revoked tokens. */
+export function directoryStub<Stub>(
+  env: PlacementEnv & { readonly DIRECTORY: ObjectNamespace<Stub> },
+  identity: { readonly tenant: string; readonly user: string },
+  locationHint?: DurableObjectLocationHint,
+): Stub {
+  return getStub(env, env.DIRECTORY, identity.tenant, userKey(identity), locationHint)
+}
+
+/** The object of one tenant: its configuration, users, keys and jobs. */
+export function tenantStub<Stub>(env: PlacementEnv & { readonly TENANT: ObjectNamespace<Stub> }, tenant: string): Stub {
+  return getStub(env, env.TENANT, tenant, tenant)
+}
+
+function getStub<Stub>(
+  { ENVIRONMENT }: PlacementEnv,
+  namespace: ObjectNamespace<Stub>,
+  tenant: string,
+  name: string,
+  locationHint?: DurableObjectLocationHint,
+): Stub {
+  const region = getRegion(tenant)
+  if (region !== null && ENVIRONMENT !== "local") return namespace.jurisdiction(region).getByName(name)
+  return region === null && locationHint !== undefined
+    ? namespace.getByName(name, { locationHint })
+    : namespace.getByName(name)
 }
 
 /** Identifies a user across tenants. Neither id contains a colon. */

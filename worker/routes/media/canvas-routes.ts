@@ -6,17 +6,17 @@
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
-import { type Fault, fail, faultToWire, type Result, succeed } from "../../shared/fault.ts"
-import { CANVAS_PATH } from "../../shared/protocol/asset-url.ts"
-import { listLinkedKeys } from "../asset/bucket.ts"
-import { verifyLink } from "../auth/link-signing.ts"
-import { type Env, getCanvasOrigin, parseAllowedOrigins } from "../env.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
-import { logError } from "../platform/log.ts"
-import { isPlainOrigin } from "../platform/origin.ts"
+import { type Fault, fail, faultToWire, type Result, succeed } from "../../../shared/fault.ts"
+import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
+import { listLinkedKeys } from "../../asset/bucket.ts"
+import { verifyLink } from "../../auth/link-signing.ts"
+import { type Env, getCanvasOrigin, parseAllowedOrigins } from "../../env.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { logError } from "../../platform/log.ts"
+import { isPlainOrigin } from "../../platform/origin.ts"
 import { hardenDocument, UNAVAILABLE_DOCUMENT } from "./canvas-document.ts"
 import { createDocumentHeaders } from "./content-policy.ts"
-import type { AppEnv } from "./request-body.ts"
+import type { AppEnv } from "../request-body.ts"
 
 export const canvasRoutes = new Hono<AppEnv>().get("/:id/index.html", async (context) => {
   const { env, req } = context

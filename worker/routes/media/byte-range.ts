@@ -2,8 +2,8 @@
  * byte-range.ts: parses Range headers and formats Content-Range headers (SPEC MS4, RM4). Pure.
  */
 
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
 
 export interface ByteRange {
   readonly offset: number

@@ -5,7 +5,29 @@
  */
 
 import type { Result } from "../../shared/fault.ts"
+import type { Role } from "../platform/rpc/claims.ts"
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
+
+/** A user at the first contact. */
+export interface NewUser {
+  readonly id: string
+  readonly name?: string | undefined
+  /** Default: `member`. */
+  readonly role?: Role | undefined
+  /** The name of the issuer at which the user signed in; absent for users of the tenant's own tokens. */
+  readonly issuer?: string | undefined
+}
+
+export interface TenantUser {
+  readonly id: string
+  readonly name: string | null
+  readonly role: Role
+  readonly issuer: string | null
+  /** `erasing`: the user's data is being erased. */
+  readonly status: "active" | "suspended" | "erasing"
+  /** Time of the first contact, in milliseconds since 1970. */
+  readonly created: number
+}
 
 export interface TenantRpc extends Rpc.DurableObjectBranded {
   /** All agents, the default ones first. */
@@ -20,4 +42,6 @@ export interface TenantRpc extends Rpc.DurableObjectBranded {
   putAgent(agent: Agent): Result<null>
   /** Removes an agent. The general agent cannot be removed, because every tenant needs one. Errors: `agent_unknown`. */
   removeAgent(name: string): Result<null>
+  /** Adds a user at the first contact. Repeating the call changes nothing. Returns the stored user. */
+  registerUser(user: NewUser): TenantUser
 }

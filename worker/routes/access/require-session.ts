@@ -5,15 +5,15 @@
 
 import type { Context, MiddlewareHandler } from "hono"
 import * as v from "valibot"
-import type { Result } from "../../shared/fault.ts"
-import { idSchema } from "../../shared/protocol/event.ts"
-import type { Env } from "../env.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
-import { FreshCache } from "../platform/fresh-cache.ts"
-import type { Claims, SessionOwner } from "../platform/rpc/claims.ts"
-import { sessionStub, userKey } from "../platform/rpc/object-stubs.ts"
-import { createPrivateKey } from "../platform/session-key.ts"
-import type { AppEnv } from "./request-body.ts"
+import type { Result } from "../../../shared/fault.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
+import type { Env } from "../../env.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { FreshCache } from "../../platform/fresh-cache.ts"
+import type { Claims, SessionOwner } from "../../platform/rpc/claims.ts"
+import { sessionStub, userKey } from "../../platform/rpc/object-stubs.ts"
+import { createPrivateKey } from "../../platform/session-key.ts"
+import type { AppEnv } from "../request-body.ts"
 
 /** Sessions whose keys an isolate caches, and for how long, in milliseconds: a key changes only with an erasure. */
 const MAX_CACHED_KEYS = 5_000

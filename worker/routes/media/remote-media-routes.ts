@@ -7,16 +7,16 @@
 
 import { type Context, Hono } from "hono"
 import { base64url } from "jose"
-import { succeed } from "../../shared/fault.ts"
-import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../shared/asset-limits.ts"
-import type { Env } from "../env.ts"
-import { type LinkClaims, verifyLink } from "../auth/link-signing.ts"
-import { readTimeLimits } from "../platform/time-limits.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
+import { succeed } from "../../../shared/fault.ts"
+import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../../shared/asset-limits.ts"
+import type { Env } from "../../env.ts"
+import { type LinkClaims, verifyLink } from "../../auth/link-signing.ts"
+import { readTimeLimits } from "../../platform/time-limits.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
 import { formatContentRange, type ByteRange, parseRange, refuseRange } from "./byte-range.ts"
 import { fetchRemote, isOwnRequest, type RemoteMedia } from "./remote-fetch.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { AppEnv } from "./request-body.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import type { AppEnv } from "../request-body.ts"
 
 export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => {
   const { env, req } = context

@@ -2,9 +2,9 @@
  * content-policy.ts: response headers that restrict what the page and canvas documents can do in a browser. Pure.
  */
 
-import { CANVAS_PATH } from "../../shared/protocol/asset-url.ts"
-import { isPlainOrigin } from "../platform/origin.ts"
-import type { TenantSettings } from "../tenant/agent-config.ts"
+import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
+import { isPlainOrigin } from "../../platform/origin.ts"
+import type { TenantSettings } from "../../settings/agent-config.ts"
 
 /** The origins of the page and of the documents that it frames. */
 export interface PageOrigins {

@@ -5,12 +5,12 @@
  * bytes, and size and time are limited.
  */
 
-import { fail, type RemoteFlaw, type Result, succeed } from "../../shared/fault.ts"
-import { MAX_REMOTE_REDIRECTS, FILE_TYPE_BYTES } from "../../shared/asset-limits.ts"
-import { checkPublicUrl } from "../../shared/text/public-url.ts"
-import { type FileType, detectFileType } from "../asset/detect-file-type.ts"
-import { BodyReader } from "../platform/read-bounded.ts"
-import type { TimeLimits } from "../platform/time-limits.ts"
+import { fail, type RemoteFlaw, type Result, succeed } from "../../../shared/fault.ts"
+import { MAX_REMOTE_REDIRECTS, FILE_TYPE_BYTES } from "../../../shared/asset-limits.ts"
+import { checkPublicUrl } from "../../../shared/text/public-url.ts"
+import { type FileType, detectFileType } from "../../asset/detect-file-type.ts"
+import { BodyReader } from "../../platform/read-bounded.ts"
+import type { TimeLimits } from "../../platform/time-limits.ts"
 
 export interface RemoteMedia {
   readonly type: FileType

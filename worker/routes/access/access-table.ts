@@ -1,0 +1,94 @@
+/**
+ * access-table.ts: who may use which route of the API. Pure.
+ *
+ * A route that is not in the table does not exist for clients, so a new route starts closed. Routes outside `/v1` and
+ * `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access themselves.
+ */
+
+import type { Claims, Role } from "../../platform/rpc/claims.ts"
+import { getRole, getScope } from "../../platform/rpc/claims.ts"
+
+/**
+ * A role of a user, a token of scope `external` or `admin` (issued before there were roles), or an API key of a role.
+ */
+export type Principal = Role | "external" | "admin-scope" | `key-${Role}`
+
+export interface AccessRule {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
+  /** Segments that begin with a colon match any text without a slash. */
+  readonly path: string
+  /** `open`: needs no token. `operator`: needs the operator's secret. */
+  readonly allow: readonly Principal[] | "open" | "operator"
+  /** Revoked tokens are admitted too. */
+  readonly admitsRevoked?: true
+}
+
+const ADMINS: readonly Principal[] = ["owner", "admin"]
+const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
+const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
+/** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
+const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
+/** Everyone in the tenant who can see its settings. */
+const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key-owner", "key-admin"]
+
+export const ACCESS_TABLE: readonly AccessRule[] = [
+  { method: "POST", path: "/v1/dev/token", allow: "open" },
+  { method: "POST", path: "/v1/tokens/revoke", allow: [...READERS, "external", "admin-scope"], admitsRevoked: true },
+
+  { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
+  { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
+  { method: "DELETE", path: "/v1/agents/:name", allow: CONFIGURERS },
+  { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
+  { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
+
+  { method: "GET", path: "/v1/sessions", allow: READERS },
+  { method: "POST", path: "/v1/sessions", allow: MEMBERS },
+  { method: "PATCH", path: "/v1/sessions/:id", allow: MEMBERS },
+  { method: "DELETE", path: "/v1/sessions/:id", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/:id/conversation/recent", allow: READERS },
+  { method: "POST", path: "/v1/sessions/:id/messages", allow: MEMBERS },
+  { method: "POST", path: "/v1/sessions/:id/cancel", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/:id/events", allow: READERS },
+  { method: "POST", path: "/v1/sessions/:id/import", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/:id/import", allow: READERS },
+  { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS },
+  { method: "POST", path: "/v1/sessions/:id/assets", allow: MEMBERS },
+  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS },
+  { method: "POST", path: "/v1/sessions/:id/external-token", allow: MEMBERS },
+
+  { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
+  { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },
+  { method: "POST", path: "/external/sessions/:id/messages", allow: ["external"] },
+]
+
+/** The rule of a request; undefined if there is no such route. A HEAD request counts as GET. */
+export function findAccessRule(method: string, path: string): AccessRule | undefined {
+  const wanted = method === "HEAD" ? "GET" : method
+  const segments = path.split("/")
+  return ACCESS_TABLE.find((rule) => rule.method === wanted && matchesPath(rule.path.split("/"), segments))
+}
+
+function matchesPath(pattern: readonly string[], segments: readonly string[]): boolean {
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, i) => (part.startsWith(":") ? segments[i] !== "" : part === segments[i]))
+  )
+}
+
+/** Who makes a request, as the table names it. */
+export function getPrincipal(claims: Claims): Principal {
+  if (claims.key !== undefined) return `key-${getRole(claims)}`
+  const scope = getScope(claims)
+  if (scope === "external") return "external"
+  return scope === "admin" ? "admin-scope" : getRole(claims)
+}
+
+/** Whether a rule admits these claims. The operator's secret is checked elsewhere (authorize.ts). */
+export function isAllowed(rule: AccessRule, claims: Claims): boolean {
+  return Array.isArray(rule.allow) && rule.allow.includes(getPrincipal(claims))
+}
+
+/** Whether these claims may configure the tenant. */
+export function isConfigurer(claims: Claims): boolean {
+  return CONFIGURERS.includes(getPrincipal(claims))
+}

@@ -1,0 +1,68 @@
+/**
+ * request-guard.ts: middleware before the routes: safe deployment, allowed origin, secure headers.
+ */
+
+import type { Context, MiddlewareHandler } from "hono"
+import { parseAllowedOrigins, findDeploymentFault } from "../../env.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import type { AppEnv } from "../request-body.ts"
+
+/** How long a browser may cache a preflight response, in seconds. Most browsers allow no more. */
+const PREFLIGHT_SECONDS = "600"
+
+/** For all responses of the Worker itself. The page's files have headers of their own (public/_headers). */
+const SECURE_HEADERS: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+/** An unsafe deployment answers every request with 503 and the reason. */
+export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const because = findDeploymentFault(context.env, new URL(context.req.url))
+  return because === null ? await next() : faultToResponse({ reason: "deployment_unsafe", because })
+}
+
+/** Admits the request's own origin and those of ALLOWED_ORIGINS. A request without Origin does not come from another site. */
+export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const origin = context.req.header("origin")
+  if (origin !== undefined && !isAllowedOrigin(origin, context)) {
+    const denied = faultToResponse({ reason: "origin_denied" })
+    denied.headers.set("vary", "Origin")
+    return denied
+  }
+  if (origin !== undefined && context.req.header("access-control-request-method") !== undefined) {
+    return new Response(null, { status: 204, headers: createPreflightHeaders(origin) })
+  }
+  await next()
+  // The headers of an upgrade cannot be changed, and no script can read them.
+  if (context.res.status !== 101) {
+    context.header("vary", "Origin")
+    if (origin !== undefined) context.header("access-control-allow-origin", origin)
+  }
+  return undefined
+}
+
+function isAllowedOrigin(origin: string, context: Context<AppEnv>): boolean {
+  return origin === new URL(context.req.url).origin || parseAllowedOrigins(context.env).includes(origin)
+}
+
+function createPreflightHeaders(origin: string): Record<string, string> {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-allow-headers": "authorization, content-type",
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    "access-control-max-age": PREFLIGHT_SECONDS,
+    vary: "Origin",
+  }
+}
+
+/** Adds the secure headers, unless the route has set them itself. */
+export const setSecureHeaders: MiddlewareHandler<AppEnv> = async (context, next) => {
+  await next()
+  if (context.res.status === 101) return
+  for (const [name, value] of Object.entries(SECURE_HEADERS)) {
+    if (!context.res.headers.has(name)) context.header(name, value)
+  }
+}
