@@ -45,6 +45,8 @@ export type Fault =
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
   | { readonly reason: "scope_denied" }
+  | { readonly reason: "region_unavailable"; readonly region: string }
+  | { readonly reason: "viewers_full"; readonly max: number }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
@@ -152,6 +154,14 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  region_unavailable: {
+    status: 503,
+    text: ({ region }) => `This server doesn't store data in the region "${region}".`,
+  },
+  viewers_full: {
+    status: 409,
+    text: ({ max }) => `You can share a conversation with up to ${max} people. Remove someone first.`,
+  },
   revocations_full: {
     status: 409,
     text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,

@@ -21,8 +21,12 @@ export interface Env {
   readonly TENANT: DurableObjectNamespace<TenantRpc>
   /** The files of the page. */
   readonly ASSETS: Fetcher
-  /** The bytes of assets. */
+  /** The bytes of assets: of tenants without a region, and of each region that is served (platform/media-bucket.ts). */
   readonly MEDIA: R2Bucket
+  readonly MEDIA_EU?: R2Bucket
+  readonly MEDIA_US?: R2Bucket
+  readonly MEDIA_FEDRAMP?: R2Bucket
+  readonly MEDIA_FEDRAMP_HIGH?: R2Bucket
   /** `local` or `production`. A production deployment refuses every setting that is only safe on a developer's machine. */
   readonly ENVIRONMENT: string
   /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: another service issues the tokens. */

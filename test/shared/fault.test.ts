@@ -30,6 +30,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   call_unknown: { reason: "call_unknown" },
   call_decided: { reason: "call_decided" },
   scope_denied: { reason: "scope_denied" },
+  region_unavailable: { reason: "region_unavailable", region: "eu" },
+  viewers_full: { reason: "viewers_full", max: 100 },
   record_refused: { reason: "record_refused", type: "…" },
   record_gap: { reason: "record_gap", nextNumber: 3 },
   call_settled: { reason: "call_settled" },

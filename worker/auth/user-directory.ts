@@ -8,14 +8,21 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
+import type {
+  DirectoryRpc,
+  RevocationResult,
+  RevocationState,
+  SessionCursor,
+  SharedCursor,
+} from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
+import { SHARED_TABLE, SharedRows } from "./shared-rows.ts"
 import {
   isRevoked,
   isIssuedBeforeCutoff,
@@ -32,6 +39,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX sessions_active ON sessions (active, created)`,
   REVOCATION_TABLES,
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
+  SHARED_TABLE,
 ]
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -52,10 +60,12 @@ const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
+  readonly #sharedRows: SharedRows
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
+    this.#sharedRows = new SharedRows(ctx.storage.sql)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -109,6 +119,23 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (!hasSchema(sql)) return false
     this.#revocationRows.removeHolder(id)
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
+  }
+
+  putShared(shared: SharedSession): void {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.#sharedRows.put(shared)
+  }
+
+  renameShared(owner: string, id: string, title: string): void {
+    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.rename(owner, id, title)
+  }
+
+  removeShared(owner: string, id: string): void {
+    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.remove(owner, id)
+  }
+
+  listShared(limit: number, after?: SharedCursor): SharedSession[] {
+    return hasSchema(this.ctx.storage.sql) ? this.#sharedRows.list(limit, after) : []
   }
 
   getRevocationState(): RevocationState {

@@ -41,6 +41,7 @@ const claimsSchema = v.object({
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
   login: v.optional(tokenIdSchema),
+  sharedBy: v.optional(idSchema),
 })
 
 /** Header in which the Worker passes verified claims to an object. A header sent by the client is overwritten. */

@@ -13,6 +13,7 @@ import { verifyLink } from "../../auth/link-signing.ts"
 import { type Env, getCanvasOrigin, parseAllowedOrigins } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { logError } from "../../platform/log.ts"
+import { mediaBucket } from "../../platform/media-bucket.ts"
 import { isPlainOrigin } from "../../platform/origin.ts"
 import { hardenDocument, UNAVAILABLE_DOCUMENT } from "./canvas-document.ts"
 import { createDocumentHeaders } from "./content-policy.ts"
@@ -38,7 +39,7 @@ async function loadDocument(env: Env, id: string, token: string): Promise<Result
   if (link.value.what !== id) return fail({ reason: "link_invalid" })
   try {
     for (const key of listLinkedKeys(link.value)) {
-      const object = await env.MEDIA.get(key)
+      const object = await mediaBucket(env, link.value.tenant).get(key)
       // An uploaded file is never served as a document.
       if (object?.customMetadata?.["kind"] === "canvas") return succeed(await object.text())
     }

@@ -19,6 +19,7 @@ import { computeLinkExpiry, type LinkAudience, type LinkClaims, signLink, verify
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { errorMessage, log } from "../../platform/log.ts"
+import { mediaBucket } from "../../platform/media-bucket.ts"
 import { type ByteRange, formatContentRange, parseRange, refuseRange } from "./byte-range.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 import { requireSession } from "../access/require-session.ts"
@@ -108,7 +109,7 @@ mediaRoutes.get("/:id", async (context, next) => {
 
 /** Null if there is no such asset. */
 async function serveAsset(context: Context<AppEnv>, claims: LinkClaims, key: string): Promise<Response | null> {
-  const bucket = context.env.MEDIA
+  const bucket = mediaBucket(context.env, claims.tenant)
   const { method } = context.req
   const ifNoneMatch = context.req.header("if-none-match")
   // Only these requests need the size or the ETag before the body is read.
