@@ -17,10 +17,10 @@ const REGION_BINDINGS = {
 
 type RegionBinding = (typeof REGION_BINDINGS)[Region]
 
+export type RegionBuckets = { readonly [name in RegionBinding]?: R2Bucket }
+
 /** `MEDIA` is the bucket of all tenants without a region. */
-export type MediaEnv = { readonly ENVIRONMENT: string; readonly MEDIA: R2Bucket } & {
-  readonly [name in RegionBinding]?: R2Bucket
-}
+export type MediaEnv = RegionBuckets & { readonly ENVIRONMENT: string; readonly MEDIA: R2Bucket }
 
 /** The bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` refuses before. */
 export function mediaBucket(env: MediaEnv, tenant: string): R2Bucket {
@@ -30,19 +30,21 @@ export function mediaBucket(env: MediaEnv, tenant: string): R2Bucket {
 }
 
 /** Whether this deployment serves the region of a tenant. Errors: `region_unavailable`. */
-export function checkRegion(env: MediaEnv, tenant: string): Result<null> {
+export function checkRegion(env: Omit<MediaEnv, "MEDIA">, tenant: string): Result<null> {
   const region = getRegion(tenant)
-  return region === null || findBucket(env, region) !== null
+  return region === null || listServedRegions(env).includes(region)
     ? succeed(null)
     : fail({ reason: "region_unavailable", region })
 }
 
-/** The regions that this deployment serves. */
-export function listServedRegions(env: MediaEnv): readonly Region[] {
-  return REGIONS.filter((region) => findBucket(env, region) !== null)
+/**
+ * The regions that this deployment serves. On a developer's machine one bucket serves all of them; elsewhere that would
+ * move data out of its region.
+ */
+export function listServedRegions(env: Omit<MediaEnv, "MEDIA">): readonly Region[] {
+  return REGIONS.filter((region) => env.ENVIRONMENT === "local" || env[REGION_BINDINGS[region]] !== undefined)
 }
 
-/** On a developer's machine one bucket may serve all regions. Elsewhere that would move data out of its region. */
 function findBucket(env: MediaEnv, region: Region | null): R2Bucket | null {
   if (region === null) return env.MEDIA
   return env[REGION_BINDINGS[region]] ?? (env.ENVIRONMENT === "local" ? env.MEDIA : null)

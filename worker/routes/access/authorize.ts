@@ -4,14 +4,18 @@
  */
 
 import type { Context, MiddlewareHandler } from "hono"
+import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
 import { createRevocationCache, isRevoked } from "../../auth/revocation.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
+import { checkRegion } from "../../platform/media-bucket.ts"
 import type { Claims } from "../../platform/rpc/claims.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
-import { findAccessRule, isAllowed } from "./access-table.ts"
+import { type AccessRule, findAccessRule, isAllowed } from "./access-table.ts"
+import { readLocationHint } from "./location-hint.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /** Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged. */
@@ -27,13 +31,31 @@ export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   if (rule.allow === "open") return await next()
   const claims = await authenticate(context)
   if (!claims.ok) return faultToResponse(claims.fault)
+  const served = checkRegion(context.env, claims.value.tenant)
+  if (!served.ok) return faultToResponse(served.fault)
   if (!isAllowed(rule, claims.value)) return faultToResponse({ reason: "scope_denied" })
+  const sharedBy = readSharedBy(context, rule, claims.value)
+  if (!sharedBy.ok) return faultToResponse(sharedBy.fault)
+  context.set("locationHint", readLocationHint(context.req.raw))
   if (rule.admitsRevoked !== true) {
     const checked = await checkRevocation(context, claims.value)
     if (!checked.ok) return faultToResponse(checked.fault)
   }
-  context.set("claims", claims.value)
+  context.set("claims", sharedBy.value === null ? claims.value : { ...claims.value, sharedBy: sharedBy.value })
   return await next()
+}
+
+/**
+ * The user whose shared session a request is about (`?owner=`); null: the caller's own session, or no session.
+ *
+ * Errors: `field_invalid`; `scope_denied` where a viewer could write or learn more than the session.
+ */
+function readSharedBy({ req }: Context<AppEnv>, rule: AccessRule, { user }: Claims): Result<string | null> {
+  const owner = req.query("owner")
+  if (owner === undefined || !rule.path.startsWith("/v1/sessions/:id")) return succeed(null)
+  if (!v.is(idSchema, owner)) return fail({ reason: "field_invalid", field: "owner" })
+  if (owner === user) return succeed(null)
+  return rule.admitsViewers === true ? succeed(owner) : fail({ reason: "scope_denied" })
 }
 
 /** Verifies the bearer token, or for a WebSocket the one among its subprotocols. Does not check for revocation. */
@@ -46,8 +68,8 @@ async function authenticate(context: Context<AppEnv>): Promise<Result<Claims>> {
 /** Recent revocation states, shared by all requests of this isolate. */
 const revocationCache = createRevocationCache()
 
-async function checkRevocation({ env }: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
-  const fetchState = () => directoryStub(env, claims).getRevocationState()
+async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
+  const fetchState = () => directoryStub(context.env, claims, context.get("locationHint")).getRevocationState()
   const revoked = await revocationCache.getOrFetch(userKey(claims), Date.now(), fetchState)
   return isRevoked(claims, revoked) ? fail({ reason: "token_revoked" }) : succeed(null)
 }

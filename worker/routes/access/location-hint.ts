@@ -22,16 +22,13 @@ const CONTINENTS: Readonly<Record<string, readonly [DurableObjectLocationHint, n
  * The location nearest to the client; undefined if its place is unknown. The platform obeys a hint only when it creates an
  * object, and ignores it in a region.
  */
-export function readLocationHint({
-  cf,
-}: {
-  readonly cf?: RequestPlace | undefined
-}): DurableObjectLocationHint | undefined {
-  const entry = typeof cf?.continent === "string" ? CONTINENTS[cf.continent] : undefined
+export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObjectLocationHint | undefined {
+  const { continent, longitude }: RequestPlace = cf ?? {}
+  const entry = typeof continent === "string" ? CONTINENTS[continent] : undefined
   if (entry === undefined) return undefined
   const [west, meridian, east] = entry
-  const longitude = Number(cf?.longitude ?? Number.NaN)
+  const degrees = Number.parseFloat(String(longitude))
   // Without a longitude: the location that most clients of the continent are near.
-  if (Number.isNaN(longitude)) return cf?.continent === "EU" ? west : east
-  return longitude < meridian ? west : east
+  if (Number.isNaN(degrees)) return continent === "EU" ? west : east
+  return degrees < meridian ? west : east
 }
