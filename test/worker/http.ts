@@ -40,13 +40,15 @@ export interface Call {
 export async function call(path: string, options: Call = {}) {
   const response = await respond(path, options)
   const text = response.webSocket === null ? await response.text() : ""
+  const type = response.headers.get("content-type") ?? ""
   response.webSocket?.accept()
   response.webSocket?.close()
   return {
     status: response.status,
     headers: response.headers,
     text,
-    json: text.startsWith("{") ? JSON.parse(text) : null,
+    // Not of JSON lines.
+    json: text.startsWith("{") && !type.includes("jsonl") ? JSON.parse(text) : null,
   }
 }
 

@@ -205,7 +205,7 @@ describe("a viewer", () => {
     for (const token of [theirs, await tokenOf(T, "sh5c"), await tokenOf("other", "sh5a")]) {
       expect(await call(`/v1/sessions/${id}/viewers`, { token })).toEqual(UNKNOWN)
       expect(await share(token, id, "sh5d")).toEqual(UNKNOWN)
-      expect(await unshare(token, id, "sh5b")).toEqual(UNKNOWN)
+      expect(await unshare(token, id, "sh5-secret")).toEqual(UNKNOWN)
     }
     const { viewers } = (await call(`/v1/sessions/${id}/viewers`, { token: mine })).json
     expect(viewers.map(({ user }: { user: string }) => user)).toEqual(["sh5b", "sh5-secret"])

@@ -8,15 +8,15 @@ interface RequestPlace {
 }
 
 /** Two locations of one continent are divided by this meridian: the western one first. */
-const CONTINENTS: Readonly<Record<string, readonly [DurableObjectLocationHint, number, DurableObjectLocationHint]>> = {
-  AF: ["afr", 180, "afr"],
+const CONTINENTS = new Map<string, readonly [DurableObjectLocationHint, number, DurableObjectLocationHint]>([
+  ["AF", ["afr", 180, "afr"]],
   // The Middle East is part of Asia.
-  AS: ["me", 60, "apac"],
-  EU: ["weur", 15, "eeur"],
-  NA: ["wnam", -100, "enam"],
-  OC: ["oc", 180, "oc"],
-  SA: ["sam", 180, "sam"],
-}
+  ["AS", ["me", 60, "apac"]],
+  ["EU", ["weur", 15, "eeur"]],
+  ["NA", ["wnam", -100, "enam"]],
+  ["OC", ["oc", 180, "oc"]],
+  ["SA", ["sam", 180, "sam"]],
+])
 
 /**
  * The location nearest to the client; undefined if its place is unknown. The platform obeys a hint only when it creates an
@@ -24,7 +24,7 @@ const CONTINENTS: Readonly<Record<string, readonly [DurableObjectLocationHint, n
  */
 export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObjectLocationHint | undefined {
   const { continent, longitude }: RequestPlace = cf ?? {}
-  const entry = typeof continent === "string" ? CONTINENTS[continent] : undefined
+  const entry = typeof continent === "string" ? CONTINENTS.get(continent) : undefined
   if (entry === undefined) return undefined
   const [west, meridian, east] = entry
   const degrees = Number.parseFloat(String(longitude))
