@@ -47,6 +47,7 @@ export type Fault =
   | { readonly reason: "scope_denied" }
   | { readonly reason: "region_unavailable"; readonly region: string }
   | { readonly reason: "viewers_full"; readonly max: number }
+  | { readonly reason: "shares_full"; readonly max: number }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
@@ -161,6 +162,10 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   viewers_full: {
     status: 409,
     text: ({ max }) => `You can share a conversation with up to ${max} people. Remove someone first.`,
+  },
+  shares_full: {
+    status: 409,
+    text: ({ max }) => `You already share ${max} conversations with this person. Stop sharing one first.`,
   },
   revocations_full: {
     status: 409,

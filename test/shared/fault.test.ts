@@ -32,6 +32,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   scope_denied: { reason: "scope_denied" },
   region_unavailable: { reason: "region_unavailable", region: "eu" },
   viewers_full: { reason: "viewers_full", max: 100 },
+  shares_full: { reason: "shares_full", max: 1_000 },
   record_refused: { reason: "record_refused", type: "…" },
   record_gap: { reason: "record_gap", nextNumber: 3 },
   call_settled: { reason: "call_settled" },

@@ -6,9 +6,8 @@ import { describe, expect, test } from "vitest"
 import * as v from "valibot"
 import { MAX_ID_CHARS } from "../../shared/limits.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platform/tenant-id.ts"
-import { call, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
-import { withRecordedDeployment } from "./recorded-objects.ts"
-import { tablesOf } from "./http.ts"
+import { call, nowSeconds, refusal, tablesOf, tokenOf } from "./http.ts"
+import { RECORDED_SECRET, withRecordedDeployment } from "./recorded-objects.ts"
 
 /** No id of any kind. */
 const BAD_NAMES: readonly string[] = [
@@ -39,9 +38,9 @@ const BAD_NAMES: readonly string[] = [
   "acme\u0301",
   "acme\u200b", // zero width space
   "\u202eemca", // bidi override
-  "K", // Kelvin sign
-  "ſ", // long s
-  "ı", // dotless i
+  "\u212a", // Kelvin sign
+  "\u017f", // long s
+  "\u0131", // dotless i
   "😀",
   "\ud800", // lone surrogate
   "key:abc",
@@ -73,13 +72,13 @@ const NO_TEXT: readonly unknown[] = [null, 7, true, [], ["acme"], {}, { toString
 const sign = (claims: object): Promise<string> =>
   new SignJWT({ exp: nowSeconds() + 600, ...claims })
     .setProtectedHeader({ alg: "HS256" })
-    .sign(new TextEncoder().encode(SECRET))
+    .sign(new TextEncoder().encode(RECORDED_SECRET))
 
 const show = (name: unknown): string => JSON.stringify(name).slice(0, 60)
 
 describe("invalid ids", () => {
   test("[RG5] of a tenant, user or session in a token's claims: token_invalid, and no object is asked", async () => {
-    await withRecordedDeployment({ JWT_SECRET: SECRET }, async ({ asked, fetch }) => {
+    await withRecordedDeployment({}, async ({ asked, fetch }) => {
       const cases: { claims: object }[] = [
         ...[...BAD_TENANTS, ...NO_TEXT].map((tenant) => ({ claims: { tenant, sub: "ada" } })),
         ...[...BAD_NAMES, ...DOTTED, ...NO_TEXT].map((sub) => ({ claims: { tenant: "names", sub } })),
@@ -105,8 +104,9 @@ describe("invalid ids", () => {
   })
 
   test("[RG5] of a session or user in a path, a query or a body: one clear error, and only the caller's directory is asked", async () => {
-    await withRecordedDeployment({ JWT_SECRET: SECRET }, async ({ asked, fetch }) => {
-      const headers = { authorization: `Bearer ${await tokenOf("names", "ada")}`, "content-type": "application/json" }
+    await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
+      const token = await tokenFor({ tenant: "names", user: "ada" })
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
       const ask = async (method: string, path: string, body?: unknown) => {
         const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
         const response = await fetch(path, init)
@@ -154,12 +154,12 @@ describe("invalid ids", () => {
   test("[RG5] of a user who is to read a session: field_invalid, and no directory is asked", async () => {
     const token = await tokenOf("names", "eve")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
-    await withRecordedDeployment({ JWT_SECRET: SECRET }, async ({ asked, fetch }) => {
+    await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
+      const headers = { authorization: `Bearer ${await tokenFor({ tenant: "names", user: "eve" })}` }
       for (const name of [...BAD_NAMES, ...DOTTED]) {
         const escaped = toUrlText(name)
         if (escaped === null || /^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)) continue
         for (const method of ["PUT", "DELETE"]) {
-          const headers = { authorization: `Bearer ${token}` }
           const response = await fetch(`/v1/sessions/mine/viewers/${escaped}`, { method, headers })
           expect([response.status, (await response.json<{ code: string }>()).code], show(name)).toEqual([
             400,

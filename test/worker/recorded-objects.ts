@@ -10,7 +10,8 @@ import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
-const SECRET = "a-secret-of-a-recorded-deployment-000"
+/** Signs the tokens of the deployment. */
+export const RECORDED_SECRET = "a-secret-of-a-recorded-deployment-000"
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT"] as const
 
 export interface RecordedDeployment {
@@ -34,7 +35,7 @@ export async function withRecordedDeployment(
     if (!asked.has(name)) hints.set(name, hint)
     asked.add(name)
   }
-  const bindings: Record<string, unknown> = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: SECRET }
+  const bindings: Record<string, unknown> = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: RECORDED_SECRET }
   for (const name of NAMESPACES) bindings[name] = recordNamespace(env[name], record)
   const buckets = { MEDIA: env.MEDIA, ...over }
   for (const [name, bucket] of Object.entries(buckets)) {
@@ -53,7 +54,7 @@ export async function withRecordedDeployment(
       },
       tokenFor: async (claims) => {
         const [expires, issued] = [Math.floor(Date.now() / 1000) + 600, Date.now() / 1000]
-        return await issueToken({ expires, issued, token: crypto.randomUUID(), ...claims }, SECRET)
+        return await issueToken({ expires, issued, token: crypto.randomUUID(), ...claims }, RECORDED_SECRET)
       },
     })
   } finally {

@@ -3,13 +3,14 @@
 import { env, runInDurableObject } from "cloudflare:test"
 
 /** All rows of all tables and the key-value entries. Not the alarm: a socket that opens sets it to its token's end. */
-export async function digestOf(stub: DurableObjectStub): Promise<string> {
+export async function digestOf(stub: DurableObjectStub, without: readonly string[] = []): Promise<string> {
   return await runInDurableObject(stub, (_object, { storage }) => {
     const tables = storage.sql
       .exec<{ name: string }>(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
       )
       .toArray()
+      .filter(({ name }) => !without.includes(name))
       .map(({ name }) => [name, storage.sql.exec(`SELECT * FROM "${name}"`).toArray()])
     return JSON.stringify([tables, [...storage.kv.list()]])
   })

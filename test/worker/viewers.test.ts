@@ -2,7 +2,7 @@
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { MAX_SESSION_VIEWERS, MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
+import { MAX_SESSION_VIEWERS, MAX_SESSIONS_LISTED, MAX_SHARED_BY_OWNER } from "../../shared/limits.ts"
 import { SHARED_AFTER_SQL, SHARED_SQL } from "../../worker/auth/shared-rows.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { call, HELLO, HOST, openSocket, refusal, roleToken, socketHeaders, tablesOf, tokenOf } from "./http.ts"
@@ -235,6 +235,22 @@ describe("sharing", () => {
     expect(await share(mine, id, "one-more")).toEqual(refusal(409, "viewers_full"))
     expect((await share(mine, id, "sh6b")).status).toBe(200)
     expect(await tablesOf(env.DIRECTORY.getByName(`${T}:one-more`))).toEqual([])
+  })
+
+  test("[SH6] fills at most MAX_SHARED_BY_OWNER places of another user's list", async () => {
+    const mine = await tokenOf(T, "sh6c")
+    for (const id of ["sh6-1", "sh6-2"]) await create(mine, id)
+    expect((await share(mine, "sh6-1", "sh6d")).status).toBe(200)
+    await runInDurableObject(env.DIRECTORY.getByName(`${T}:sh6d`), (_object, { storage }) => {
+      for (let n = 1; n < MAX_SHARED_BY_OWNER; n++)
+        storage.sql.exec("INSERT INTO shared VALUES ('sh6c', ?, '', 1)", `s${n}`)
+    })
+    expect(await share(mine, "sh6-2", "sh6d")).toEqual(refusal(409, "shares_full"))
+    expect(await read(await tokenOf(T, "sh6d"), "sh6-2", "sh6c")).toEqual(UNKNOWN)
+    expect((await share(mine, "sh6-1", "sh6d")).status).toBe(200)
+    const other = await tokenOf(T, "sh6e")
+    await create(other, "sh6-3")
+    expect((await share(other, "sh6-3", "sh6d")).status).toBe(200)
   })
 
   test("[SH7] lists sessions in pages, the newest first; a page reads the rows that it returns", async () => {

@@ -5,6 +5,8 @@
  * the key would show whether another user has a session of the same id (platform/session-key.ts).
  */
 
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { MAX_SHARED_BY_OWNER } from "../../shared/limits.ts"
 import type { SharedSession } from "../../shared/protocol/http-body.ts"
 import type { SharedCursor } from "../platform/rpc/directory-rpc.ts"
 
@@ -29,9 +31,15 @@ export class SharedRows {
     this.#sql = sql
   }
 
-  put({ owner, id, title, since }: SharedSession): void {
+  /** Errors: `shares_full`. Cost: reads the owner's rows. */
+  put({ owner, id, title, since }: SharedSession): Result<null> {
+    const [row] = this.#sql
+      .exec<{ n: number }>("SELECT count(*) AS n FROM shared WHERE owner = ? AND id <> ?", owner, id)
+      .toArray()
+    if (Number(row?.n) >= MAX_SHARED_BY_OWNER) return fail({ reason: "shares_full", max: MAX_SHARED_BY_OWNER })
     const insert = "INSERT OR REPLACE INTO shared (owner, id, title, since) VALUES (?, ?, ?, ?)"
     this.#sql.exec(insert, owner, id, title, since)
+    return succeed(null)
   }
 
   rename(owner: string, id: string, title: string): void {

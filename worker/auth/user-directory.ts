@@ -121,9 +121,9 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
   }
 
-  putShared(shared: SharedSession): void {
+  putShared(shared: SharedSession): Result<null> {
     runMigrations(this.ctx.storage, MIGRATIONS)
-    this.#sharedRows.put(shared)
+    return this.#sharedRows.put(shared)
   }
 
   renameShared(owner: string, id: string, title: string): void {

@@ -63,7 +63,11 @@ viewerRoutes.put("/:id/viewers/:user", requireSession, async (context) => {
   const added = await session.addViewer(claims, viewer)
   if (!added.ok) return faultToResponse(added.fault)
   const directory = directoryStub(env, { tenant: claims.tenant, user: viewer })
-  await directory.putShared(added.value)
+  const listed = await directory.putShared(added.value)
+  if (!listed.ok) {
+    await session.removeViewer(claims, viewer)
+    return faultToResponse(listed.fault)
+  }
   // Sharing may have ended, or the session have been erased, before the entry was written.
   const shared = await session.checkReader({ tenant: claims.tenant, user: viewer, sharedBy: claims.user })
   if (!shared.ok) {
