@@ -45,6 +45,9 @@ export type Fault =
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
   | { readonly reason: "scope_denied" }
+  | { readonly reason: "user_suspended" }
+  | { readonly reason: "user_unknown" }
+  | { readonly reason: "last_owner" }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
@@ -152,6 +155,9 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4403 },
+  user_unknown: { status: 404, text: "We couldn't find that user." },
+  last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
   revocations_full: {
     status: 409,
     text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,

@@ -19,9 +19,17 @@ import {
   type TenantSettings,
   createAgentView,
 } from "../settings/agent-config.ts"
-import type { NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
+import type { Administrator, NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
-import { AUDIT_TABLE } from "./audit-rows.ts"
+import type { UserChange } from "../settings/user-change.ts"
+import { checkAuditRows } from "./audit-check.ts"
+import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
+import { TenantAlarm } from "./tenant-alarm.ts"
+import { UserAdmin } from "./user-admin.ts"
+import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
 import { USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
@@ -29,16 +37,33 @@ const MIGRATIONS: readonly string[] = [
   "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID",
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
   USER_TABLE,
-  AUDIT_TABLE,
+  AUDIT_TABLES,
+  USER_NOTICE_TABLE,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
+  readonly #tenant: string
   readonly #userRows: UserRows
+  readonly #auditRows: AuditRows
+  readonly #userNotices: UserNotices
+  readonly #userAdmin: UserAdmin
+  readonly #alarm: TenantAlarm
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.#userRows = new UserRows(ctx.storage.sql)
-    if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
+    const { sql } = ctx.storage
+    // Every stub of this object is made by its name.
+    this.#tenant = ctx.id.name ?? ""
+    this.#userRows = new UserRows(sql)
+    this.#auditRows = new AuditRows(sql, this.#tenant)
+    this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
+    this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
+    this.#alarm = new TenantAlarm(ctx, [this.#userNotices])
+    if (hasSchema(sql)) this.#migrate()
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#alarm.handle(Date.now())
   }
 
   listAgents(): Agent[] {
@@ -58,10 +83,15 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return mergeSettings(this.#readOwnSettings(), readDeploymentSettings(this.env))
   }
 
-  setSettings(settings: TenantSettings): TenantSettings {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+  setSettings(actor: Actor, settings: TenantSettings): TenantSettings {
+    this.#migrate()
     const config = JSON.stringify(settings)
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", config)
+    const details = {
+      embed_origins: settings.embed_origins.join(" "),
+      media_hosts: settings.media_hosts.join(" "),
+    }
+    this.#auditRows.append(actor, { action: "settings.changed", details }, Date.now())
     return this.getSettings()
   }
 
@@ -72,27 +102,96 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return row === undefined ? NO_SETTINGS : (parseJson(row.config) as unknown as TenantSettings)
   }
 
-  putAgent(agent: Agent): Result<null> {
+  putAgent(actor: Actor, agent: Agent): Result<null> {
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
     this.#writeAgentRow(agent.name, JSON.stringify(agent))
+    const details = { tools: agent.tools.join(" "), model: agent.model, is_new: !isKnown }
+    this.#auditRows.append(actor, { action: "agent.changed", target: agent.name, details }, Date.now())
     return succeed(null)
   }
 
-  removeAgent(name: string): Result<null> {
+  removeAgent(actor: Actor, name: string): Result<null> {
     const isKnown = this.listAgents().some((agent) => agent.name === name)
     if (!isKnown || name === GENERAL_AGENT_NAME) return fail({ reason: "agent_unknown" })
     this.#writeAgentRow(name, null)
+    this.#auditRows.append(actor, { action: "agent.removed", target: name }, Date.now())
     return succeed(null)
   }
 
   registerUser(user: NewUser): TenantUser {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.#migrate()
     return this.#userRows.register(user, Date.now())
   }
 
-  #writeAgentRow(name: string, config: string | null): void {
+  findUser(id: string): TenantUser | null {
+    return this.#hasSchema() ? this.#userRows.find(id) : null
+  }
+
+  listUsers(after: string, prefix: string, limit: number): TenantUser[] {
+    return this.#hasSchema() ? this.#userRows.list(after, prefix, limit) : []
+  }
+
+  changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
+    return this.#notifyAfter(id, () => this.#userAdmin.changeUser(by, id, change, Date.now()))
+  }
+
+  setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
+    return this.#notifyAfter(id, () => this.#userAdmin.setStatus(by, id, status, Date.now()))
+  }
+
+  recordEvent(actor: Actor, event: AuditEvent): void {
+    this.#migrate()
+    this.#auditRows.append(actor, event, Date.now())
+  }
+
+  recordFailure(actor: Actor, event: AuditEvent): void {
+    this.#migrate()
+    this.#auditRows.appendFailure(actor, event, Date.now())
+  }
+
+  listAudit(filter: AuditFilter, limit: number): AuditPage {
+    if (!this.#hasSchema()) return { entries: [], next: null, head: this.#auditRows.start }
+    return this.#auditRows.list(filter, limit)
+  }
+
+  beginAuditExport(actor: Actor): AuditFileHeader {
+    this.recordEvent(actor, { action: "audit.exported" })
+    const [base, head] = [this.#auditRows.readBase(), this.#auditRows.readHead()]
+    return { type: "audit", version: 1, tenant: this.#tenant, base, head }
+  }
+
+  listAuditAfter(seq: number, limit: number): AuditEntry[] {
+    return this.#hasSchema() ? this.#auditRows.listAfter(seq, limit) : []
+  }
+
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
+    const { start } = this.#auditRows
+    if (!this.#hasSchema()) return { rows: 0, firstBad: null, last: start, isDone: true, head: start }
+    return checkAuditRows(this.#auditRows, after, known, limit)
+  }
+
+  /** Sends the notice that a change of a user has added, if any. The alarm repeats it if that fails. */
+  async #notifyAfter(id: string, change: () => Result<TenantUser>): Promise<Result<TenantUser>> {
+    if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
+    const changed = change()
+    if (!changed.ok) return changed
+    this.#alarm.schedule()
+    await this.#userNotices.send(id, Date.now())
+    this.#alarm.schedule()
+    return changed
+  }
+
+  #hasSchema(): boolean {
+    return hasSchema(this.ctx.storage.sql)
+  }
+
+  #migrate(): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
+  }
+
+  #writeAgentRow(name: string, config: string | null): void {
+    this.#migrate()
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)
   }
 
