@@ -155,7 +155,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
-  user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4403 },
+  user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
   user_unknown: { status: 404, text: "We couldn't find that user." },
   last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
   revocations_full: {

@@ -5,7 +5,7 @@
 
 import type { Context, MiddlewareHandler } from "hono"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { createRevocationCache, isRevoked } from "../../auth/revocation.ts"
+import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
@@ -49,11 +49,12 @@ const revocationCache = createRevocationCache()
 async function checkRevocation({ env }: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
   const fetchState = () => directoryStub(env, claims).getRevocationState()
   const revoked = await revocationCache.getOrFetch(userKey(claims), Date.now(), fetchState)
-  return isRevoked(claims, revoked) ? fail({ reason: "token_revoked" }) : succeed(null)
+  const fault = findTokenFault(claims, revoked)
+  return fault === null ? succeed(null) : fail(fault)
 }
 
 /** Makes a revocation effective at once in this isolate. */
-export function clearCachedRevocations(claims: Claims): void {
+export function clearCachedRevocations(claims: Pick<Claims, "tenant" | "user">): void {
   revocationCache.delete(userKey(claims))
 }
 
