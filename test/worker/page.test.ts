@@ -90,7 +90,10 @@ describe("the page's policy", () => {
   })
 
   test("[HD2] it frames what the tenant of this host allows, at once where it was set, and no other tenant's", async () => {
-    await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, { embed_origins: ["https://charts.example.com"], media_hosts: [] })
+    await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, {
+      embed_origins: ["https://charts.example.com"],
+      media_hosts: [],
+    })
     clearCachedSettings("demo")
     const own = `${HOST}/canvas/documents/`
     expect((await policyOf({})).get("frame-src")).toBe(`${own} https://charts.example.com`)

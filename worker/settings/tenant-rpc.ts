@@ -6,6 +6,7 @@
 
 import type { Result } from "../../shared/fault.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { UserSummary } from "../../shared/protocol/http-body.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
@@ -22,16 +23,7 @@ export interface NewUser {
   readonly issuer?: string | undefined
 }
 
-export interface TenantUser {
-  readonly id: string
-  readonly name: string | null
-  readonly role: Role
-  readonly issuer: string | null
-  /** `erasing`: the user's data is being erased. */
-  readonly status: "active" | "suspended" | "erasing"
-  /** Time of the first contact, in milliseconds since 1970. */
-  readonly created: number
-}
+export type TenantUser = UserSummary
 
 /** Who changes a user: an administrator cannot change owners. */
 export interface Administrator {

@@ -51,7 +51,10 @@ export class UserRows {
 
   /** The users after an id whose ids begin with `prefix`, by id. Cost: one row read per user. */
   list(after: string, prefix: string, limit: number): TenantUser[] {
-    return this.#sql.exec<UserRow>(LIST_USERS_SQL, after, prefix, prefix + AFTER_IDS, limit).toArray().map(toUser)
+    return this.#sql
+      .exec<UserRow>(LIST_USERS_SQL, after, prefix, prefix + AFTER_IDS, limit)
+      .toArray()
+      .map(toUser)
   }
 
   /** Writes the fields of a user that can change. */
