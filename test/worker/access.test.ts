@@ -8,7 +8,7 @@ import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
 import worker from "../../worker/index.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
-import { type Claims, ROLES } from "../../worker/platform/rpc/claims.ts"
+import { type Claims, type Role, ROLES } from "../../worker/platform/rpc/claims.ts"
 import {
   ACCESS_TABLE,
   type AccessRule,
@@ -18,6 +18,7 @@ import {
 } from "../../worker/routes/access/access-table.ts"
 import { FRAME_ACCESS } from "../../worker/socket/frame-access.ts"
 import { png } from "./files.ts"
+import { createKey, createTenant } from "./tenant-access.ts"
 import { call, nowSeconds, openSocket, refusal, roleToken, SECRET, socketHeaders, tokenOf } from "./http.ts"
 import { digestBucket, digestOf } from "./storage-digest.ts"
 
@@ -32,7 +33,21 @@ const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
   ["admin-scope", () => ({ scope: "admin" })],
 ])
 
+/** The roles of API keys. Each key may do what its role allows, and make tokens of that role only. */
+const KEY_ROLES = new Map<Principal, Role>(ROLES.map((role) => [`key-${role}`, role]))
+
+/** A key of each role, made with the first key of the tenant. */
+const getKeys = onceOnly(async () => {
+  const first = await createTenant(T)
+  const keys = await Promise.all(
+    [...KEY_ROLES].map(async ([name, role]) => [name, await createKey(first, { roles: [role] })] as const),
+  )
+  return new Map(keys.map(([name, { key }]) => [name, key]))
+})
+
 async function tokenFor(principal: Principal, session: string): Promise<string> {
+  const key = KEY_ROLES.has(principal) ? (await getKeys()).get(principal) : undefined
+  if (key !== undefined) return key
   const [expires, issued] = [nowSeconds() + 600, Date.now() / 1000]
   const base = { tenant: T, user: `p-${principal}`, expires, issued, token: nanoid() }
   return await issueToken({ ...base, ...CLAIMS.get(principal)?.(session) }, SECRET)
@@ -46,12 +61,21 @@ const BODIES: Readonly<Record<string, BodyInit>> = {
   "POST /v1/sessions/:id/assets": png(1),
   "POST /external/sessions/:id/messages": '{"text":"hi"}',
   "PUT /v1/agents/:name": '{"description":"d","prompt":"p"}',
+  "POST /v1/keys": '{"name":"another","roles":["viewer"]}',
   "PUT /v1/settings": '{"media_hosts":["media.example.com"]}',
 }
 
-async function request(rule: AccessRule, token: string, session: string) {
+/** A key makes tokens of its own roles only. */
+function createBody(rule: AccessRule, principal: Principal): BodyInit {
+  const role = KEY_ROLES.get(principal) ?? "member"
+  if (nameOf(rule) === "POST /v1/tokens") return JSON.stringify({ user: `of-${principal}`, role, ttl: 60 })
+  return BODIES[nameOf(rule)] ?? "{}"
+}
+
+async function request(rule: AccessRule, principal: Principal, session: string) {
+  const token = await tokenFor(principal, session)
   const path = rule.path.replace(":id", session).replace(":user", "somebody").replace(/:\w+/g, "notes")
-  const body = rule.method === "GET" ? {} : { body: BODIES[nameOf(rule)] ?? "{}" }
+  const body = rule.method === "GET" ? {} : { body: createBody(rule, principal) }
   const length = body.body instanceof Uint8Array ? { "content-length": String(body.body.byteLength) } : {}
   const upgrade = path.endsWith("/socket") ? socketHeaders(token) : {}
   return await call(path, { method: rule.method, token, headers: { ...length, ...upgrade }, ...body })
@@ -64,9 +88,15 @@ async function createSession(principal: Principal, id: string): Promise<void> {
   expect(created.status).toBe(201)
 }
 
+function onceOnly<T>(create: () => Promise<T>): () => Promise<T> {
+  let created: Promise<T> | null = null
+  return () => (created ??= create())
+}
+
 async function digestAll(principal: Principal, session: string): Promise<string[]> {
   return await Promise.all([
-    digestOf(env.TENANT.getByName(T)),
+    // Using a key is recorded, in the log and with the key.
+    digestOf(env.TENANT.getByName(T), KEY_ROLES.has(principal) ? ["api_keys", "audit", "audit_head"] : []),
     digestOf(env.DIRECTORY.getByName(`${T}:p-${principal}`)),
     digestOf(env.DIRECTORY.getByName(`${T}:somebody`)),
     digestOf(env.SESSION.getByName(`${T}:${session}`)),
@@ -101,16 +131,19 @@ describe("the access table", () => {
         expect(await call(path, { method, ...credentials }), `${method} ${path}`).toEqual(refusal(404, "route_unknown"))
   })
 
-  test.each([...CLAIMS.keys()])(
+  test.each([...CLAIMS.keys(), ...KEY_ROLES.keys()])(
     "[RL2] %s: each route answers, or is scope_denied and nothing changes",
     async (principal) => {
       const session = `own-${principal}`
+      await getKeys()
       await createSession(principal, session)
-      const claims = { tenant: T, user: "u", expires: 0, token: null, issued: 0, ...CLAIMS.get(principal)?.(session) }
+      const keyRole = KEY_ROLES.get(principal)
+      const more = keyRole === undefined ? CLAIMS.get(principal)?.(session) : { role: keyRole, key: "k" }
+      const claims = { tenant: T, user: "u", expires: 0, token: null, issued: 0, ...more }
       const denied = ACCESS_TABLE.filter((rule) => rule.allow !== "open" && !isAllowed(rule, claims))
       const before = await digestAll(principal, session)
       for (const rule of denied) {
-        const answer = await request(rule, await tokenFor(principal, session), session)
+        const answer = await request(rule, principal, session)
         // The operator's secret is no token.
         const expected = rule.allow === "operator" ? [401, 403] : [403]
         expect(expected, nameOf(rule)).toContain(answer.status)
@@ -121,7 +154,7 @@ describe("the access table", () => {
       for (const rule of ACCESS_TABLE.filter((one) => isAllowed(one, claims))) {
         const own = `${session}-${(count += 1)}`
         if (rule.path.includes(":id")) await createSession(principal, own)
-        const { status, json } = await request(rule, await tokenFor(principal, own), own)
+        const { status, json } = await request(rule, principal, own)
         const codes = ["scope_denied", "route_unknown", "token_missing", "token_invalid", "internal"]
         expect([status === 404 && json?.code === "session_unknown", codes.includes(json?.code)], nameOf(rule)).toEqual([
           false,

@@ -275,7 +275,12 @@ describe("sockets that nobody uses", () => {
 })
 
 describe("deployments", () => {
-  const PRODUCTION = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(32) }
+  const PRODUCTION = {
+    ENVIRONMENT: "production",
+    AUTH: "jwt",
+    JWT_SECRET: "x".repeat(32),
+    OPERATOR_SECRET: "o".repeat(32),
+  }
 
   test.each([
     [{ AUTH: "dev" }, "AUTH is dev in production"],

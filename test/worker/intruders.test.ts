@@ -187,14 +187,17 @@ async function tryFrame({ token }: Intruder, { session, owner, frame }: Attempt)
   return received.join("\n")
 }
 
-/** Everything the victims have. What others share with them is in their directories, too. */
+/** What others share with a victim, and, in the tenant object, who is a user and what was done. */
+const OTHERS_TABLES = ["shared", "users", "audit", "audit_head"]
+
+/** Everything the victims have. */
 async function digestVictims(): Promise<string> {
   const objects = [
     env.TENANT.getByName(T),
     ...Object.keys(VICTIMS).map((user) => env.DIRECTORY.getByName(`${T}:${user}`)),
     ...Object.values(VICTIMS).flatMap((ids) => ids.map((id) => env.SESSION.getByName(`${T}:${id}`))),
   ]
-  const digests = await Promise.all(objects.map((stub) => digestOf(stub, ["shared"])))
+  const digests = await Promise.all(objects.map((stub) => digestOf(stub, OTHERS_TABLES)))
   const files = await Promise.all(Object.values(VICTIMS).flatMap((ids) => ids.map((id) => digestBucket(`${T}/${id}/`))))
   return [...digests, ...files].join("\n")
 }

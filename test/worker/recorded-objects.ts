@@ -12,7 +12,7 @@ import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
 /** Signs the tokens of the deployment. */
 export const RECORDED_SECRET = "a-secret-of-a-recorded-deployment-000"
-const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT"] as const
+const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 
 export interface RecordedDeployment {
   /** Names of the objects that were asked, by the Worker and by other objects. */
@@ -42,7 +42,13 @@ export async function withRecordedDeployment(
     bindings[name] = name.startsWith("MEDIA") && bucket !== undefined ? recordBucket(name, written) : bucket
   }
   const restore = await replaceBindings(bindings)
-  const testOnly = { PROBE_TOOLS: undefined, PROBE_URL: undefined, MEDIA_UPSTREAM: undefined, TIME_SCALE: undefined }
+  const testOnly = {
+    PROBE_TOOLS: undefined,
+    PROBE_URL: undefined,
+    MEDIA_UPSTREAM: undefined,
+    TIME_SCALE: undefined,
+    OPERATOR_SECRET: undefined,
+  }
   try {
     await work({
       asked,
@@ -50,7 +56,11 @@ export async function withRecordedDeployment(
       written,
       fetch: async (path, init) => {
         const request = new Request(new URL(path, "https://chat.example.com"), init)
-        return await worker.fetch(request, { ...env, ...testOnly, ...bindings } as Env, createExecutionContext())
+        return await worker.fetch(
+          request,
+          { ...env, ...testOnly, ...bindings } as unknown as Env,
+          createExecutionContext(),
+        )
       },
       tokenFor: async (claims) => {
         const [expires, issued] = [Math.floor(Date.now() / 1000) + 600, Date.now() / 1000]

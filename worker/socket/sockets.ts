@@ -146,7 +146,8 @@ export class Sockets {
     const isExpired = claims.expires * 1000 <= this.#host.now()
     const revoked = this.#revokedByUser.get(claims.user) ?? NO_REVOCATIONS
     if (!isExpired && !isRevoked(claims, revoked)) return attachment
-    this.sendFault(socket, { reason: isExpired ? "token_expired" : "token_revoked" })
+    const endedBy = revoked.suspended === true ? "user_suspended" : "token_revoked"
+    this.sendFault(socket, { reason: isExpired ? "token_expired" : endedBy })
     expireSocket(socket)
     return null
   }
