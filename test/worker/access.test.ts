@@ -152,7 +152,8 @@ describe("the access table", () => {
       expect(await digestAll(principal, session)).toEqual(before)
       let count = 0
       for (const rule of ACCESS_TABLE.filter((one) => isAllowed(one, claims))) {
-        const own = `${session}-${(count += 1)}`
+        count += 1
+        const own = `${session}-${count}`
         if (rule.path.includes(":id")) await createSession(principal, own)
         const { status, json } = await request(rule, principal, own)
         const codes = ["scope_denied", "route_unknown", "token_missing", "token_invalid", "internal"]

@@ -15,6 +15,7 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 import { png, upload } from "./files.ts"
 import { call, HELLO, HOST, nowSeconds, SECRET, socketHeaders, tokenOf } from "./http.ts"
+import { createKey, createTenant } from "./tenant-access.ts"
 import { digestBucket, digestOf } from "./storage-digest.ts"
 
 const T = "vault"
@@ -96,6 +97,10 @@ async function prepare(): Promise<void> {
   add("vic", await sign({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
   add("vic as member", await sign({ tenant: T, user: "vic" }), { isViewer: true })
   add("a former viewer", await sign({ tenant: T, user: "ex" }))
+  const [ownKey, otherKey] = [await createTenant(T), await createTenant("vault2")]
+  add("an API key of another tenant", otherKey)
+  add("an API key for viewers", (await createKey(ownKey, { roles: ["viewer"] })).key)
+  add("an API key with another tenant's name", otherKey.replace("vault2", T))
   add("no token", null)
   add("ada, revoked", revoked)
   add("ada, expired", await sign({ tenant: T, user: "ada", expires: nowSeconds() - 60 }))
@@ -187,8 +192,8 @@ async function tryFrame({ token }: Intruder, { session, owner, frame }: Attempt)
   return received.join("\n")
 }
 
-/** What others share with a victim, and, in the tenant object, who is a user and what was done. */
-const OTHERS_TABLES = ["shared", "users", "audit", "audit_head"]
+/** What others share with a victim, and, in the tenant object, who is a user, what was done and when a key was used. */
+const OTHERS_TABLES = ["shared", "users", "audit", "audit_head", "api_keys"]
 
 /** Everything the victims have. */
 async function digestVictims(): Promise<string> {
