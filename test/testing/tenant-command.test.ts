@@ -90,7 +90,7 @@ describe("npm run tenant", () => {
     const folder = await mkdtemp(join(tmpdir(), "cuecard-tenant-"))
     await symlink(resolve("wrangler.toml"), join(folder, "wrangler.toml"))
     expect((await run(["list", "--url", cuecard.url], {}, folder)).code).toBe(0)
-    await writeFile(join(folder, ".dev.vars"), 'OPERATOR_SECRET="another secret of this machine"\n')
+    await writeFile(join(folder, ".dev.vars"), 'OPERATOR_SECRET="another-secret-of-this-machine"\n')
     expect((await run(["list", "--url", cuecard.url], {}, folder)).error).toContain("not the server's")
     await rm(folder, { recursive: true })
   })
