@@ -136,6 +136,8 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
     const isPublic = secret === LOCAL_SECRET || secret === LOCAL_OPERATOR_SECRET
     if (ENVIRONMENT === "production" && isPublic) faults.push(`${name} is the local development secret`)
   }
+  if (OPERATOR_SECRET !== undefined && !/^[\x21-\x7e]*$/.test(OPERATOR_SECRET))
+    faults.push("OPERATOR_SECRET has characters that a header cannot carry")
   // Otherwise whoever may create tenants could sign tokens for all of them.
   if (OPERATOR_SECRET === JWT_SECRET && JWT_SECRET !== "") faults.push("OPERATOR_SECRET is the same as JWT_SECRET")
   return faults
