@@ -14,6 +14,9 @@ afterEach(() => {
 test("[DI1] lists a user's own sessions, last used first, titled by their first message", async () => {
   const token = await tokenOf("list", "ada")
   const [one, two] = [await makeSession(token), await makeSession(token, "Named")]
+  // Both would be equally recent in the same millisecond.
+  const created = Date.now()
+  await expect.poll(() => Date.now()).toBeGreaterThan(created)
   await call(`/v1/sessions/${one}/messages`, { method: "POST", token, body: '{"content":"/say  first\\nwords"}' })
   const list = async () => (await call("/v1/sessions", { token })).json.sessions
   await expect

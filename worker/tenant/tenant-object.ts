@@ -20,14 +20,16 @@ import {
   createAgentView,
 } from "../settings/agent-config.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
+import type { Administrator, NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { checkAuditRows } from "./audit-check.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
 import { TenantAlarm } from "./tenant-alarm.ts"
 import { UserAdmin } from "./user-admin.ts"
 import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
@@ -39,8 +41,6 @@ import type {
   TenantAccess,
   TokenKeyInfo,
 } from "../settings/tenant-access.ts"
-import type { Administrator, NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
-import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import { API_KEY_TABLE } from "./api-key-rows.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
@@ -63,10 +63,10 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   readonly #tenant: string
   readonly #userRows: UserRows
   readonly #auditRows: AuditRows
-  readonly #userNotices: UserNotices
-  readonly #userAdmin: UserAdmin
   readonly #tenantRow: TenantRow
   readonly #keys: TenantKeys
+  readonly #userNotices: UserNotices
+  readonly #userAdmin: UserAdmin
   readonly #alarm: TenantAlarm
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -76,10 +76,10 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     this.#tenant = ctx.id.name ?? ""
     this.#userRows = new UserRows(sql)
     this.#auditRows = new AuditRows(sql, this.#tenant)
-    this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
-    this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
     this.#tenantRow = new TenantRow(sql)
     this.#keys = new TenantKeys(ctx.storage, this.#auditRows)
+    this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
+    this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
     this.#alarm = new TenantAlarm(ctx, [this.#userNotices])
     if (hasSchema(sql)) this.#migrate()
   }
@@ -118,7 +118,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   #readOwnSettings(): TenantSettings {
-    if (!hasSchema(this.ctx.storage.sql)) return NO_SETTINGS
+    if (!this.#hasSchema()) return NO_SETTINGS
     const [row] = this.ctx.storage.sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
     // Written by `setSettings`.
     return row === undefined ? NO_SETTINGS : (parseJson(row.config) as unknown as TenantSettings)
@@ -144,6 +144,56 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   registerUser(user: NewUser): TenantUser {
     this.#migrate()
     return this.#userRows.register(user, Date.now())
+  }
+
+  getAccess(): TenantAccess {
+    const isNew = !this.#hasSchema()
+    const tokenKeys = this.listTokenKeys()
+    return {
+      status: isNew ? "open" : this.#tenantRow.getStatus(),
+      firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
+      newestTokenKey: tokenKeys[0]?.generation ?? 1,
+    }
+  }
+
+  createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
+    const now = Date.now()
+    return this.#change(() => {
+      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
+      this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
+      const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
+      return added.ok ? succeed(null) : added
+    })
+  }
+
+  listKeys(): ApiKeyInfo[] {
+    return this.#hasSchema() ? this.#keys.listKeys() : []
+  }
+
+  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
+    return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
+  }
+
+  removeKey(manager: KeyManager, id: string): Result<null> {
+    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
+    return this.#keys.removeKey(manager, id, Date.now())
+  }
+
+  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
+    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
+    return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
+  }
+
+  useKey(use: ApiKeyUse): Result<ApiKeyUser> {
+    return this.#hasSchema() ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
+  }
+
+  listTokenKeys(): TokenKeyInfo[] {
+    return this.#hasSchema() ? this.#keys.listTokenKeys(Date.now()) : [...FIRST_TOKEN_KEYS]
+  }
+
+  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
+    return this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
   }
 
   findUser(id: string): TenantUser | null {
@@ -204,56 +254,6 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return changed
   }
 
-  getAccess(): TenantAccess {
-    const isNew = !this.#hasSchema()
-    const tokenKeys = this.listTokenKeys()
-    return {
-      status: isNew ? "open" : this.#tenantRow.getStatus(),
-      firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
-      newestTokenKey: tokenKeys[0]?.generation ?? 1,
-    }
-  }
-
-  createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
-    const now = Date.now()
-    return this.#change(() => {
-      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
-      this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
-      const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
-      return added.ok ? succeed(null) : added
-    })
-  }
-
-  listKeys(): ApiKeyInfo[] {
-    return this.#hasSchema() ? this.#keys.listKeys() : []
-  }
-
-  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
-    return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
-  }
-
-  removeKey(manager: KeyManager, id: string): Result<null> {
-    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
-    return this.#keys.removeKey(manager, id, Date.now())
-  }
-
-  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
-    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
-    return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
-  }
-
-  useKey(use: ApiKeyUse): Result<ApiKeyUser> {
-    return this.#hasSchema() ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
-  }
-
-  listTokenKeys(): TokenKeyInfo[] {
-    return this.#hasSchema() ? this.#keys.listTokenKeys(Date.now()) : [...FIRST_TOKEN_KEYS]
-  }
-
-  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
-    return this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
-  }
-
   /** Runs a change in one transaction, with its row of the audit log. */
   #change<T>(run: () => T): T {
     this.#migrate()
@@ -274,7 +274,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   #readConfiguredAgents(): Map<string, Agent | null> {
-    if (!hasSchema(this.ctx.storage.sql)) return new Map()
+    if (!this.#hasSchema()) return new Map()
     const rows = this.ctx.storage.sql.exec<{ name: string; config: string | null }>("SELECT * FROM agents").toArray()
     // Written by `putAgent`.
     return new Map(
