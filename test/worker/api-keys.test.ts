@@ -331,7 +331,7 @@ describe("tokens for users", () => {
     [{ user: "ada", role: "root" }, "role"],
     [{ user: "ada", ttl: 0 }, "ttl"],
     [{ user: "ada", ttl: MAX_USER_TOKEN_SECONDS + 1 }, "ttl"],
-    [{ user: "ada", name: "" }, "name"],
+    [{ user: "ada", name: 7 }, "name"],
     [{ user: "ada", name: "x".repeat(121) }, "name"],
     [{ user: "ada", tenant: "other" }, "tenant"],
     [{ user: "ada", scope: "admin" }, "scope"],
