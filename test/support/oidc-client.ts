@@ -55,7 +55,7 @@ export class CookieJar {
   }
 
   /** Stores the cookies of a response. */
-  read({ headers }: Response): void {
+  read({ headers }: Pick<Response, "headers">): void {
     for (const cookie of headers.getSetCookie()) {
       const [pair = "", ...attributes] = cookie.split(";")
       const at = pair.indexOf("=")

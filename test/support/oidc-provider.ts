@@ -110,12 +110,11 @@ export async function startOidcProvider({ redirectUris = [] }: ProviderOptions =
   const seen: string[] = []
   let faults: ProviderFaults = {}
   let signingKeys = await generateKeys()
-  let handle: ReturnType<Provider["callback"]> = (_request, reply) => void reply.writeHead(503).end()
+  let handle: (request: IncomingMessage, reply: ServerResponse) => Promise<void> = async () => {}
   const server = createServer((request, reply) => void answer(request, reply))
   const issuer = await listen(server)
   const publish = (keys: Keys) => {
-    const provider = new Provider(issuer, configure(keys, uris))
-    handle = provider.callback()
+    handle = createQuietly(() => new Provider(issuer, configure(keys, uris))).callback()
   }
   publish(signingKeys)
 
@@ -158,6 +157,17 @@ export async function startOidcProvider({ redirectUris = [] }: ProviderOptions =
     await handle(request, reply)
   }
   return controls
+}
+
+/** The provider warns that its storage and its forms are only for tests. */
+function createQuietly<T>(create: () => T): T {
+  const { warn } = console
+  console.warn = () => {}
+  try {
+    return create()
+  } finally {
+    console.warn = warn
+  }
 }
 
 function findKey(keys: Keys, alg: string): JWK {

@@ -9,11 +9,21 @@
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
+import type {
+  DirectoryRpc,
+  Login,
+  LoginSecrets,
+  NewLogin,
+  RevocationResult,
+  RevocationState,
+  SessionCursor,
+} from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
+import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
 import {
@@ -23,6 +33,7 @@ import {
   MAX_REVOKED_TOKENS,
   NO_REVOCATIONS,
 } from "./revocation.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 
 /** With the index, listing sessions reads only the rows that it returns. */
 const MIGRATIONS: readonly string[] = [
@@ -32,6 +43,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX sessions_active ON sessions (active, created)`,
   REVOCATION_TABLES,
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
+  LOGIN_TABLE,
 ]
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -52,10 +64,12 @@ const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
+  readonly #loginRows: LoginRows
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
+    this.#loginRows = new LoginRows(ctx.storage.sql)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -139,6 +153,48 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed({ revoked: "token" })
   }
 
+  addLogin(login: NewLogin): Result<null> {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    const revoked = this.getRevocationState()
+    if (this.#loginRows.has(login.id) || revoked.tokens.includes(login.id)) return fail({ reason: "sign_in_required" })
+    // Each sign-in can add a revocation, so a full list admits no more of them until some expire.
+    if (revoked.tokens.length >= MAX_REVOKED_TOKENS)
+      return fail({ reason: "revocations_full", max: MAX_REVOKED_TOKENS })
+    this.#loginRows.prune(Date.now())
+    this.#revokeLogins(this.#loginRows.add(login, Date.now()))
+    return succeed(null)
+  }
+
+  useLogin(id: string, secrets: LoginSecrets): Result<Login> {
+    if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
+    const use = this.#loginRows.use(id, secrets, Date.now())
+    if (use === "copied") this.endLogin(id, false)
+    return typeof use === "object" ? succeed(use.login) : fail({ reason: "sign_in_required" })
+  }
+
+  endLogin(id: string, everywhere: boolean): void {
+    if (!hasSchema(this.ctx.storage.sql) || !this.#loginRows.remove(id)) return
+    if (!everywhere) return this.#revokeLogins([id])
+    this.#writeRevocation(this.getRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
+  }
+
+  /** Revokes the tokens of sign-ins that have ended. */
+  #revokeLogins(ids: readonly string[]): void {
+    if (ids.length === 0) return
+    const now = nowSeconds()
+    this.#writeRevocation(this.getRevocationState(), () => {
+      this.#revocationRows.pruneExpired(now)
+      for (const id of ids)
+        this.#revocationRows.revokeLogin(id, now, now + PAGE_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS)
+    })
+  }
+
+  /** Sign-ins end too, because each of them could issue new tokens. */
+  #revokeAllUpTo(upTo: number): void {
+    this.#revocationRows.revokeAll(upTo)
+    this.#loginRows.removeAll()
+  }
+
   override async alarm(): Promise<void> {
     this.#revocationRows.pruneExpired(nowSeconds())
     await this.#pushRevocations()
@@ -152,7 +208,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
     // The issuer's clock may be ahead of ours.
     const upTo = Math.max(nowSeconds(), claims.issued)
-    this.#writeRevocation(revoked, () => this.#revocationRows.revokeAll(upTo))
+    this.#writeRevocation(revoked, () => this.#revokeAllUpTo(upTo))
     return succeed({ revoked: "all", up_to: upTo })
   }
 

@@ -9,6 +9,8 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import type { SignInError } from "../../shared/protocol/sign-in.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import {
   type Agent,
@@ -19,9 +21,19 @@ import {
   type TenantSettings,
   createAgentView,
 } from "../settings/agent-config.ts"
-import type { NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import {
+  type IssuerInput,
+  type IssuerKeys,
+  type IssuerManager,
+  type IssuerView,
+  limitRole,
+  type SignInClient,
+} from "../settings/issuer-config.ts"
+import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
-import { AUDIT_TABLE } from "./audit-rows.ts"
+import { AUDIT_TABLE, AuditRows } from "./audit-rows.ts"
+import { ISSUER_TABLES } from "./issuer-rows.ts"
+import type { TenantIssuers } from "./tenant-issuers.ts"
 import { USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
@@ -30,14 +42,18 @@ const MIGRATIONS: readonly string[] = [
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
   USER_TABLE,
   AUDIT_TABLE,
+  ISSUER_TABLES,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
   readonly #userRows: UserRows
+  readonly #auditRows: AuditRows
+  #issuers: TenantIssuers | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#userRows = new UserRows(ctx.storage.sql)
+    this.#auditRows = new AuditRows(ctx.storage.sql)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -89,6 +105,56 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   registerUser(user: NewUser): TenantUser {
     runMigrations(this.ctx.storage, MIGRATIONS)
     return this.#userRows.register(user, Date.now())
+  }
+
+  async listIssuers(): Promise<IssuerView[]> {
+    return (await this.#readIssuers())?.list() ?? []
+  }
+
+  async putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return await (await this.#loadIssuers()).put(manager, name, issuer)
+  }
+
+  async removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>> {
+    const issuers = await this.#readIssuers()
+    return issuers === null ? fail({ reason: "issuer_unknown" }) : await issuers.remove(manager, name)
+  }
+
+  async getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null> {
+    return (await (await this.#readIssuers())?.getKeys({ issuer, audience }, kid)) ?? null
+  }
+
+  async getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {
+    return (await (await this.#readIssuers())?.getKeysByName(name, kid)) ?? null
+  }
+
+  async getSignInClient(name: string): Promise<SignInClient | null> {
+    return (await (await this.#readIssuers())?.getClient(name)) ?? null
+  }
+
+  async admitSignIn({ id, name, issuer, role }: SignInUser): Promise<TenantUser | null> {
+    const config = (await this.#readIssuers())?.find(issuer)
+    if (config == null || config.client_id === null) return null
+    const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
+    const user = this.#userRows.register(newUser, Date.now())
+    return { ...user, role: limitRole(role ?? user.role, config) }
+  }
+
+  recordSignInFailure(actor: Actor, issuer: string, code: SignInError): void {
+    if (!hasSchema(this.ctx.storage.sql)) return
+    this.#auditRows.append(actor, { action: "sign_in.failed", target: issuer, details: { code } }, Date.now())
+  }
+
+  /** Null if nothing was ever stored here. */
+  async #readIssuers(): Promise<TenantIssuers | null> {
+    return hasSchema(this.ctx.storage.sql) ? await this.#loadIssuers() : null
+  }
+
+  async #loadIssuers(): Promise<TenantIssuers> {
+    const { TenantIssuers: Issuers } = await import("./tenant-issuers.ts")
+    this.#issuers ??= new Issuers(this.ctx.storage, this.env, this.ctx.id.name ?? "", this.#auditRows)
+    return this.#issuers
   }
 
   #writeAgentRow(name: string, config: string | null): void {

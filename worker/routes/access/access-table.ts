@@ -41,6 +41,11 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
 
+  { method: "GET", path: "/v1/issuers", allow: CONFIGURERS },
+  { method: "GET", path: "/v1/issuers/:name", allow: CONFIGURERS },
+  { method: "PUT", path: "/v1/issuers/:name", allow: CONFIGURERS },
+  { method: "DELETE", path: "/v1/issuers/:name", allow: CONFIGURERS },
+
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
   { method: "PATCH", path: "/v1/sessions/:id", allow: MEMBERS },

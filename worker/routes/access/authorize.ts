@@ -4,12 +4,13 @@
  */
 
 import type { Context, MiddlewareHandler } from "hono"
+import { decodeProtectedHeader } from "jose"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { createRevocationCache, isRevoked } from "../../auth/revocation.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import type { Claims } from "../../platform/rpc/claims.ts"
+import type { Claims, SessionOwner } from "../../platform/rpc/claims.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
 import { findAccessRule, isAllowed } from "./access-table.ts"
 import type { AppEnv } from "../request-body.ts"
@@ -40,7 +41,24 @@ export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
 async function authenticate(context: Context<AppEnv>): Promise<Result<Claims>> {
   const token = readToken(context)
   if (token === null) return fail({ reason: "token_missing" })
+  if (isForeignToken(token)) {
+    const { verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
+    return await verifyForeignToken(context.env, token, Date.now())
+  }
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
+}
+
+/** Longest token of which the header is read, in characters. */
+const MAX_TOKEN_CHARS = 16 * 1024
+
+/** Whether a token is signed with a public key: those of this server never are. Decides nothing else. */
+function isForeignToken(token: string): boolean {
+  if (token.length > MAX_TOKEN_CHARS) return false
+  try {
+    return /^(?:[RPE]S|Ed)/.test(decodeProtectedHeader(token).alg ?? "")
+  } catch {
+    return false
+  }
 }
 
 /** Recent revocation states, shared by all requests of this isolate. */
@@ -53,7 +71,7 @@ async function checkRevocation({ env }: Context<AppEnv>, claims: Claims): Promis
 }
 
 /** Makes a revocation effective at once in this isolate. */
-export function clearCachedRevocations(claims: Claims): void {
+export function clearCachedRevocations(claims: SessionOwner): void {
   revocationCache.delete(userKey(claims))
 }
 
