@@ -2,8 +2,8 @@
 
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
+import { readActor } from "./access/request-actor.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { getRole } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { type IssuerManager, issuerNameSchema, issuerSchema } from "../settings/issuer-config.ts"
@@ -39,5 +39,5 @@ issuerRoutes.delete("/:name", async (context) => {
 })
 
 function getManager(context: Context<AppEnv>): IssuerManager {
-  return { actor: SYSTEM_ACTOR, isOwner: getRole(context.get("claims")) === "owner" }
+  return { actor: readActor(context), isOwner: getRole(context.get("claims")) === "owner" }
 }

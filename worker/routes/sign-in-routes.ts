@@ -10,9 +10,9 @@ import * as v from "valibot"
 import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../../shared/protocol/sign-in.ts"
 import { getPageTenant } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
+import { createActor } from "./access/request-actor.ts"
 import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
 
 /** Longest query of a callback, in characters: codes of some providers have 2,000. */
@@ -86,7 +86,8 @@ signInRoutes.get("/callback", requireNavigation, async (context) => {
     const cookie = await cookies.formatLoginCookie(secret, completed.value)
     return redirect(transaction.to, [cookies.NO_TRANSACTION_COOKIE, cookie])
   }
-  await tenantStub(env, transaction.tenant).recordSignInFailure(SYSTEM_ACTOR, transaction.provider, completed.error)
+  const actor = createActor(context, "system")
+  await tenantStub(env, transaction.tenant).recordSignInFailure(actor, transaction.provider, completed.error)
   return redirectToError(completed.error, [cookies.NO_TRANSACTION_COOKIE])
 })
 

@@ -2,11 +2,10 @@
  * page-token.ts: what the cookie of a sign-in gives: tokens for the page, and the end of the sign-in.
  */
 
-import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import type { PageToken } from "../../shared/protocol/sign-in.ts"
-import { issueToken } from "../auth/verify-token.ts"
+import { issueNewToken } from "../auth/new-token.ts"
 import type { Env } from "../env.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import { deriveNextSecret } from "./login-secret.ts"
@@ -28,11 +27,9 @@ export async function issuePageToken(
   const { issuer, role } = used.value
   const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, issuer, role })
   if (admitted === null || admitted.status !== "active") return fail({ reason: "sign_in_required" })
-  const issued = Date.now() / 1000
-  const expires = Math.floor(issued) + PAGE_TOKEN_SECONDS
-  const claims = { tenant, user, role: admitted.role, login, expires, issued, token: nanoid() }
-  const token = await issueToken(claims, env.JWT_SECRET ?? "")
-  const body = { token, expires, tenant, user: { id: user, name: admitted.name, role: admitted.role } }
+  const claims = { tenant, user, role: admitted.role, login }
+  const issued = await issueNewToken(env, claims, PAGE_TOKEN_SECONDS)
+  const body = { ...issued, tenant, user: { id: user, name: admitted.name, role: admitted.role } }
   return succeed({ body, cookie: { ...cookie, secret: nextSecret } })
 }
 

@@ -81,11 +81,11 @@ export class TenantIssuers {
     if (!fetched.ok) return fetched
     // Stored before it is made, so that a claim without an issuer is found and released.
     this.#rows.addClaim(config)
-    const isClaimed = await claimIssuer(this.#env, this.#tenant, config.issuer, config.audience)
+    const claimed = await claimIssuer(this.#env, this.#tenant, config.issuer, config.audience)
     const secret = await this.#encryptSecret(name, config, client_secret)
     const stored = this.#storage.transactionSync(() => {
-      if (!isClaimed) this.#rows.removeClaim(config)
-      const still = isClaimed ? this.#admit(isOwner, name, config) : fail({ reason: "issuer_taken" as const })
+      if (!claimed.ok) this.#rows.removeClaim(config)
+      const still = claimed.ok ? this.#admit(isOwner, name, config) : claimed
       if (!still.ok) return still
       const now = Date.now()
       const created = this.#rows.find(name)?.created ?? now

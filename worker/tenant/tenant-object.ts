@@ -21,6 +21,24 @@ import {
   type TenantSettings,
   createAgentView,
 } from "../settings/agent-config.ts"
+import type {
+  ApiKeyInfo,
+  ApiKeyUse,
+  ApiKeyUser,
+  KeyManager,
+  NewApiKey,
+  NewTenant,
+  StoredKey,
+  TenantAccess,
+  TokenKeyInfo,
+} from "../settings/tenant-access.ts"
+import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
+import { API_KEY_TABLE } from "./api-key-rows.ts"
+import { AUDIT_TABLE, AuditRows } from "./audit-rows.ts"
+import { TenantKeys } from "./tenant-keys.ts"
+import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
+import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
 import {
   type IssuerInput,
   type IssuerKeys,
@@ -29,9 +47,6 @@ import {
   limitRole,
   type SignInClient,
 } from "../settings/issuer-config.ts"
-import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
-import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
-import { AUDIT_TABLE, AuditRows } from "./audit-rows.ts"
 import { ISSUER_TABLES } from "./issuer-rows.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
 import { USER_TABLE, UserRows } from "./user-rows.ts"
@@ -42,18 +57,25 @@ const MIGRATIONS: readonly string[] = [
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
   USER_TABLE,
   AUDIT_TABLE,
+  TENANT_TABLE,
+  API_KEY_TABLE,
+  TOKEN_KEY_TABLE,
   ISSUER_TABLES,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
   readonly #userRows: UserRows
   readonly #auditRows: AuditRows
+  readonly #tenantRow: TenantRow
+  readonly #keys: TenantKeys
   #issuers: TenantIssuers | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#userRows = new UserRows(ctx.storage.sql)
     this.#auditRows = new AuditRows(ctx.storage.sql)
+    this.#tenantRow = new TenantRow(ctx.storage.sql)
+    this.#keys = new TenantKeys(ctx.storage, this.#auditRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -105,6 +127,62 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   registerUser(user: NewUser): TenantUser {
     runMigrations(this.ctx.storage, MIGRATIONS)
     return this.#userRows.register(user, Date.now())
+  }
+
+  getAccess(): TenantAccess {
+    const isNew = !hasSchema(this.ctx.storage.sql)
+    const tokenKeys = this.listTokenKeys()
+    return {
+      status: isNew ? "open" : this.#tenantRow.getStatus(),
+      firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
+      newestTokenKey: tokenKeys[0]?.generation ?? 1,
+    }
+  }
+
+  createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
+    const now = Date.now()
+    return this.#change(() => {
+      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
+      this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
+      const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
+      return added.ok ? succeed(null) : added
+    })
+  }
+
+  listKeys(): ApiKeyInfo[] {
+    return hasSchema(this.ctx.storage.sql) ? this.#keys.listKeys() : []
+  }
+
+  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
+    return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
+  }
+
+  removeKey(manager: KeyManager, id: string): Result<null> {
+    if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "key_unknown" })
+    return this.#keys.removeKey(manager, id, Date.now())
+  }
+
+  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
+    if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "key_unknown" })
+    return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
+  }
+
+  useKey(use: ApiKeyUse): Result<ApiKeyUser> {
+    return hasSchema(this.ctx.storage.sql) ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
+  }
+
+  listTokenKeys(): TokenKeyInfo[] {
+    return hasSchema(this.ctx.storage.sql) ? this.#keys.listTokenKeys(Date.now()) : [...FIRST_TOKEN_KEYS]
+  }
+
+  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
+    return this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
+  }
+
+  /** Runs a change in one transaction, with its row of the audit log. */
+  #change<T>(run: () => T): T {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return this.ctx.storage.transactionSync(run)
   }
 
   async listIssuers(): Promise<IssuerView[]> {

@@ -23,6 +23,10 @@ export interface AccessRule {
   readonly admitsRevoked?: true
 }
 
+/** All API keys. */
+const KEYS: readonly Principal[] = ["key-owner", "key-admin", "key-member", "key-viewer"]
+const OWNERS: readonly Principal[] = ["owner", "key-owner"]
+const KEY_MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const ADMINS: readonly Principal[] = ["owner", "admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
@@ -34,6 +38,19 @@ const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key
 export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "POST", path: "/v1/dev/token", allow: "open" },
   { method: "POST", path: "/v1/tokens/revoke", allow: [...READERS, "external", "admin-scope"], admitsRevoked: true },
+
+  { method: "POST", path: "/v1/tokens", allow: KEYS },
+
+  { method: "POST", path: "/v1/tenants", allow: "operator" },
+  { method: "GET", path: "/v1/tenants", allow: "operator" },
+  { method: "POST", path: "/v1/tenants/:id/keys", allow: "operator" },
+
+  { method: "GET", path: "/v1/keys", allow: KEY_MANAGERS },
+  { method: "POST", path: "/v1/keys", allow: KEY_MANAGERS },
+  { method: "DELETE", path: "/v1/keys/:id", allow: KEY_MANAGERS },
+  { method: "POST", path: "/v1/keys/:id/rotate", allow: KEY_MANAGERS },
+  { method: "GET", path: "/v1/token-keys", allow: OWNERS },
+  { method: "POST", path: "/v1/token-keys/rotate", allow: OWNERS },
 
   { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
@@ -91,6 +108,11 @@ export function getPrincipal(claims: Claims): Principal {
 /** Whether a rule admits these claims. The operator's secret is checked elsewhere (authorize.ts). */
 export function isAllowed(rule: AccessRule, claims: Claims): boolean {
   return Array.isArray(rule.allow) && rule.allow.includes(getPrincipal(claims))
+}
+
+/** Whether an API key of any role may use the route. */
+export function isForKeys(rule: AccessRule): boolean {
+  return Array.isArray(rule.allow) && rule.allow.some((principal) => principal.startsWith("key-"))
 }
 
 /** Whether these claims may configure the tenant. */
