@@ -103,7 +103,8 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   const issued = await issuePageToken(env, cookie)
   if (!issued.ok) {
     const refusal = faultToResponse(issued.fault)
-    refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
+    // A suspended user may be restored, and stays signed in.
+    if (issued.fault.reason === "sign_in_required") refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
     return refusal
   }
   context.header("set-cookie", await cookies.formatLoginCookie(env.JWT_SECRET ?? "", issued.value.cookie))

@@ -14,7 +14,8 @@ import type { LoginCookie } from "./sign-in-cookies.ts"
 /**
  * Issues a token and replaces the cookie's secret. The user's role and state are read each time.
  *
- * Errors: `sign_in_required` if the sign-in has ended, was copied, or its issuer was removed.
+ * Errors: `sign_in_required` if the sign-in has ended, was copied, or its issuer was removed;
+ * `user_suspended`.
  */
 export async function issuePageToken(
   env: Env,
@@ -26,7 +27,8 @@ export async function issuePageToken(
   if (!used.ok) return used
   const { issuer, role } = used.value
   const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, issuer, role })
-  if (admitted === null || admitted.status !== "active") return fail({ reason: "sign_in_required" })
+  if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
+  if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
   const claims = { tenant, user, role: admitted.role, login }
   const issued = await issueNewToken(env, claims, PAGE_TOKEN_SECONDS)
   const body = { ...issued, tenant, user: { id: user, name: admitted.name, role: admitted.role } }

@@ -208,6 +208,7 @@ async function loadRole(
   if (cached !== undefined) return succeed(role ?? limitRole(cached, config))
   const newUser = { id: user, name: name ?? undefined, role: role ?? undefined, issuer }
   const stored = await tenantStub(env, tenant).registerUser(newUser)
+  if (stored.status === "suspended") return fail({ reason: "user_suspended" })
   if (stored.status !== "active") return fail({ reason: "token_revoked" })
   roleCache.set(cacheKey, stored.role, now)
   return succeed(role ?? limitRole(stored.role, config))
