@@ -138,7 +138,7 @@ describe("a failed sign-in", () => {
   test.each([
     ["a provider that is down", { outage: "down" }, "provider_unreachable"],
     ["a provider in maintenance", { outage: "error" }, "provider_failed"],
-    ["a response that is too large", { path: "/token", body: "x".repeat(70_000) }, "provider_unreachable"],
+    ["a response that is too large", { path: "/token", body: "x".repeat(70_000) }, "provider_failed"],
     ["a redirect", { path: "/token", status: 307, location: "http://127.0.0.1:9/" }, "provider_failed"],
     ["nonsense", { path: "/token", body: "{}" }, "provider_failed"],
     ["a token for another client", { idToken: { aud: "another" } }, "identity_invalid"],

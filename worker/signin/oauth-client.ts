@@ -94,8 +94,9 @@ function createFetch(env: Env) {
   ): Promise<Response> => {
     const { method, headers, body = null } = init
     const response = await requestProvider(url, env, { method, headers, body })
-    if (!response.ok) throw new ProviderUnreachable("the provider did not respond")
-    return response.value
+    if (response.ok) return response.value
+    const isUnreachable = response.fault.reason === "issuer_refused" && response.fault.because === "unreachable"
+    throw new (isUnreachable ? ProviderUnreachable : Error)(JSON.stringify(response.fault))
   }
 }
 
