@@ -7,6 +7,7 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { setTimeout } from "node:timers/promises"
 import { CompactSign, exportJWK, generateKeyPair, importJWK, type JWK } from "jose"
 import { type ClientMetadata, type Configuration, Provider } from "oidc-provider"
 
@@ -147,7 +148,7 @@ export async function startOidcProvider({ redirectUris = [] }: ProviderOptions =
     if (path.startsWith("/control/")) return await answerControl(controls, path, request, reply)
     seen.push(`${request.method} ${path.split("?", 1)[0]}`)
     const applied = faults.path === undefined || path.startsWith(faults.path) ? faults : {}
-    if (applied.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, applied.delayMs))
+    if (applied.delayMs !== undefined) await setTimeout(applied.delayMs, null, { ref: false })
     if (applied.outage === "down") return void request.socket.destroy()
     if (applied.outage === "error") return void reply.writeHead(503).end("unavailable")
     const { body, status = 200, location } = applied
