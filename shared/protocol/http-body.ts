@@ -75,6 +75,28 @@ export interface SessionPage {
   readonly next: string | null
 }
 
+/** A session that somebody shared. `since`: when, in milliseconds since 1970. */
+export interface SharedSession {
+  readonly id: string
+  /** The user who shared it: the value of `?owner=` in requests for it. */
+  readonly owner: string
+  readonly title: string
+  readonly since: number
+}
+
+/** The response to `GET /v1/sessions/shared`: a page of the sessions that were shared with the user, the newest first. */
+export interface SharedSessionPage {
+  readonly sessions: readonly SharedSession[]
+  /** The `after` parameter of the next page; null on the last one. */
+  readonly next: string | null
+}
+
+/** A user with whom a session is shared. `since`: in milliseconds since 1970. */
+export interface SessionViewer {
+  readonly user: string
+  readonly since: number
+}
+
 /** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
 export interface UploadResponse extends Asset {
   /** The session already had a file with the same bytes; this is that asset. */
@@ -95,4 +117,24 @@ export interface PageSettings {
   readonly media_hosts: readonly string[]
   /** Origins whose documents may be framed. */
   readonly embed_origins: readonly string[]
+}
+
+/** A user of the tenant: the response to `GET /v1/users/:id`. */
+export interface UserSummary {
+  readonly id: string
+  readonly name: string | null
+  readonly role: "owner" | "admin" | "member" | "viewer"
+  /** The name of the issuer at which the user signed in; null for users of the tenant's own tokens. */
+  readonly issuer: string | null
+  /** `erasing`: the user's data is being erased. */
+  readonly status: "active" | "suspended" | "erasing"
+  /** Time of the first contact, in milliseconds since 1970. */
+  readonly created: number
+}
+
+/** The response to `GET /v1/users`: a page of users, by id. */
+export interface UserPage {
+  readonly users: readonly UserSummary[]
+  /** The `after` parameter of the next page; null on the last one. */
+  readonly next: string | null
 }

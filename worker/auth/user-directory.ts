@@ -8,10 +8,10 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
-import { type Claims, getScope } from "../platform/rpc/claims.ts"
+import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
   DirectoryRpc,
   Login,
@@ -20,13 +20,19 @@ import type {
   RevocationResult,
   RevocationState,
   SessionCursor,
+  SharedCursor,
+  UserState,
 } from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
+import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
+import { SHARED_TABLE, SharedRows } from "./shared-rows.ts"
+import { UserRegistration } from "./user-registration.ts"
 import {
+  findTokenFault,
   isRevoked,
   isIssuedBeforeCutoff,
   MAX_REVOKED_LIMITED_TOKENS,
@@ -43,6 +49,8 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX sessions_active ON sessions (active, created)`,
   REVOCATION_TABLES,
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
+  ACCOUNT_TABLE,
+  SHARED_TABLE,
   LOGIN_TABLE,
 ]
 
@@ -64,16 +72,23 @@ const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
+  readonly #sharedRows: SharedRows
+  readonly #accountRows: AccountRows
+  readonly #registration: UserRegistration
   readonly #loginRows: LoginRows
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
+    this.#sharedRows = new SharedRows(ctx.storage.sql)
+    this.#accountRows = new AccountRows(ctx.storage.sql)
+    this.#registration = new UserRegistration(ctx, env, this.#accountRows)
     this.#loginRows = new LoginRows(ctx.storage.sql)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
-  addSession(id: string, title: string, created: number): void {
+  async addSession(id: string, title: string, created: number, role?: Role): Promise<void> {
+    await this.#register(role)
     runMigrations(this.ctx.storage, MIGRATIONS)
     this.ctx.storage.sql.exec(
       "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
@@ -125,21 +140,50 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
   }
 
-  getRevocationState(): RevocationState {
-    return hasSchema(this.ctx.storage.sql) ? this.#revocationRows.readRevocationState(nowSeconds()) : NO_REVOCATIONS
+  putShared(shared: SharedSession): Result<null> {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return this.#sharedRows.put(shared)
   }
 
-  authorizeSocket(claims: Claims, session: string): Result<null> {
-    const revoked = this.getRevocationState()
-    if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
+  renameShared(owner: string, id: string, title: string): void {
+    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.rename(owner, id, title)
+  }
+
+  removeShared(owner: string, id: string): void {
+    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.remove(owner, id)
+  }
+
+  listShared(limit: number, after?: SharedCursor): SharedSession[] {
+    return hasSchema(this.ctx.storage.sql) ? this.#sharedRows.list(limit, after) : []
+  }
+
+  getRevocationState(): RevocationState {
+    if (!hasSchema(this.ctx.storage.sql)) return NO_REVOCATIONS
+    // For a directory that is older than the list of users. It must not delay the request.
+    this.ctx.waitUntil(this.#register())
+    return this.#readRevocationState()
+  }
+
+  #readRevocationState(): RevocationState {
+    if (!hasSchema(this.ctx.storage.sql)) return NO_REVOCATIONS
+    const revoked = this.#revocationRows.readRevocationState(nowSeconds())
+    return this.#accountRows.isSuspended() ? { ...revoked, suspended: true } : revoked
+  }
+
+  async authorizeSocket(claims: Claims, session: string): Promise<Result<null>> {
+    await this.#register(getRole(claims))
+    const revoked = this.#readRevocationState()
+    const fault = findTokenFault(claims, revoked)
+    if (fault !== null) return fail(fault)
     runMigrations(this.ctx.storage, MIGRATIONS)
     this.#revocationRows.pruneExpired(nowSeconds())
     this.#revocationRows.addHolder(session, claims, revoked.n)
     return succeed(null)
   }
 
-  revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult> {
-    const revoked = this.getRevocationState()
+  async revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>> {
+    await this.#register(getRole(claims))
+    const revoked = this.#readRevocationState()
     const { token } = claims
     if (wantsAll || token === null) return this.#revokeAll(claims, revoked)
     if (isRevoked(claims, revoked)) return succeed({ revoked: "token" })
@@ -153,13 +197,24 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed({ revoked: "token" })
   }
 
+  applyUserState({ version, suspended }: UserState): void {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    const before = this.#readRevocationState()
+    if (!this.#accountRows.apply(version, suspended) || before.suspended === true) return
+    // A suspended user's token whose issuer's clock is ahead must end, too. Another role needs new tokens at once.
+    const upTo = nowSeconds() + (suspended ? CLOCK_TOLERANCE_SECONDS : 0)
+    this.#writeRevocation(before, () => this.#revocationRows.revokeAll(upTo))
+  }
+
   addLogin(login: NewLogin): Result<null> {
     runMigrations(this.ctx.storage, MIGRATIONS)
-    const revoked = this.getRevocationState()
+    const revoked = this.#readRevocationState()
     if (this.#loginRows.has(login.id) || revoked.tokens.includes(login.id)) return fail({ reason: "sign_in_required" })
     // Each sign-in can add a revocation, so a full list admits no more of them until some expire.
     if (revoked.tokens.length >= MAX_REVOKED_TOKENS)
       return fail({ reason: "revocations_full", max: MAX_REVOKED_TOKENS })
+    // `admitSignIn` has added the user to the tenant's list.
+    this.#accountRows.setRegistered()
     this.#loginRows.prune(Date.now())
     this.#revokeLogins(this.#loginRows.add(login, Date.now()))
     return succeed(null)
@@ -167,6 +222,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
 
   useLogin(id: string, secrets: LoginSecrets): Result<Login> {
     if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
+    if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
     const use = this.#loginRows.use(id, secrets, Date.now())
     if (use === "copied") this.endLogin(id, false)
     return typeof use === "object" ? succeed(use.login) : fail({ reason: "sign_in_required" })
@@ -175,14 +231,14 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   endLogin(id: string, everywhere: boolean): void {
     if (!hasSchema(this.ctx.storage.sql) || !this.#loginRows.remove(id)) return
     if (!everywhere) return this.#revokeLogins([id])
-    this.#writeRevocation(this.getRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
+    this.#writeRevocation(this.#readRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
   }
 
   /** Revokes the tokens of sign-ins that have ended. */
   #revokeLogins(ids: readonly string[]): void {
     if (ids.length === 0) return
     const now = nowSeconds()
-    this.#writeRevocation(this.getRevocationState(), () => {
+    this.#writeRevocation(this.#readRevocationState(), () => {
       this.#revocationRows.pruneExpired(now)
       for (const id of ids)
         this.#revocationRows.revokeLogin(id, now, now + PAGE_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS)
@@ -199,6 +255,12 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     this.#revocationRows.pruneExpired(nowSeconds())
     await this.#pushRevocations()
     this.#scheduleAlarm()
+  }
+
+  /** Adds the user to the tenant's list, once. Before the first write it must succeed, so that no data is unknown there. */
+  async #register(role?: Role): Promise<void> {
+    const isUsed = hasSchema(this.ctx.storage.sql)
+    await this.#registration.ensure(role, isUsed, () => runMigrations(this.ctx.storage, MIGRATIONS))
   }
 
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
@@ -228,11 +290,11 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   #pushRevocations(): Promise<void> {
-    return pushRevocations(this.env, this.#revocationRows, this.getRevocationState())
+    return pushRevocations(this.env, this.#revocationRows, this.#readRevocationState())
   }
 
   #hasUnnotifiedHolders(): boolean {
-    return this.#revocationRows.listUnnotifiedHolders(this.getRevocationState().n).length > 0
+    return this.#revocationRows.listUnnotifiedHolders(this.#readRevocationState().n).length > 0
   }
 
   /** Soon if a session still has to be notified, otherwise when the next revocation expires. */

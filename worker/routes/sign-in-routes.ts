@@ -86,8 +86,8 @@ signInRoutes.get("/callback", requireNavigation, async (context) => {
     const cookie = await cookies.formatLoginCookie(secret, completed.value)
     return redirect(transaction.to, [cookies.NO_TRANSACTION_COOKIE, cookie])
   }
-  const actor = createActor(context, "system")
-  await tenantStub(env, transaction.tenant).recordSignInFailure(actor, transaction.provider, completed.error)
+  const failure = { action: "sign_in.failed", target: transaction.provider, details: { code: completed.error } }
+  await tenantStub(env, transaction.tenant).recordFailure(createActor(context, "anonymous"), failure)
   return redirectToError(completed.error, [cookies.NO_TRANSACTION_COOKIE])
 })
 

@@ -25,7 +25,8 @@ import {
   type ProviderMetadata,
   type SignInClient,
 } from "../settings/issuer-config.ts"
-import type { AuditEvent, AuditRows } from "./audit-rows.ts"
+import type { AuditEvent } from "../settings/audit-event.ts"
+import type { AuditRows } from "./audit-rows.ts"
 import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./issuer-rows.ts"
 
 /** The addresses of a provider are discovered again after this time, in milliseconds: they hardly ever change. */

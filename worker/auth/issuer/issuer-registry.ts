@@ -8,14 +8,15 @@
 import { fail, type Result } from "../../../shared/fault.ts"
 import { bytesToHex } from "../../platform/hex.ts"
 import type { Env } from "../../env.ts"
+import { listServedRegions } from "../../platform/media-bucket.ts"
 import { registryStub } from "../../platform/rpc/object-stubs.ts"
 import { getRegion, type Region } from "../../platform/tenant-id.ts"
 
 /** Null: the registry of the tenants without a region. */
 type Place = Region | null
 
-function listPlaces(_env: Env): readonly Place[] {
-  return [null]
+function listPlaces(env: Env): readonly Place[] {
+  return [null, ...listServedRegions(env)]
 }
 
 async function createRegistryKey(issuer: string, audience: string): Promise<string> {

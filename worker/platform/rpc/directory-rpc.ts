@@ -5,7 +5,7 @@
  */
 
 import type { Result } from "../../../shared/fault.ts"
-import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
+import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -16,6 +16,15 @@ export interface RevocationState {
   readonly tokens: readonly string[]
   /** Every token issued up to this time is revoked. Seconds since 1970; null if all tokens were never revoked at once. */
   readonly upTo: number | null
+  /** The user was suspended: no token is accepted, however new it is. Absent: no. */
+  readonly suspended?: boolean
+}
+
+/** A change of a user by an administrator. */
+export interface UserState {
+  /** Increases with every change of the user. */
+  readonly version: number
+  readonly suspended: boolean
 }
 
 /** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
@@ -44,9 +53,15 @@ export interface LoginSecrets {
 /** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
+/** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
+export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
+
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
-  /** Lists a new session. Repeating the call has no effect. */
-  addSession(id: string, title: string, created: number): void
+  /**
+   * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
+   * user is added to the tenant's list of users.
+   */
+  addSession(id: string, title: string, created: number, role?: Role): Promise<void>
   /** Updates the time of the last activity, and the title if one is given. Ignores a session that is not listed. */
   recordActivity(id: string, at: number, title?: string): void
   /** The most recently active sessions first, from the beginning or after a position. */
@@ -55,13 +70,21 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   setRunning(id: string, running: boolean): void
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
+  /** Lists a session of another user, or replaces its entry. Errors: `shares_full`. */
+  putShared(shared: SharedSession): Result<null>
+  /** Changes the title of a listed session of another user. */
+  renameShared(owner: string, id: string, title: string): void
+  /** Removes a session of another user from the list. Repeating the call has no effect. */
+  removeShared(owner: string, id: string): void
+  /** The sessions that others shared with this user, the newest first, from the beginning or after a position. */
+  listShared(limit: number, after?: SharedCursor): SharedSession[]
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires.
    *
-   * Errors: `token_revoked`.
+   * Errors: `token_revoked`, `user_suspended`.
    */
-  authorizeSocket(claims: Claims, session: string): Result<null>
+  authorizeSocket(claims: Claims, session: string): Promise<Result<null>>
   /**
    * Adds a sign-in. Errors: `sign_in_required` if one of this id exists or was revoked: a sign-in is completed once;
    * `revocations_full`.
@@ -69,7 +92,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   addLogin(login: NewLogin): Result<null>
   /**
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
-   * and revokes its tokens. Errors: `sign_in_required`.
+   * and revokes its tokens. Errors: `sign_in_required`, `user_suspended`.
    */
   useLogin(id: string, secrets: LoginSecrets): Result<Login>
   /** Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. Repeating the call has no effect. */
@@ -79,5 +102,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    *
    * Errors: `token_revoked` if an individually revoked token asks to revoke all others; `revocations_full`.
    */
-  revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult>
+  revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>>
+  /** Ends all tokens of a user who was suspended or has another role. Repeating the call has no effect. */
+  applyUserState(state: UserState): void
 }

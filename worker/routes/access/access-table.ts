@@ -21,6 +21,8 @@ export interface AccessRule {
   readonly allow: readonly Principal[] | "open" | "operator"
   /** Revoked tokens are admitted too. */
   readonly admitsRevoked?: true
+  /** With `?owner=`, also reads a session that its owner shares with the user. */
+  readonly admitsViewers?: true
 }
 
 /** All API keys. */
@@ -32,6 +34,8 @@ const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
 const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
+/** Users and API keys that administer the tenant. */
+const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
 /** Everyone in the tenant who can see its settings. */
 const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key-owner", "key-admin"]
 
@@ -58,6 +62,15 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
 
+  { method: "GET", path: "/v1/users", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/users/:id", allow: ADMINISTRATORS },
+  { method: "PATCH", path: "/v1/users/:id", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/users/:id/suspend", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/users/:id/restore", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/audit", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/issuers", allow: CONFIGURERS },
   { method: "GET", path: "/v1/issuers/:name", allow: CONFIGURERS },
   { method: "PUT", path: "/v1/issuers/:name", allow: CONFIGURERS },
@@ -65,18 +78,22 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
 
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/shared", allow: READERS },
   { method: "PATCH", path: "/v1/sessions/:id", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id", allow: MEMBERS },
-  { method: "GET", path: "/v1/sessions/:id/conversation/recent", allow: READERS },
+  { method: "GET", path: "/v1/sessions/:id/conversation/recent", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/messages", allow: MEMBERS },
   { method: "POST", path: "/v1/sessions/:id/cancel", allow: MEMBERS },
-  { method: "GET", path: "/v1/sessions/:id/events", allow: READERS },
+  { method: "GET", path: "/v1/sessions/:id/events", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/import", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/:id/import", allow: READERS },
-  { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS },
+  { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/assets", allow: MEMBERS },
-  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS },
+  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/external-token", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/:id/viewers", allow: MEMBERS },
+  { method: "PUT", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
+  { method: "DELETE", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
 
   { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },
