@@ -149,19 +149,21 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
 
 /**
  * The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN the host names it: `acme.<domain>` is
- * the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme`.
+ * the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme` if that region is served.
  */
-export function getPageTenant({ AUTH, PAGE_TENANT, PAGE_DOMAIN }: PageTenantEnv, { hostname }: URL): string | null {
+export function getPageTenant(env: PageTenantEnv, { hostname }: URL): string | null {
+  const { AUTH, PAGE_TENANT, PAGE_DOMAIN } = env
   if (PAGE_DOMAIN !== undefined) {
     if (!hostname.endsWith(`.${PAGE_DOMAIN}`)) return null
     const [name = "", ...region] = hostname.slice(0, -PAGE_DOMAIN.length - 1).split(".")
     const tenant = [...region, name].join(".")
-    return region.length <= 1 && v.is(newTenantIdSchema, tenant) ? tenant : null
+    const isServed = region.length <= 1 && v.is(newTenantIdSchema, tenant) && checkRegion(env, tenant).ok
+    return isServed ? tenant : null
   }
   return PAGE_TENANT ?? (AUTH === "dev" ? "demo" : null)
 }
 
-type PageTenantEnv = Pick<Env, "AUTH" | "PAGE_TENANT" | "PAGE_DOMAIN">
+type PageTenantEnv = Pick<Env, "ENVIRONMENT" | "AUTH" | "PAGE_TENANT" | "PAGE_DOMAIN"> & RegionBuckets
 
 /** The origin of canvas documents; null: the same as the page's. */
 export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {

@@ -159,6 +159,22 @@ describe("a tenant's data", () => {
   })
 })
 
+describe("the page of a host name", () => {
+  test("[RG2] has no tenant in a region that is not served, and asks no object", async () => {
+    const bindings = { MEDIA_EU: env.MEDIA, PAGE_DOMAIN: "chat.example.com" }
+    await withRecordedDeployment(bindings, async ({ asked, fetch }) => {
+      const tenantOf = async (host: string) => {
+        const response = await fetch(`https://${host}/auth/providers`)
+        return (await response.json<{ tenant: string | null }>()).tenant
+      }
+      expect(await tenantOf("acme.us.chat.example.com")).toBe(null)
+      expect([...asked]).toEqual([])
+      expect(await tenantOf("acme.eu.chat.example.com")).toBe("eu.acme")
+      expect([...asked]).toEqual(["eu!eu.acme"])
+    })
+  })
+})
+
 describe("without a region", () => {
   test.each([
     [{ continent: "EU", longitude: "10.7" }, "weur"],

@@ -255,7 +255,7 @@ describe("requests of other sites", () => {
 })
 
 describe("the tenant of a host", () => {
-  const vars = { AUTH: "jwt", PAGE_DOMAIN: "chat.test" }
+  const vars = { ENVIRONMENT: "local", AUTH: "jwt", PAGE_DOMAIN: "chat.test" }
   test.each([
     ["https://acme.chat.test/", "acme"],
     ["https://acme.eu.chat.test/", "eu.acme"],
