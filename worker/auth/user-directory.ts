@@ -11,9 +11,10 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
+import type { DirectoryEntry, DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
+import { ALL_TOKENS, closeHolderSockets, deleteRows, listEntries, restoreEntry } from "./directory-transfer.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
 import {
@@ -137,6 +138,37 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
       this.#revocationRows.revokeToken(token, claims)
     })
     return succeed({ revoked: "token" })
+  }
+
+  listEntries(after: string | null, limit: number): DirectoryEntry[] {
+    return hasSchema(this.ctx.storage.sql) ? listEntries(this.ctx.storage.sql, after, limit) : []
+  }
+
+  restoreEntry(entry: DirectoryEntry): void {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    restoreEntry(this.ctx.storage.sql, entry)
+  }
+
+  beginErasure(): void {
+    const revoked = this.getRevocationState()
+    if (revoked.upTo === ALL_TOKENS) return
+    this.#writeRevocation(revoked, () => this.#revocationRows.revokeAll(ALL_TOKENS))
+  }
+
+  async endErasure(keepsTombstone: boolean): Promise<void> {
+    const { storage } = this.ctx
+    if (keepsTombstone) runMigrations(storage, MIGRATIONS)
+    await storage.deleteAlarm()
+    if (!keepsTombstone) return await storage.deleteAll()
+    storage.transactionSync(() => {
+      deleteRows(storage.sql)
+      this.#revocationRows.revokeAll(nowSeconds())
+    })
+  }
+
+  async closeSockets(tenant: string): Promise<number> {
+    if (!hasSchema(this.ctx.storage.sql)) return 0
+    return await closeHolderSockets(this.env, tenant, this.#revocationRows.listHolders())
   }
 
   override async alarm(): Promise<void> {

@@ -4,7 +4,6 @@
  * It only routes: each method finds the live session of the caller and passes the call on.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Env } from "../env.ts"
@@ -13,6 +12,7 @@ import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import { WHOLE_FILE } from "../transfer/import-steps.ts"
 import { acceptAsk, acceptCallback, cancelAsk, waitForAnswer } from "./agent-rpc.ts"
 import type { CancelledTurn, LiveSession } from "./live-session.ts"
+import { PortableSession } from "./portable-session.ts"
 import { ProducerIngress } from "./producer-ingress.ts"
 import { NO_HOOKS } from "./session-hooks.ts"
 import { SessionLifecycle } from "./session-lifecycle.ts"
@@ -39,7 +39,7 @@ import type { Claims, OwnerClaims, SessionOwner } from "../platform/rpc/claims.t
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 
-export class Session extends DurableObject<Env> implements SessionRpc {
+export class Session extends PortableSession implements SessionRpc {
   readonly #lifecycle: SessionLifecycle
   readonly #producerIngress: ProducerIngress
 
@@ -49,6 +49,10 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     this.#producerIngress = new ProducerIngress(env)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_FRAME, PONG_FRAME))
     this.#lifecycle.wake()
+  }
+
+  protected override getLifecycle(): SessionLifecycle {
+    return this.#lifecycle
   }
 
   /** Idempotent: repeating it has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
@@ -74,7 +78,6 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return this.#withSession(claims, ({ store, epoch, lastSeq }) => succeed(readPage(store, epoch, lastSeq, query)))
   }
 
-  /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
   send(claims: Claims, request: SendRequest): Result<AcceptedMessage> {
     return this.#withSession(claims, (session) => session.withSeqRollback(() => session.acceptMessage(request)))
   }
@@ -84,22 +87,18 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return this.#withSession(claims, (session) => session.withSeqRollback(() => session.cancelActiveTurn(exchangeId)))
   }
 
-  /** Reserves an id for a user's upload. Errors: `assets_full`. */
   reserveAsset(claims: Claims, size: number): Result<string> {
     return this.#withSession(claims, ({ assetService }) => assetService.reserve("user", size))
   }
 
-  /** Completes an upload whose bytes are in the bucket. Errors: `asset_store_failed`. */
   commitAsset(claims: Claims, asset: Asset, hash: string): Result<StoredAsset> {
     return this.#withSession(claims, ({ assetService }) => assetService.commit(asset, hash))
   }
 
-  /** Gives up an upload whose bytes have been deleted. */
   discardAsset(claims: Claims, id: string): Result<null> {
     return this.#withSession(claims, ({ assetService }) => succeed(assetService.discard(id)))
   }
 
-  /** The assets with these ids; null for an id without one. */
   findAssets(claims: Claims, ids: readonly string[]): Result<readonly (Asset | null)[]> {
     return this.#withSession(claims, ({ assets }) => succeed(ids.map((id) => assets.find(id))))
   }
@@ -135,7 +134,6 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return await this.#producerIngress.ingestRecords(this.#lifecycle.current(), claims, answerRef, body)
   }
 
-  /** Adds a complete answer of an external producer. Idempotent: repeating an id has no effect. */
   writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Result<CompleteAnswerState> {
     return this.#producerIngress.acceptCompleteAnswer(this.#lifecycle.current(), claims, answerRef, text)
   }

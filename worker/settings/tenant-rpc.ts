@@ -7,6 +7,7 @@
 import type { Result } from "../../shared/fault.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
+import type { LeavingRpc } from "./leaving-rpc.ts"
 
 /** A user at the first contact. */
 export interface NewUser {
@@ -29,7 +30,7 @@ export interface TenantUser {
   readonly created: number
 }
 
-export interface TenantRpc extends Rpc.DurableObjectBranded {
+export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** All agents, the default ones first. */
   listAgents(): Agent[]
   /** The agent of this name and its peers; null if there is no such agent. */

@@ -7,7 +7,7 @@
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
-import type { AskAnswer } from "../platform/rpc/session-types.ts"
+import type { AskAnswer, AskLink } from "../platform/rpc/session-types.ts"
 import { columnToNumberOrNull, columnToText, parseJsonColumn } from "./columns.ts"
 import type { Database, Row } from "./database.ts"
 
@@ -143,6 +143,25 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
     /** All sessions that were ever asked. They are erased together with this one. */
     listAskedSessions: (): string[] =>
       queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
+
+    /** The session of an agent that was asked from here before; null if there is none. */
+    findSessionOf(agent: string): string | null {
+      const [row] = queryAll("SELECT session FROM asked WHERE agent = ? LIMIT 1", agent)
+      return row === undefined ? null : columnToText(row["session"])
+    },
+
+    /** All questions that were asked from here, for an export of the tenant. */
+    listLinks: (): AskLink[] =>
+      queryAll("SELECT id, call_id, session, agent, mode, budget FROM asked ORDER BY id") as unknown as AskLink[],
+
+    /** Adds a question of an imported session, which has ended. */
+    addLink({ id, call_id, session, agent, mode, budget }: AskLink): void {
+      queryAll(
+        `INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open)
+         VALUES (?, ?, ?, ?, ?, ?, NULL, 0)`,
+        ...[id, call_id, session, agent, mode, budget],
+      )
+    },
   }
 }
 

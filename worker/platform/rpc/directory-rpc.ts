@@ -24,6 +24,9 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 /** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
+/** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */
+export type DirectoryEntry = Pick<SessionSummary, "title" | "created" | "active"> & { readonly id: string }
+
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Lists a new session. Repeating the call has no effect. */
   addSession(id: string, title: string, created: number): void
@@ -48,4 +51,18 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * Errors: `token_revoked` if an individually revoked token asks to revoke all others; `revocations_full`.
    */
   revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult>
+
+  /** The list of sessions by key, from the beginning or after a key: at most `limit`. */
+  listEntries(after: string | null, limit: number): DirectoryEntry[]
+  /** Lists an imported session as it was listed. Repeating the call has no effect. */
+  restoreEntry(entry: DirectoryEntry): void
+  /** Refuses every token of the user, whenever it was issued, and closes their sockets, until `endErasure`. */
+  beginErasure(): void
+  /**
+   * Deletes everything that is stored here but one row, which refuses the tokens issued until now. With `keepsTombstone`
+   * false, that row is deleted too: then the whole tenant is erased, and its object refuses the tokens.
+   */
+  endErasure(keepsTombstone: boolean): Promise<void>
+  /** Makes all clients of the user connect again. Returns the number of sessions that could not be reached. */
+  closeSockets(tenant: string): Promise<number>
 }

@@ -21,9 +21,15 @@ export interface AccessRule {
   readonly allow: readonly Principal[] | "open" | "operator"
   /** Revoked tokens are admitted too. */
   readonly admitsRevoked?: true
+  /** Although it is no GET, it is admitted while the tenant is leaving: it writes nothing, or is a part of leaving. */
+  readonly admitsLeaving?: true
 }
 
 const ADMINS: readonly Principal[] = ["owner", "admin"]
+/** Users who may move or end the tenant, and their API keys. */
+const OWNERS: readonly Principal[] = ["owner", "key-owner"]
+/** Users who manage other users, and their API keys. */
+const MANAGERS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
@@ -33,7 +39,7 @@ const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key
 
 export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "POST", path: "/v1/dev/token", allow: "open" },
-  { method: "POST", path: "/v1/tokens/revoke", allow: [...READERS, "external", "admin-scope"], admitsRevoked: true },
+  { method: "POST", path: "/v1/tokens/revoke", allow: [...READERS, "external", "admin-scope"], admitsRevoked: true, admitsLeaving: true },
 
   { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
@@ -53,8 +59,25 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/import", allow: READERS },
   { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS },
   { method: "POST", path: "/v1/sessions/:id/assets", allow: MEMBERS },
-  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS },
+  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS, admitsLeaving: true },
   { method: "POST", path: "/v1/sessions/:id/external-token", allow: MEMBERS },
+
+  { method: "GET", path: "/v1/tenant", allow: MANAGERS },
+  { method: "DELETE", path: "/v1/tenant", allow: OWNERS, admitsLeaving: true },
+  { method: "POST", path: "/v1/tenant/restore", allow: OWNERS, admitsLeaving: true },
+  { method: "POST", path: "/v1/tenant/export", allow: OWNERS, admitsLeaving: true },
+  { method: "GET", path: "/v1/tenant/exports", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/exports/:id", allow: OWNERS },
+  { method: "DELETE", path: "/v1/tenant/exports/:id", allow: OWNERS, admitsLeaving: true },
+  { method: "GET", path: "/v1/tenant/exports/:id/files/:n", allow: OWNERS },
+  { method: "POST", path: "/v1/tenant/import", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/imports", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/imports/:id", allow: OWNERS },
+  { method: "DELETE", path: "/v1/tenant/imports/:id", allow: OWNERS },
+  { method: "PUT", path: "/v1/tenant/imports/:id/files/:n", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/receipts", allow: MANAGERS },
+  { method: "GET", path: "/v1/tenant/receipts/:id", allow: MANAGERS },
+  { method: "DELETE", path: "/v1/users/:id", allow: MANAGERS },
 
   { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },
