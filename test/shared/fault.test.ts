@@ -76,6 +76,16 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   url_refused: { reason: "url_refused", because: "…" as "host" },
   remote_refused: { reason: "remote_refused", because: "…" as "type" },
   deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
+  tenant_leaving: { reason: "tenant_leaving" },
+  tenant_erased: { reason: "tenant_erased" },
+  tenant_not_empty: { reason: "tenant_not_empty" },
+  transfer_running: { reason: "transfer_running" },
+  export_unknown: { reason: "export_unknown" },
+  tenant_import_unknown: { reason: "tenant_import_unknown" },
+  receipt_unknown: { reason: "receipt_unknown" },
+  archive_refused: { reason: "archive_refused", because: "…" as "seal" },
+  user_unknown: { reason: "user_unknown" },
+  last_owner: { reason: "last_owner" },
   internal: { reason: "internal" },
 }
 

@@ -87,7 +87,6 @@ function createSweep({
   return {
     armSweep: armAlarm,
 
-
     nextAlarmAt() {
       const oldest = assets.findOldestPending()
       return oldest === null ? null : oldest + times.assetPendingMs

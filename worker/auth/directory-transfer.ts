@@ -22,15 +22,6 @@ export function restoreEntry(sql: SqlStorage, { id, title, created, active }: Di
   sql.exec(query, id, title, created, active)
 }
 
-/** Deletes the rows of all tables, whoever added them. The tables stay. */
-export function deleteRows(sql: SqlStorage): void {
-  const query =
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-  for (const { name } of sql.exec<{ name: string }>(query).toArray()) {
-    if (name !== "schema_version") sql.exec(`DELETE FROM "${name}"`)
-  }
-}
-
 /** Returns the number of sessions that could not be reached. */
 export async function closeHolderSockets(env: Env, tenant: string, sessions: readonly string[]): Promise<number> {
   let unreached = 0

@@ -11,10 +11,16 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { DirectoryEntry, DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
+import type {
+  DirectoryEntry,
+  DirectoryRpc,
+  RevocationResult,
+  RevocationState,
+  SessionCursor,
+} from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
-import { hasSchema, runMigrations } from "../platform/migrate.ts"
-import { ALL_TOKENS, closeHolderSockets, deleteRows, listEntries, restoreEntry } from "./directory-transfer.ts"
+import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
+import { ALL_TOKENS, closeHolderSockets, listEntries, restoreEntry } from "./directory-transfer.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
 import {
@@ -161,7 +167,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
     storage.transactionSync(() => {
-      deleteRows(storage.sql)
+      deleteAllRows(storage.sql)
       this.#revocationRows.revokeAll(nowSeconds())
     })
   }

@@ -119,7 +119,10 @@ export class JobRows {
   findRunning(kinds: readonly JobKind[], target?: string): Job | null {
     const marks = kinds.map(() => "?").join(", ")
     const query = `SELECT * FROM job WHERE kind IN (${marks}) AND state IN ('running', 'uploading')`
-    const rows = this.#sql.exec<JobRow>(query, ...kinds).toArray().map(toJob)
+    const rows = this.#sql
+      .exec<JobRow>(query, ...kinds)
+      .toArray()
+      .map(toJob)
     return rows.find((job) => target === undefined || job.target === target) ?? null
   }
 
@@ -176,7 +179,10 @@ export class JobRows {
   /** The first numbers of the files that an import waits for. */
   listMissing(job: string, limit: number): number[] {
     const query = "SELECT n FROM job_file WHERE job = ? AND stored = 0 ORDER BY n LIMIT ?"
-    return this.#sql.exec<{ n: number }>(query, job, limit).toArray().map(({ n }) => n)
+    return this.#sql
+      .exec<{ n: number }>(query, job, limit)
+      .toArray()
+      .map(({ n }) => n)
   }
 
   readStanding(): Standing {

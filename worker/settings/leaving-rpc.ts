@@ -92,17 +92,17 @@ export interface LeavingRpc {
 
   /** Errors: `transfer_running` if an export is running. */
   startExport(tenant: string, actor: Actor): Promise<Result<ExportView>>
-  listExports(): ExportView[]
-  findExport(id: string): ExportView | null
+  listExports(): Promise<ExportView[]>
+  findExport(id: string): Promise<ExportView | null>
   /** Stops an export and deletes its files. False if there is none. */
   removeExport(id: string, actor: Actor): Promise<boolean>
 
   /** `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`. */
   startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>>
-  listImports(): ImportView[]
-  findImport(id: string): ImportView | null
+  listImports(): Promise<ImportView[]>
+  findImport(id: string): Promise<ImportView | null>
   /** The file that an upload must match; null if the import does not expect it. */
-  findImportFile(id: string, n: number): ArchiveFile | null
+  findImportFile(id: string, n: number): Promise<ArchiveFile | null>
   /** Records an uploaded file. The last one starts the import. */
   addImportFile(id: string, n: number): Promise<ImportView | null>
   /** Cancels an import that was not started. False if there is none. */
@@ -111,8 +111,8 @@ export interface LeavingRpc {
   /** Errors: `user_unknown`, `scope_denied` if an admin erases an owner, `last_owner`. */
   eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>>
   /** The newest receipts first. */
-  listReceipts(): Receipt[]
-  findReceipt(id: string): Receipt | null
+  listReceipts(): Promise<Receipt[]>
+  findReceipt(id: string): Promise<Receipt | null>
   /** The receipt of the whole tenant; null unless it was erased. */
-  getTenantReceipt(): Receipt | null
+  getTenantReceipt(): Promise<Receipt | null>
 }

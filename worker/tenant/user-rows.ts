@@ -36,6 +36,37 @@ export class UserRows {
     return { id, name: name ?? null, role: role ?? "member", issuer: issuer ?? null, status: "active", created: now }
   }
 
+  /** By id, from the beginning or after an id. */
+  listAfter(after: string | null, limit: number): TenantUser[] {
+    const query = "SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?"
+    return this.#sql
+      .exec<UserRow>(query, after ?? "", limit)
+      .toArray()
+      .map(toUser)
+  }
+
+  /** Owners that are not being erased. */
+  countOwners(): number {
+    const query = "SELECT count(*) AS n FROM users WHERE role = 'owner' AND status = 'active'"
+    return this.#sql.exec<{ n: number }>(query).one().n
+  }
+
+  /** Adds a user of an imported tenant, unless there is one of this id. One that was being erased there is active here. */
+  restore({ id, name, role, issuer, status, created }: TenantUser): void {
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO users (id, name, role, issuer, status, created) VALUES (?, ?, ?, ?, ?, ?)",
+      ...[id, name, role, issuer, status === "erasing" ? "active" : status, created],
+    )
+  }
+
+  markErasing(id: string): void {
+    this.#sql.exec("UPDATE users SET status = 'erasing' WHERE id = ?", id)
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("DELETE FROM users WHERE id = ?", id)
+  }
+
   find(id: string): TenantUser | null {
     const [row] = this.#sql.exec<UserRow>("SELECT * FROM users WHERE id = ?", id).toArray()
     return row === undefined ? null : toUser(row)

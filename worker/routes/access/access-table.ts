@@ -39,7 +39,13 @@ const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key
 
 export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "POST", path: "/v1/dev/token", allow: "open" },
-  { method: "POST", path: "/v1/tokens/revoke", allow: [...READERS, "external", "admin-scope"], admitsRevoked: true, admitsLeaving: true },
+  {
+    method: "POST",
+    path: "/v1/tokens/revoke",
+    allow: [...READERS, "external", "admin-scope"],
+    admitsRevoked: true,
+    admitsLeaving: true,
+  },
 
   { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },

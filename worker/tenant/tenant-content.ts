@@ -1,0 +1,47 @@
+/** tenant-content.ts: the rows of the tenant object, as the jobs of `leaving/` read and write them. */
+
+import { parseJson } from "../../shared/json.ts"
+import type { TenantConfig, TenantContent } from "../leaving/leaving-host.ts"
+import { deleteAllRows } from "../platform/migrate.ts"
+import type { Agent, TenantSettings } from "../settings/agent-config.ts"
+import { AuditRows } from "./audit-rows.ts"
+import { UserRows } from "./user-rows.ts"
+
+export function createTenantContent(sql: SqlStorage): TenantContent {
+  const users = new UserRows(sql)
+  const audit = new AuditRows(sql)
+  return {
+    listUsers: (after, limit) => users.listAfter(after, limit),
+    findUser: (id) => users.find(id),
+    countOwners: () => users.countOwners(),
+    restoreUser: (user) => users.restore(user),
+    markErasing: (id) => users.markErasing(id),
+    removeUser: (id) => users.remove(id),
+    readConfig: () => readConfig(sql),
+    writeConfig: (config) => writeConfig(sql, config),
+    releaseClaims: async () => {},
+    deleteAllRows: () => deleteAllRows(sql),
+    record: (actor, action, target, details = {}) => audit.append(actor, { action, target, details }, Date.now()),
+  }
+}
+
+type AgentRow = { name: string; config: string | null }
+
+/** These rows contain JSON that `putAgent` and `setSettings` wrote. */
+function readConfig(sql: SqlStorage): TenantConfig {
+  const agents = sql.exec<AgentRow>("SELECT name, config FROM agents ORDER BY name").toArray()
+  const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
+  return {
+    agents: agents.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
+    settings: settings === undefined ? null : (parseJson(settings.config) as unknown as TenantSettings),
+  }
+}
+
+function writeConfig(sql: SqlStorage, { agents, settings }: TenantConfig): void {
+  for (const [name, agent] of agents) {
+    const config = agent === null ? null : JSON.stringify(agent)
+    sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)
+  }
+  if (settings === null) return
+  sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", JSON.stringify(settings))
+}
