@@ -6,6 +6,7 @@
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
+import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import type { AskLink, AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { TenantConfig } from "./leaving-host.ts"
@@ -18,11 +19,11 @@ interface InSession {
 export type BlockHeader =
   | { readonly type: "config"; readonly config: TenantConfig }
   | { readonly type: "user"; readonly about: TenantUser }
-  /** `active` is null for an agent's session, which is not in the user's list. */
+  /** `listed` is null for an agent's session, which is not in the user's list. */
   | (InSession & {
       readonly type: "session"
       readonly about: Omit<StoredSession, "asks">
-      readonly active: number | null
+      readonly listed: DirectoryEntry | null
     })
   | (InSession & { readonly type: "asks"; readonly asks: readonly AskLink[] })
   /** Whole lines of the session's export. */

@@ -110,16 +110,20 @@ class ExportSlice {
     for await (const stored of walkSessionGroup(this.#host.env, owner, entry.id)) {
       this.#sessionsLeft -= 1
       const isRoot = stored.id === entry.id
-      const added = await this.#exportSession(owner, stored, isRoot ? entry.active : null)
+      const added = await this.#exportSession(owner, stored, isRoot ? entry : null)
       tally = addTally(tally, { ...added, [isRoot ? "sessions" : "agent_sessions"]: 1 })
     }
     return tally
   }
 
-  async #exportSession(owner: SessionOwner, stored: StoredSession, active: number | null): Promise<Partial<Tally>> {
+  async #exportSession(
+    owner: SessionOwner,
+    stored: StoredSession,
+    listed: DirectoryEntry | null,
+  ): Promise<Partial<Tally>> {
     const { asks, ...about } = stored
     const place = { user: owner.user, session: stored.id }
-    await this.#add({ type: "session", ...place, about, active })
+    await this.#add({ type: "session", ...place, about, listed })
     for (let from = 0; from < asks.length; from += ASKS_PER_BLOCK)
       await this.#add({ type: "asks", ...place, asks: asks.slice(from, from + ASKS_PER_BLOCK) })
     const added = await this.#exportAssets(owner, stored.id)

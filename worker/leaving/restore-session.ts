@@ -44,11 +44,8 @@ export async function restoreSession(source: SessionSource, head: Header<"sessio
   const files = await restoreAssets(source, owner, head.session)
   const state = head.about.isEmpty ? "done" : await restoreTranscript(source, owner, head.session)
   if (state !== "done") return state === "later" ? { state } : refuse(source, head, "transcript")
-  if (head.active !== null) {
-    const { title, created: at } = head.about
-    await directoryStub(env, owner).restoreEntry({ id: head.session, title, created: at, active: head.active })
-  }
-  return { state, tally: { ...files, [head.active === null ? "agent_sessions" : "sessions"]: 1 } }
+  if (head.listed !== null) await directoryStub(env, owner).restoreEntry(head.listed)
+  return { state, tally: { ...files, [head.listed === null ? "agent_sessions" : "sessions"]: 1 } }
 }
 
 function refuse({ job }: SessionSource, { session }: Header<"session">, reason: string): RestoreResult {

@@ -13,6 +13,7 @@ import { mediaBucket } from "../platform/media-bucket.ts"
 import { getRole } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { getRegion } from "../platform/tenant-id.ts"
+import { clearCachedRevocations } from "./access/authorize.ts"
 import { readActor } from "./access/request-actor.ts"
 import { type AppEnv, readBody, readBodyText } from "./request-body.ts"
 
@@ -118,7 +119,9 @@ leavingRoutes.delete("/users/:id", async (context) => {
   if (!v.is(idSchema, user)) return faultToResponse({ reason: "user_unknown" })
   const claims = context.get("claims")
   const isOwner = getRole(claims) === "owner"
-  return respond(context, await tenantOf(context).eraseUser(claims.tenant, readActor(context), user, isOwner), 202)
+  const erased = await tenantOf(context).eraseUser(claims.tenant, readActor(context), user, isOwner)
+  clearCachedRevocations({ tenant: claims.tenant, user })
+  return respond(context, erased, 202)
 })
 
 leavingRoutes.get("/tenant/receipts", async (context) =>

@@ -53,8 +53,8 @@ async function checkRevocation({ env }: Context<AppEnv>, claims: Claims): Promis
 }
 
 /** Makes a revocation effective at once in this isolate. */
-export function clearCachedRevocations(claims: Claims): void {
-  revocationCache.delete(userKey(claims))
+export function clearCachedRevocations(user: Pick<Claims, "tenant" | "user">): void {
+  revocationCache.delete(userKey(user))
 }
 
 function readToken(context: Context<AppEnv>): string | null {

@@ -1,0 +1,164 @@
+/** tenant-erasure.test.ts: users and tenants are erased, counted from outside: every object, every key of the bucket. */
+
+import { env, evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { call, makeSession, openSocket, refusal } from "./http.ts"
+import { png, upload } from "./files.ts"
+import { call as asks, say, script } from "./session-helpers.ts"
+import { ask, exportTenant, ownerToken, register, roleToken, skipWait } from "./tenant-transfer.ts"
+
+const stub = (tenant: string) => env.TENANT.getByName(tenant)
+
+/** The rows of all objects of a class whose rows mention a tenant, by object and table. Empty tables are left out. */
+async function listRows(namespace: DurableObjectNamespace, names: readonly string[]): Promise<string[]> {
+  const known = new Set(names.map((name) => namespace.idFromName(name).toString()))
+  const found: string[] = []
+  for (const id of await listDurableObjectIds(namespace)) {
+    if (!known.has(id.toString())) continue
+    found.push(...(await runInDurableObject(namespace.get(id), (_object, state) => countRows(state.storage.sql))))
+  }
+  return found.sort()
+}
+
+function countRows(sql: SqlStorage): string[] {
+  const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray()
+  return tables.flatMap(({ name }) => {
+    if (/^(?:sqlite_|_cf_ALARM|_cf_METADATA|schema_version$)/.test(name)) return []
+    const { n } = sql.exec<{ n: number }>(`SELECT count(*) AS n FROM "${name}"`).one()
+    return n === 0 ? [] : [`${name} ${n}`]
+  })
+}
+
+interface Filled {
+  readonly sessions: string[]
+  readonly token: string
+}
+
+async function fillUser(tenant: string, user: string): Promise<Filled> {
+  await register(tenant, user)
+  const token = await roleToken(tenant, user, "member")
+  const id = await makeSession(token)
+  expect((await upload(id, token, png(3))).status).toBe(201)
+  await ask(id, token, script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]))
+  const other = await makeSession(token, "Other")
+  const described = await env.SESSION.getByName(`${tenant}:${id}`).describe({ tenant, user })
+  const agents = described.ok ? described.value.asks.map(({ session }) => session) : []
+  expect(agents).toHaveLength(1)
+  return { token, sessions: [id, other, ...agents] }
+}
+
+const sessionNames = (tenant: string, { sessions }: Filled) => sessions.map((id) => `${tenant}:${id}`)
+const keysOf = async (prefix: string) => (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key)
+const list = (token: string) => call("/v1/sessions", { token })
+
+async function untilReceipt(tenant: string, id: string) {
+  const token = await ownerToken(tenant)
+  const read = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
+  const isDone = async () => {
+    await skipWait(tenant)
+    return (await read()).state === "done"
+  }
+  await expect.poll(isDone, { timeout: 40_000 }).toBe(true)
+  return await read()
+}
+
+describe("a user who is erased", () => {
+  test("[LV1] [LV2] [LV3] leaves no row, no key, no token and no socket; others keep theirs", async () => {
+    await register("lv-user", "boss", "owner")
+    const [ada, bob] = [await fillUser("lv-user", "ada"), await fillUser("lv-user", "bob")]
+    await exportTenant("lv-user")
+    const connection = await openSocket(ada.sessions[0] ?? "", ada.token)
+    const boss = await ownerToken("lv-user")
+    const erased = await call("/v1/users/ada", { method: "DELETE", token: boss })
+    expect(erased).toMatchObject({ status: 202, json: { kind: "user", target: "ada", state: "running" } })
+    // Repeating it starts nothing new.
+    expect((await call("/v1/users/ada", { method: "DELETE", token: boss })).json.id).toBe(erased.json.id)
+    await expect.poll(() => connection.closed).not.toBeNull()
+    const receipt = await untilReceipt("lv-user", erased.json.id)
+    const tally = { users: 1, sessions: 2, agent_sessions: 1, files: 1, bytes: 200 }
+    expect(receipt).toMatchObject({ tally, kind: "user", target: "ada" })
+    expect(receipt.unrecoverable_after - receipt.finished).toBe(30 * 24 * 60 * 60_000)
+    expect(await listRows(env.SESSION, sessionNames("lv-user", ada))).toEqual([])
+    expect(await listRows(env.DIRECTORY, ["lv-user:ada"])).toEqual(["revoked 1"])
+    expect((await keysOf("lv-user/")).filter((key) => !key.includes(bob.sessions[0] ?? ""))).toEqual([])
+    expect(await list(ada.token)).toEqual(refusal(401, "token_revoked"))
+    expect(await call("/v1/users/ada", { method: "DELETE", token: boss })).toEqual(refusal(404, "user_unknown"))
+    // Bob's are as they were, and a token issued later is for a new user.
+    expect((await list(bob.token)).json.sessions).toHaveLength(2)
+    expect(await keysOf("lv-user/")).toHaveLength(1)
+    expect((await list(await roleToken("lv-user", "ada", "member"))).json.sessions).toEqual([])
+  })
+
+  test("[LV4] cannot be the last owner, nor an owner if an admin asks; a member cannot ask", async () => {
+    await register("lv-roles", "boss", "owner")
+    await register("lv-roles", "ada")
+    const erase = async (user: string, by: string, role: "owner" | "admin" | "member") =>
+      await call(`/v1/users/${user}`, { method: "DELETE", token: await roleToken("lv-roles", by, role) })
+    expect(await erase("boss", "boss", "owner")).toEqual(refusal(409, "last_owner"))
+    expect(await erase("boss", "root", "admin")).toEqual(refusal(403, "scope_denied"))
+    expect(await erase("ada", "ada", "member")).toEqual(refusal(403, "scope_denied"))
+    expect(await erase("nobody", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    expect(await erase("a.b", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    await register("lv-roles", "second", "owner")
+    expect((await erase("boss", "second", "owner")).status).toBe(202)
+    expect(await erase("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
+  })
+
+  test("[LV2] what a late request creates while tokens are still trusted is erased too", async () => {
+    await register("lv-late", "boss", "owner")
+    const ada = await fillUser("lv-late", "ada")
+    const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-late") })
+    await expect
+      .poll(async () => (await stub("lv-late").findReceipt(erased.json.id))?.tally.sessions, { timeout: 20_000 })
+      .toBe(2)
+    // As an isolate that has not heard of it would.
+    const claims = { tenant: "lv-late", user: "ada", expires: 9e9, token: null, issued: 0 }
+    await env.DIRECTORY.getByName("lv-late:ada").addSession("late", "", 1)
+    await env.SESSION.getByName("lv-late:late").create(claims, "late", "")
+    await untilReceipt("lv-late", erased.json.id)
+    expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
+  })
+})
+
+describe("a tenant that leaves", () => {
+  const leave = (token: string, confirm: string) =>
+    call("/v1/tenant", { method: "DELETE", token, body: JSON.stringify({ confirm }) })
+
+  test("[LV5] [LV6] can be read but not written for seven days, and can come back", async () => {
+    await register("lv-grace", "boss", "owner")
+    const ada = await fillUser("lv-grace", "ada")
+    const boss = await ownerToken("lv-grace")
+    expect(await leave(ada.token, "lv-grace")).toEqual(refusal(403, "scope_denied"))
+    expect(await leave(boss, "lv-grac")).toEqual(refusal(400, "field_invalid", "confirm"))
+    const left = await leave(boss, "lv-grace")
+    expect(left).toMatchObject({ status: 202, json: { status: "leaving" } })
+    expect((await leave(boss, "lv-grace")).json).toEqual(left.json)
+    expect((await call("/v1/tenant", { token: boss })).json).toMatchObject({ id: "lv-grace", status: "leaving" })
+    const restored = await call("/v1/tenant/restore", { method: "POST", token: boss })
+    expect(restored).toMatchObject({ status: 200, json: { status: "open", erases_at: null } })
+    await ask(ada.sessions[0] ?? "", ada.token, "/say still here")
+  })
+
+  test("[LV7] [LV8] is erased when its grace ends: only its tombstone stays, and its receipt", async () => {
+    await register("lv-gone", "boss", "owner")
+    const users = [await fillUser("lv-gone", "ada"), await fillUser("lv-gone", "bob")]
+    await exportTenant("lv-gone")
+    const connection = await openSocket(users[0]?.sessions[0] ?? "", users[0]?.token ?? "")
+    expect((await leave(await ownerToken("lv-gone"), "lv-gone")).status).toBe(202)
+    const hasReceipt = async () => {
+      await skipWait("lv-gone")
+      return (await stub("lv-gone").getTenantReceipt())?.state === "done"
+    }
+    await expect.poll(hasReceipt, { timeout: 50_000 }).toBe(true)
+    const tally = { users: 3, sessions: 4, agent_sessions: 2, files: 2, bytes: 400 }
+    expect(await stub("lv-gone").getTenantReceipt()).toMatchObject({ kind: "tenant", target: "lv-gone", tally })
+    await expect.poll(() => connection.closed).not.toBeNull()
+    for (const user of users) expect(await listRows(env.SESSION, sessionNames("lv-gone", user))).toEqual([])
+    const directories = ["boss", "ada", "bob"].map((user) => `lv-gone:${user}`)
+    expect(await listRows(env.DIRECTORY, directories)).toEqual([])
+    expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
+    expect(await keysOf("lv-gone/")).toEqual([])
+    await evictDurableObject(stub("lv-gone"))
+    expect(await stub("lv-gone").getStanding()).toEqual({ status: "erased", erases_at: null })
+  })
+})
