@@ -67,7 +67,7 @@ describe("a tenant that is exported", () => {
     const page = (await call(`/v1/sessions/${id}/conversation/recent?limit=50`, { token: ada })).json
     const answers = page.messages.filter((one: { role: string }) => one.role === "assistant")
     expect(page.messages).toEqual(await shownOf(id, await roleToken("tx-from", "ada", "member")))
-    expect(JSON.stringify(answers[0].segments)).toContain('"card"')
+    expect(JSON.stringify(answers[0].segments)).toContain('"rich"')
     // Nothing in it counts as imported by someone who could have changed it.
     expect(answers.map((one: { origin?: string }) => one.origin ?? null)).toEqual([null, null, null])
     const boss = await ownerToken("tx-to")
