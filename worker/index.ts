@@ -17,10 +17,14 @@ import type { AppEnv } from "./routes/request-body.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
+import { apiKeyRoutes } from "./routes/tenants/api-key-routes.ts"
+import { tenantRoutes } from "./routes/tenants/tenant-routes.ts"
+import { tokenKeyRoutes } from "./routes/tenants/token-key-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
 export { Directory } from "./auth/user-directory.ts"
+export { Registry } from "./tenant/registry-object.ts"
 export { Tenant } from "./tenant/tenant-object.ts"
 
 const app = new Hono<AppEnv>()
@@ -31,6 +35,9 @@ app.use("/external/*", checkOrigin, authorize)
 app.route("/healthz", healthRoutes)
 app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)
+app.route("/v1/tenants", tenantRoutes)
+app.route("/v1/keys", apiKeyRoutes)
+app.route("/v1/token-keys", tokenKeyRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
 app.route("/v1/sessions", sessionRoutes)

@@ -155,7 +155,13 @@ describe("an invalid deployment", () => {
     expect((await call("/healthz", { env: PLACES })).status).toBe(200)
     const local = { CANVAS_ORIGIN: "http://canvas.localhost:8787", PAGE_ORIGIN: "http://localhost:8787" }
     expect((await call("/healthz", { env: local })).status).toBe(200)
-    const production = { ...local, ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(40) }
+    const production = {
+      ...local,
+      ENVIRONMENT: "production",
+      AUTH: "jwt",
+      JWT_SECRET: "x".repeat(40),
+      OPERATOR_SECRET: undefined,
+    }
     expect(await call("/healthz", { env: production })).toEqual(refusal(503, "deployment_unsafe", "CANVAS_ORIGIN"))
   })
 

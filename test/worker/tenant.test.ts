@@ -167,7 +167,7 @@ describe("offline", () => {
     client.say({ type: "send", id: "q1", content: "Ask the weather agent in the background about the weather in Oslo" })
     const answer = await client.untilEnd("q1")
     expect(textIn(answer)).toContain("The answer will arrive here")
-    await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 8_000 }).toBe(4)
+    await expect.poll(async () => (await pageOf(id)).messages.length).toBe(4)
     const exchange = (await pageOf(id)).messages[3]?.exchange_id ?? ""
     expect(textIn(await client.untilEnd(exchange))).toContain("The **weather** agent replied")
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])

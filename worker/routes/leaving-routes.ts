@@ -8,6 +8,7 @@ import * as v from "valibot"
 import { type Fault, faultToWire, type Result } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { ExportView, ImportView } from "../settings/leaving-rpc.ts"
+import { clearCachedAccess } from "../auth/tenant-access-cache.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { getRole } from "../platform/rpc/claims.ts"
@@ -36,12 +37,16 @@ leavingRoutes.delete("/tenant", async (context) => {
   if (!body.ok) return faultToResponse(body.fault)
   const { tenant } = context.get("claims")
   if (body.value.confirm !== tenant) return faultToResponse({ reason: "field_invalid", field: "confirm" })
-  return respond(context, await tenantOf(context).leave(tenant, readActor(context)), 202)
+  const left = await tenantOf(context).leave(tenant, readActor(context))
+  clearCachedAccess(tenant)
+  return respond(context, left, 202)
 })
 
-leavingRoutes.post("/tenant/restore", async (context) =>
-  respond(context, await tenantOf(context).restoreTenant(readActor(context)), 200),
-)
+leavingRoutes.post("/tenant/restore", async (context) => {
+  const restored = await tenantOf(context).restoreTenant(readActor(context))
+  clearCachedAccess(context.get("claims").tenant)
+  return respond(context, restored, 200)
+})
 
 leavingRoutes.post("/tenant/export", async (context) => {
   const started = await tenantOf(context).startExport(context.get("claims").tenant, readActor(context))

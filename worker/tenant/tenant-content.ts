@@ -2,12 +2,16 @@
 
 import { parseJson } from "../../shared/json.ts"
 import type { TenantConfig, TenantContent } from "../leaving/leaving-host.ts"
+import type { Env } from "../env.ts"
+import { registryStub } from "../platform/rpc/object-stubs.ts"
+import { TENANT_LIST_KEY } from "../platform/rpc/registry-rpc.ts"
+import { getRegion } from "../platform/tenant-id.ts"
 import { deleteAllRows } from "../platform/migrate.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import { AuditRows } from "./audit-rows.ts"
 import { UserRows } from "./user-rows.ts"
 
-export function createTenantContent(sql: SqlStorage): TenantContent {
+export function createTenantContent(env: Env, sql: SqlStorage): TenantContent {
   const users = new UserRows(sql)
   const audit = new AuditRows(sql)
   return {
@@ -19,7 +23,9 @@ export function createTenantContent(sql: SqlStorage): TenantContent {
     removeUser: (id) => users.remove(id),
     readConfig: () => readConfig(sql),
     writeConfig: (config) => writeConfig(sql, config),
-    releaseClaims: async () => {},
+    releaseClaims: async (tenant) => {
+      await registryStub(env, getRegion(tenant), TENANT_LIST_KEY).removeTenant(tenant)
+    },
     deleteAllRows: () => deleteAllRows(sql),
     record: (actor, action, target, details = {}) => audit.append(actor, { action, target, details }, Date.now()),
   }

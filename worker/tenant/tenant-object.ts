@@ -4,16 +4,12 @@
  * Until something is configured, it stores nothing and has the default agents.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { JOB_TABLES } from "../leaving/job-rows.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
-import { JOB_TABLES, JobRows } from "../leaving/job-rows.ts"
-import type { LeavingHost } from "../leaving/leaving-host.ts"
-import type { TenantLeaving } from "../leaving/tenant-leaving.ts"
 import {
   type Agent,
   type AgentView,
@@ -23,12 +19,27 @@ import {
   type TenantSettings,
   createAgentView,
 } from "../settings/agent-config.ts"
-import type { ArchiveFile, ExportView, ImportView, Receipt, TenantStanding } from "../settings/leaving-rpc.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import type {
+  ApiKeyInfo,
+  ApiKeyUse,
+  ApiKeyUser,
+  KeyManager,
+  NewApiKey,
+  NewTenant,
+  StoredKey,
+  TenantAccess,
+  TokenKeyInfo,
+} from "../settings/tenant-access.ts"
 import type { NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
-import { AUDIT_TABLE } from "./audit-rows.ts"
-import { createTenantContent } from "./tenant-content.ts"
-import { USER_TABLE, UserRows } from "./user-rows.ts"
+import { API_KEY_TABLE } from "./api-key-rows.ts"
+import { AUDIT_TABLE, AuditRows } from "./audit-rows.ts"
+import { LeavingTenant } from "./leaving-tenant.ts"
+import { TenantKeys } from "./tenant-keys.ts"
+import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
+import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
+import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
 const MIGRATIONS: readonly string[] = [
@@ -36,29 +47,24 @@ const MIGRATIONS: readonly string[] = [
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
   USER_TABLE,
   AUDIT_TABLE,
+  TENANT_TABLE,
+  API_KEY_TABLE,
+  TOKEN_KEY_TABLE,
   JOB_TABLES,
 ]
 
-/** When the alarm runs again if the process is killed while a job runs, in milliseconds. */
-const JOB_STALL_MS = 10_000
-
-export class Tenant extends DurableObject<Env> implements TenantRpc {
+export class Tenant extends LeavingTenant implements TenantRpc {
   readonly #userRows: UserRows
-  readonly #leavingHost: LeavingHost
+  readonly #auditRows: AuditRows
+  readonly #tenantRow: TenantRow
+  readonly #keys: TenantKeys
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    const { storage } = ctx
-    this.#userRows = new UserRows(storage.sql)
-    const content = createTenantContent(storage.sql)
-    this.#leavingHost = {
-      env,
-      storage,
-      content,
-      rows: new JobRows(storage.sql),
-      now: Date.now,
-      armAlarm: () => ctx.waitUntil(this.#scheduleAlarm()),
-    }
+    this.#userRows = new UserRows(ctx.storage.sql)
+    this.#auditRows = new AuditRows(ctx.storage.sql)
+    this.#tenantRow = new TenantRow(ctx.storage.sql)
+    this.#keys = new TenantKeys(ctx.storage, this.#auditRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -108,110 +114,72 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   registerUser(user: NewUser): TenantUser {
+    // A request that was admitted before the tenant was erased must not leave a row behind.
+    if (this.getStanding().status === "erased") return createUser(user, Date.now())
     runMigrations(this.ctx.storage, MIGRATIONS)
     return this.#userRows.register(user, Date.now())
   }
 
-  getStanding(): TenantStanding {
-    if (!hasSchema(this.ctx.storage.sql)) return { status: "open", erases_at: null }
-    const { status, erases } = this.#leavingHost.rows.readStanding()
-    return { status, erases_at: erases }
+  getAccess(): TenantAccess {
+    const tokenKeys = this.listTokenKeys()
+    return {
+      status: this.getStanding().status,
+      firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
+      newestTokenKey: tokenKeys[0]?.generation ?? 1,
+    }
   }
 
-  async leave(tenant: string, actor: Actor): Promise<Result<TenantStanding>> {
-    return await this.#changeByJob((leaving) => leaving.leave(tenant, actor))
+  createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
+    const now = Date.now()
+    return this.#change(() => {
+      // The id of an erased tenant stays taken, or its old tokens would be valid again.
+      const isErased = this.getStanding().status === "erased"
+      if (isErased || !this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
+      this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
+      const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
+      return added.ok ? succeed(null) : added
+    })
   }
 
-  async restoreTenant(actor: Actor): Promise<Result<TenantStanding>> {
-    return await this.#changeByJob((leaving) => leaving.restore(actor))
+  listKeys(): ApiKeyInfo[] {
+    return hasSchema(this.ctx.storage.sql) ? this.#keys.listKeys() : []
   }
 
-  async startExport(tenant: string, actor: Actor): Promise<Result<ExportView>> {
-    return await this.#changeByJob((leaving) => leaving.startExport(tenant, actor))
+  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
+    if (this.getStanding().status === "erased") return fail({ reason: "tenant_erased" })
+    return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
   }
 
-  async listExports(): Promise<ExportView[]> {
-    return await this.#readJobs([], (leaving) => leaving.listExports())
+  removeKey(manager: KeyManager, id: string): Result<null> {
+    if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "key_unknown" })
+    return this.#keys.removeKey(manager, id, Date.now())
   }
 
-  async findExport(id: string): Promise<ExportView | null> {
-    return await this.#readJobs(null, (leaving) => leaving.findExport(id))
+  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
+    if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "key_unknown" })
+    return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
   }
 
-  async removeExport(id: string, actor: Actor): Promise<boolean> {
-    return await this.#changeByJob((leaving) => leaving.removeExport(id, actor))
+  useKey(use: ApiKeyUse): Result<ApiKeyUser> {
+    return hasSchema(this.ctx.storage.sql) ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
   }
 
-  async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>> {
-    return await this.#changeByJob((leaving) => leaving.startImport(tenant, actor, manifest))
+  listTokenKeys(): TokenKeyInfo[] {
+    return hasSchema(this.ctx.storage.sql) ? this.#keys.listTokenKeys(Date.now()) : [...FIRST_TOKEN_KEYS]
   }
 
-  async listImports(): Promise<ImportView[]> {
-    return await this.#readJobs([], (leaving) => leaving.listImports())
+  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
+    return this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
   }
 
-  async findImport(id: string): Promise<ImportView | null> {
-    return await this.#readJobs(null, (leaving) => leaving.findImport(id))
-  }
-
-  async findImportFile(id: string, n: number): Promise<ArchiveFile | null> {
-    return await this.#readJobs(null, (leaving) => leaving.findImportFile(id, n))
-  }
-
-  async addImportFile(id: string, n: number): Promise<ImportView | null> {
-    return await this.#changeByJob((leaving) => leaving.addImportFile(id, n))
-  }
-
-  async removeImport(id: string, actor: Actor): Promise<boolean> {
-    return await this.#changeByJob((leaving) => leaving.removeImport(id, actor))
-  }
-
-  async eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>> {
-    return await this.#changeByJob((leaving) => leaving.eraseUser(tenant, actor, user, isOwner))
-  }
-
-  async listReceipts(): Promise<Receipt[]> {
-    return await this.#readJobs([], (leaving) => leaving.listReceipts())
-  }
-
-  async findReceipt(id: string): Promise<Receipt | null> {
-    return await this.#readJobs(null, (leaving) => leaving.findReceipt(id))
-  }
-
-  async getTenantReceipt(): Promise<Receipt | null> {
-    return await this.#readJobs(null, (leaving) => leaving.getTenantReceipt())
-  }
-
-  override async alarm(): Promise<void> {
-    if (!hasSchema(this.ctx.storage.sql)) return
-    await this.ctx.storage.setAlarm(Date.now() + JOB_STALL_MS)
-    // Loaded on demand: most objects never run a job.
-    const { runDueJobs } = await import("../leaving/job-runner.ts")
-    await runDueJobs(this.#leavingHost)
-    await this.#scheduleAlarm()
-  }
-
-  async #readJobs<T>(none: T, read: (leaving: TenantLeaving) => T): Promise<T> {
-    return hasSchema(this.ctx.storage.sql) ? read(await this.#openLeaving()) : none
-  }
-
-  /** Runs a call that may add or remove jobs. The alarm runs them. */
-  async #changeByJob<T>(change: (leaving: TenantLeaving) => T | Promise<T>): Promise<T> {
+  protected override migrate(): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
-    const changed = await change(await this.#openLeaving())
-    await this.#scheduleAlarm()
-    return changed
   }
 
-  async #openLeaving(): Promise<TenantLeaving> {
-    const { TenantLeaving } = await import("../leaving/tenant-leaving.ts")
-    return new TenantLeaving(this.#leavingHost)
-  }
-
-  async #scheduleAlarm(): Promise<void> {
-    const due = this.#leavingHost.rows.findNextDue()
-    if (due === null) await this.ctx.storage.deleteAlarm()
-    else await this.ctx.storage.setAlarm(Math.max(due, Date.now()))
+  /** Runs a change in one transaction, with its row of the audit log. */
+  #change<T>(run: () => T): T {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return this.ctx.storage.transactionSync(run)
   }
 
   #writeAgentRow(name: string, config: string | null): void {

@@ -22,18 +22,12 @@ export class UserRows {
   }
 
   /** Adds a user, unless there is one of this id. Returns the stored user. Cost: at most one row written. */
-  register({ id, name, role, issuer }: NewUser, now: number): TenantUser {
-    const known = this.find(id)
+  register(user: NewUser, now: number): TenantUser {
+    const known = this.find(user.id)
     if (known !== null) return known
-    this.#sql.exec(
-      "INSERT INTO users (id, name, role, issuer, created) VALUES (?, ?, ?, ?, ?)",
-      id,
-      name ?? null,
-      role ?? "member",
-      issuer ?? null,
-      now,
-    )
-    return { id, name: name ?? null, role: role ?? "member", issuer: issuer ?? null, status: "active", created: now }
+    const created = createUser(user, now)
+    this.restore(created)
+    return created
   }
 
   /** By id, from the beginning or after an id. */
@@ -71,6 +65,10 @@ export class UserRows {
     const [row] = this.#sql.exec<UserRow>("SELECT * FROM users WHERE id = ?", id).toArray()
     return row === undefined ? null : toUser(row)
   }
+}
+
+export function createUser({ id, name, role, issuer }: NewUser, created: number): TenantUser {
+  return { id, name: name ?? null, role: role ?? "member", issuer: issuer ?? null, status: "active", created }
 }
 
 /** Only `register` and the methods that change a user write rows. */

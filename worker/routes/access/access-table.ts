@@ -25,11 +25,13 @@ export interface AccessRule {
   readonly admitsLeaving?: true
 }
 
+/** All API keys. */
+const KEYS: readonly Principal[] = ["key-owner", "key-admin", "key-member", "key-viewer"]
 const ADMINS: readonly Principal[] = ["owner", "admin"]
 /** Users who may move or end the tenant, and their API keys. */
 const OWNERS: readonly Principal[] = ["owner", "key-owner"]
-/** Users who manage other users, and their API keys. */
-const MANAGERS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
+/** Users who manage other users and API keys, and API keys that do. */
+const MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
@@ -46,6 +48,20 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
     admitsRevoked: true,
     admitsLeaving: true,
   },
+
+  { method: "POST", path: "/v1/tokens", allow: KEYS, admitsLeaving: true },
+
+  { method: "POST", path: "/v1/tenants", allow: "operator" },
+  { method: "GET", path: "/v1/tenants", allow: "operator" },
+  { method: "POST", path: "/v1/tenants/:id/keys", allow: "operator" },
+  { method: "GET", path: "/v1/tenants/:id/receipt", allow: "operator" },
+
+  { method: "GET", path: "/v1/keys", allow: MANAGERS },
+  { method: "POST", path: "/v1/keys", allow: MANAGERS },
+  { method: "DELETE", path: "/v1/keys/:id", allow: MANAGERS },
+  { method: "POST", path: "/v1/keys/:id/rotate", allow: MANAGERS },
+  { method: "GET", path: "/v1/token-keys", allow: OWNERS },
+  { method: "POST", path: "/v1/token-keys/rotate", allow: OWNERS },
 
   { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
@@ -115,6 +131,16 @@ export function getPrincipal(claims: Claims): Principal {
 /** Whether a rule admits these claims. The operator's secret is checked elsewhere (authorize.ts). */
 export function isAllowed(rule: AccessRule, claims: Claims): boolean {
   return Array.isArray(rule.allow) && rule.allow.includes(getPrincipal(claims))
+}
+
+/** Whether the route can be used while the tenant is leaving: reading, and what is a part of leaving (SPEC LV5). */
+export function isAllowedWhileLeaving({ method, admitsLeaving }: AccessRule): boolean {
+  return method === "GET" || admitsLeaving === true
+}
+
+/** Whether an API key of any role may use the route. */
+export function isForKeys(rule: AccessRule): boolean {
+  return Array.isArray(rule.allow) && rule.allow.some((principal) => principal.startsWith("key-"))
 }
 
 /** Whether these claims may configure the tenant. */
