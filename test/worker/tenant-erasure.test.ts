@@ -134,6 +134,26 @@ describe("a tenant that leaves", () => {
     expect(left).toMatchObject({ status: 202, json: { status: "leaving" } })
     expect((await leave(boss, "lv-grace")).json).toEqual(left.json)
     expect((await call("/v1/tenant", { token: boss })).json).toMatchObject({ id: "lv-grace", status: "leaving" })
+    const [id = ""] = ada.sessions
+    for (const path of [
+      "/v1/sessions",
+      `/v1/sessions/${id}/conversation/recent`,
+      `/v1/sessions/${id}/events?format=markdown`,
+    ])
+      expect((await call(path, { token: ada.token })).status).toBe(200)
+    const urls = JSON.stringify({ urls: [] })
+    expect((await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token: ada.token, body: urls })).status).toBe(
+      200,
+    )
+    for (const [method, path] of [
+      ["POST", "/v1/sessions"],
+      ["DELETE", `/v1/sessions/${id}`],
+      ["POST", `/v1/sessions/${id}/messages`],
+    ] as const) {
+      expect(await call(path, { method, token: ada.token })).toEqual(refusal(403, "tenant_leaving"))
+    }
+    expect(await call("/v1/agents/writer", { method: "DELETE", token: boss })).toEqual(refusal(403, "tenant_leaving"))
+    await exportTenant("lv-grace")
     const restored = await call("/v1/tenant/restore", { method: "POST", token: boss })
     expect(restored).toMatchObject({ status: 200, json: { status: "open", erases_at: null } })
     await ask(ada.sessions[0] ?? "", ada.token, "/say still here")
@@ -158,6 +178,21 @@ describe("a tenant that leaves", () => {
     expect(await listRows(env.DIRECTORY, directories)).toEqual([])
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     expect(await keysOf("lv-gone/")).toEqual([])
+    // Nobody gets in, nothing begins anew, and the operator has the receipt.
+    for (const token of [users[0]?.token, await ownerToken("lv-gone")])
+      expect(await call("/v1/sessions", { token: token ?? "" })).toEqual(refusal(410, "tenant_erased"))
+    const operator = String(env.OPERATOR_SECRET)
+    const again = await call("/v1/tenants", { method: "POST", token: operator, body: '{"id":"lv-gone"}' })
+    expect(again).toEqual(refusal(409, "tenant_taken"))
+    const key = await call("/v1/tenants/lv-gone/keys", { method: "POST", token: operator, body: '{"name":"K"}' })
+    expect(key).toEqual(refusal(410, "tenant_erased"))
+    expect((await call("/v1/tenants/lv-gone/receipt", { token: operator })).json).toMatchObject({
+      state: "done",
+      tally,
+    })
+    expect(await call("/v1/tenants/lv-user/receipt", { token: operator })).toEqual(refusal(404, "receipt_unknown"))
+    await register("lv-gone", "late")
+    expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     await evictDurableObject(stub("lv-gone"))
     expect(await stub("lv-gone").getStanding()).toEqual({ status: "erased", erases_at: null })
   })
