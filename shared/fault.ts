@@ -45,6 +45,9 @@ export type Fault =
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
   | { readonly reason: "scope_denied" }
+  | { readonly reason: "user_suspended" }
+  | { readonly reason: "user_unknown" }
+  | { readonly reason: "last_owner" }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "key_invalid" }
   | { readonly reason: "key_expired" }
@@ -54,7 +57,6 @@ export type Fault =
   | { readonly reason: "tenant_taken" }
   | { readonly reason: "tenant_unknown" }
   | { readonly reason: "issuer_taken" }
-  | { readonly reason: "user_suspended" }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
   | { readonly reason: "route_unknown" }
@@ -100,8 +102,6 @@ export type Fault =
   | { readonly reason: "tenant_import_unknown" }
   | { readonly reason: "receipt_unknown" }
   | { readonly reason: "archive_refused"; readonly because: ArchiveFlaw }
-  | { readonly reason: "user_unknown" }
-  | { readonly reason: "last_owner" }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]
@@ -174,6 +174,9 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
+  user_unknown: { status: 404, text: "We couldn't find that user." },
+  last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
   revocations_full: {
     status: 409,
     text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,
@@ -189,7 +192,6 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   tenant_taken: { status: 409, text: "There's already a tenant with this id, or there was one." },
   tenant_unknown: { status: 404, text: "We couldn't find that tenant." },
   issuer_taken: { status: 409, text: "This issuer and audience are already registered." },
-  user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4403 },
   origin_denied: { status: 403, text: "Requests from this origin aren't allowed." },
   session_unknown: { status: 404, text: "We couldn't find that conversation.", close: 4404 },
   route_unknown: { status: 404, text: "There's nothing at this address." },
@@ -259,8 +261,6 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   tenant_import_unknown: { status: 404, text: "We couldn't find that import." },
   receipt_unknown: { status: 404, text: "We couldn't find that receipt." },
   archive_refused: { status: 422, text: ({ because }) => `This archive can't be imported (${because}).` },
-  user_unknown: { status: 404, text: "We couldn't find that user." },
-  last_owner: { status: 409, text: "A tenant needs an owner. Make someone else an owner first." },
   internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
 }
 

@@ -30,6 +30,9 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   call_unknown: { reason: "call_unknown" },
   call_decided: { reason: "call_decided" },
   scope_denied: { reason: "scope_denied" },
+  user_suspended: { reason: "user_suspended" },
+  user_unknown: { reason: "user_unknown" },
+  last_owner: { reason: "last_owner" },
   record_refused: { reason: "record_refused", type: "…" },
   record_gap: { reason: "record_gap", nextNumber: 3 },
   call_settled: { reason: "call_settled" },
@@ -49,7 +52,6 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   tenant_taken: { reason: "tenant_taken" },
   tenant_unknown: { reason: "tenant_unknown" },
   issuer_taken: { reason: "issuer_taken" },
-  user_suspended: { reason: "user_suspended" },
   origin_denied: { reason: "origin_denied" },
   session_unknown: { reason: "session_unknown" },
   route_unknown: { reason: "route_unknown" },
@@ -93,8 +95,6 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   tenant_import_unknown: { reason: "tenant_import_unknown" },
   receipt_unknown: { reason: "receipt_unknown" },
   archive_refused: { reason: "archive_refused", because: "…" as "seal" },
-  user_unknown: { reason: "user_unknown" },
-  last_owner: { reason: "last_owner" },
   internal: { reason: "internal" },
 }
 

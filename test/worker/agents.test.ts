@@ -6,6 +6,7 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { ask, askFor, followUp, freshAsker, resultsIn, shape } from "./agents.ts"
 import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
+import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
 describe("sync", () => {
   test("[AG3] the other agent's answer is the call's result; both sides show the same exchange", async () => {
@@ -302,7 +303,7 @@ describe("async", () => {
 /** Adds an agent to the tenant of these tests. */
 async function putAgent(agent: { name: string; tools: readonly string[] }): Promise<void> {
   const { env } = await import("cloudflare:test")
-  const put = await env.TENANT.getByName("acme").putAgent({
+  const put = await env.TENANT.getByName("acme").putAgent(SYSTEM_ACTOR, {
     description: "d",
     prompt: "You write.",
     model: null,

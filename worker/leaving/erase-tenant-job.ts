@@ -64,7 +64,7 @@ async function eraseBucket(host: LeavingHost, job: Job, progress: ErasureProgres
   const { tenant } = job
   const { isDone } = await deletePrefix(mediaBucket(env, tenant), `${tenant}/`)
   if (!isDone) return { isDone: false, progress, tally: job.tally, due: now() }
-  await content.releaseClaims(tenant)
+  await content.releaseClaims()
   const receipt = jobToReceipt({ ...job, state: "done", updated: now() })
   storage.transactionSync(() => {
     content.deleteAllRows()

@@ -20,16 +20,16 @@ export interface TenantContent {
   /** By id, from the beginning or after an id. */
   listUsers(after: string | null, limit: number): TenantUser[]
   findUser(id: string): TenantUser | null
-  /** Owners that are not being erased. */
-  countOwners(): number
+  /** Whether the user is the only active owner. */
+  isLastOwner(user: TenantUser): boolean
   /** Adds a user of an imported tenant, unless there is one of this id. */
   restoreUser(user: TenantUser): void
-  markErasing(id: string): void
+  markErasing(user: TenantUser): void
   removeUser(id: string): void
   readConfig(): TenantConfig
   writeConfig(config: TenantConfig): void
   /** Gives up what the tenant has claimed in the deployment, so that other tenants can claim it. Can be repeated. */
-  releaseClaims(tenant: string): Promise<void>
+  releaseClaims(): Promise<void>
   /** Deletes all rows of the tenant object but its standing. */
   deleteAllRows(): void
   /** Adds a row to the audit log. */

@@ -152,10 +152,9 @@ export class TenantLeaving {
     const known = content.findUser(user)
     if (known === null) return fail({ reason: "user_unknown" })
     if (known.role === "owner" && !isOwner) return fail({ reason: "scope_denied" })
-    if (known.role === "owner" && known.status === "active" && content.countOwners() <= 1)
-      return fail({ reason: "last_owner" })
+    if (content.isLastOwner(known)) return fail({ reason: "last_owner" })
     const id = storage.transactionSync(() => {
-      content.markErasing(user)
+      content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })

@@ -18,6 +18,7 @@ import type {
   Receipt,
   TenantStanding,
 } from "../settings/leaving-rpc.ts"
+import type { AlarmSource } from "./tenant-alarm.ts"
 import { createTenantContent } from "./tenant-content.ts"
 
 /** When the alarm runs again if the process is killed while a job runs, in milliseconds. */
@@ -25,14 +26,22 @@ const JOB_STALL_MS = 10_000
 
 export abstract class LeavingTenant extends DurableObject<Env> implements LeavingRpc {
   readonly #host: LeavingHost
+  protected readonly jobs: AlarmSource
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     const { storage } = ctx
-    const content = createTenantContent(env, storage.sql)
-    const armAlarm = (): void => ctx.waitUntil(this.#scheduleAlarm())
+    const content = createTenantContent(env, storage.sql, ctx.id.name ?? "")
+    const armAlarm = (): void => this.scheduleAlarm()
     this.#host = { env, storage, content, rows: new JobRows(storage.sql), now: Date.now, armAlarm }
+    this.jobs = {
+      nextAlarmAt: () => this.#host.rows.findNextDue(),
+      handleAlarm: () => this.#runJobs(),
+    }
   }
+
+  /** Sets the alarm to the earliest time that a source wants. */
+  protected abstract scheduleAlarm(): void
 
   /** Creates the tables of the tenant object. */
   protected abstract migrate(): void
@@ -107,13 +116,11 @@ export abstract class LeavingTenant extends DurableObject<Env> implements Leavin
     return await this.#readJobs(null, (leaving) => leaving.getTenantReceipt())
   }
 
-  override async alarm(): Promise<void> {
-    if (!hasSchema(this.ctx.storage.sql)) return
+  async #runJobs(): Promise<void> {
     await this.ctx.storage.setAlarm(Date.now() + JOB_STALL_MS)
     // Loaded on demand: most objects never run a job.
     const { runDueJobs } = await import("../leaving/job-runner.ts")
     await runDueJobs(this.#host)
-    await this.#scheduleAlarm()
   }
 
   async #readJobs<T>(none: T, read: (leaving: TenantLeaving) => T): Promise<T> {
@@ -124,18 +131,12 @@ export abstract class LeavingTenant extends DurableObject<Env> implements Leavin
   async #changeByJob<T>(change: (leaving: TenantLeaving) => T | Promise<T>): Promise<T> {
     this.migrate()
     const changed = await change(await this.#openLeaving())
-    await this.#scheduleAlarm()
+    this.scheduleAlarm()
     return changed
   }
 
   async #openLeaving(): Promise<TenantLeaving> {
     const { TenantLeaving } = await import("../leaving/tenant-leaving.ts")
     return new TenantLeaving(this.#host)
-  }
-
-  async #scheduleAlarm(): Promise<void> {
-    const due = this.#host.rows.findNextDue()
-    if (due === null) await this.ctx.storage.deleteAlarm()
-    else await this.ctx.storage.setAlarm(Math.max(due, Date.now()))
   }
 }

@@ -9,25 +9,34 @@ import { getRegion } from "../platform/tenant-id.ts"
 import { deleteAllRows } from "../platform/migrate.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import { AuditRows } from "./audit-rows.ts"
+import { UserNotices } from "./user-notices.ts"
 import { UserRows } from "./user-rows.ts"
 
-export function createTenantContent(env: Env, sql: SqlStorage): TenantContent {
+export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): TenantContent {
   const users = new UserRows(sql)
-  const audit = new AuditRows(sql)
+  const notices = new UserNotices(sql, env, tenant, users)
+  const audit = new AuditRows(sql, tenant)
   return {
-    listUsers: (after, limit) => users.listAfter(after, limit),
+    listUsers: (after, limit) => users.list(after ?? "", "", limit),
     findUser: (id) => users.find(id),
-    countOwners: () => users.countOwners(),
-    restoreUser: (user) => users.restore(user),
-    markErasing: (id) => users.markErasing(id),
-    removeUser: (id) => users.remove(id),
+    isLastOwner: (user) => users.isLastOwner(user),
+    restoreUser: (user) => {
+      users.restore(user)
+      // The directory of a suspended user refuses tokens. Later changes have a higher number in the audit log.
+      if (user.status === "suspended") notices.add(user.id, 1, Date.now())
+    },
+    markErasing: (user) => users.update({ ...user, status: "erasing" }),
+    removeUser: (id) => {
+      users.remove(id)
+      notices.remove(id)
+    },
     readConfig: () => readConfig(sql),
     writeConfig: (config) => writeConfig(sql, config),
-    releaseClaims: async (tenant) => {
+    releaseClaims: async () => {
       await registryStub(env, getRegion(tenant), TENANT_LIST_KEY).removeTenant(tenant)
     },
     deleteAllRows: () => deleteAllRows(sql),
-    record: (actor, action, target, details = {}) => audit.append(actor, { action, target, details }, Date.now()),
+    record: (actor, action, target, details = {}) => void audit.append(actor, { action, target, details }, Date.now()),
   }
 }
 

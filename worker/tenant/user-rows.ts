@@ -10,7 +10,15 @@ export const USER_TABLE = `
     id TEXT PRIMARY KEY, name TEXT,
     role TEXT NOT NULL, issuer TEXT,
     status TEXT NOT NULL DEFAULT 'active',
-    created INTEGER NOT NULL) WITHOUT ROWID`
+    created INTEGER NOT NULL) WITHOUT ROWID;
+  -- Finds the other owners without reading all users. A member has no row in it.
+  CREATE INDEX users_owner ON users (id) WHERE role = 'owner' AND status = 'active'`
+
+/** Pages read only the rows that they return. */
+export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND id < ? ORDER BY id LIMIT ?"
+
+/** Sorts behind every id that begins with the text before it: ids have no such character. */
+const AFTER_IDS = "\x7f"
 
 type UserRow = { id: string; name: string | null; role: string; issuer: string | null; status: string; created: number }
 
@@ -30,31 +38,12 @@ export class UserRows {
     return created
   }
 
-  /** By id, from the beginning or after an id. */
-  listAfter(after: string | null, limit: number): TenantUser[] {
-    const query = "SELECT * FROM users WHERE id > ? ORDER BY id LIMIT ?"
-    return this.#sql
-      .exec<UserRow>(query, after ?? "", limit)
-      .toArray()
-      .map(toUser)
-  }
-
-  /** Owners that are not being erased. */
-  countOwners(): number {
-    const query = "SELECT count(*) AS n FROM users WHERE role = 'owner' AND status = 'active'"
-    return this.#sql.exec<{ n: number }>(query).one().n
-  }
-
   /** Adds a user of an imported tenant, unless there is one of this id. One that was being erased there is active here. */
   restore({ id, name, role, issuer, status, created }: TenantUser): void {
     this.#sql.exec(
       "INSERT OR IGNORE INTO users (id, name, role, issuer, status, created) VALUES (?, ?, ?, ?, ?, ?)",
       ...[id, name, role, issuer, status === "erasing" ? "active" : status, created],
     )
-  }
-
-  markErasing(id: string): void {
-    this.#sql.exec("UPDATE users SET status = 'erasing' WHERE id = ?", id)
   }
 
   remove(id: string): void {
@@ -64,6 +53,26 @@ export class UserRows {
   find(id: string): TenantUser | null {
     const [row] = this.#sql.exec<UserRow>("SELECT * FROM users WHERE id = ?", id).toArray()
     return row === undefined ? null : toUser(row)
+  }
+
+  /** The users after an id whose ids begin with `prefix`, by id. Cost: one row read per user. */
+  list(after: string, prefix: string, limit: number): TenantUser[] {
+    return this.#sql
+      .exec<UserRow>(LIST_USERS_SQL, after, prefix, prefix + AFTER_IDS, limit)
+      .toArray()
+      .map(toUser)
+  }
+
+  /** Writes the fields of a user that can change. */
+  update({ id, name, role, status }: TenantUser): void {
+    this.#sql.exec("UPDATE users SET name = ?, role = ?, status = ? WHERE id = ?", name, role, status, id)
+  }
+
+  /** Whether the user is the only active owner of the tenant. */
+  isLastOwner({ id, role, status }: TenantUser): boolean {
+    if (role !== "owner" || status !== "active") return false
+    const others = "SELECT 1 FROM users WHERE role = 'owner' AND status = 'active' AND id <> ? LIMIT 1"
+    return this.#sql.exec(others, id).toArray().length === 0
   }
 }
 

@@ -36,6 +36,8 @@ const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
 const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
+/** Users and API keys that administer the tenant. */
+const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
 /** Everyone in the tenant who can see its settings. */
 const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key-owner", "key-admin"]
 
@@ -68,6 +70,15 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "DELETE", path: "/v1/agents/:name", allow: CONFIGURERS },
   { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
+
+  { method: "GET", path: "/v1/users", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/users/:id", allow: ADMINISTRATORS },
+  { method: "PATCH", path: "/v1/users/:id", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/users/:id/suspend", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/users/:id/restore", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/audit", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
 
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },

@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
-import { createRevocationCache, isRevoked } from "../../auth/revocation.ts"
+import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
 import { checkTenantAccess, useApiKey } from "../../auth/tenant-access-cache.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
@@ -102,7 +102,8 @@ async function checkRevocation({ env }: Context<AppEnv>, claims: Claims): Promis
   if (claims.key !== undefined) return succeed(null)
   const fetchState = () => directoryStub(env, claims).getRevocationState()
   const revoked = await revocationCache.getOrFetch(userKey(claims), Date.now(), fetchState)
-  return isRevoked(claims, revoked) ? fail({ reason: "token_revoked" }) : succeed(null)
+  const fault = findTokenFault(claims, revoked)
+  return fault === null ? succeed(null) : fail(fault)
 }
 
 /** Makes a revocation effective at once in this isolate. */
