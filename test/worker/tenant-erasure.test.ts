@@ -79,7 +79,7 @@ describe("a user who is erased", () => {
     expect(receipt).toMatchObject({ tally, kind: "user", target: "ada" })
     expect(receipt.unrecoverable_after - receipt.finished).toBe(30 * 24 * 60 * 60_000)
     expect(await listRows(env.SESSION, sessionNames("lv-user", ada))).toEqual([])
-    expect(await listRows(env.DIRECTORY, ["lv-user:ada"])).toEqual(["revoked 1"])
+    expect(await listRows(env.DIRECTORY, ["lv-user:ada"])).toEqual(["account 1", "revoked 1"])
     expect((await keysOf("lv-user/")).filter((key) => !key.includes(bob.sessions[0] ?? ""))).toEqual([])
     expect(await list(ada.token)).toEqual(refusal(401, "token_revoked"))
     expect(await call("/v1/users/ada", { method: "DELETE", token: boss })).toEqual(refusal(404, "user_unknown"))
