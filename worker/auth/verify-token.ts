@@ -43,6 +43,7 @@ const claimsSchema = v.object({
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
   login: v.optional(tokenIdSchema),
+  sharedBy: v.optional(idSchema),
   generation: v.optional(v.number()),
 })
 

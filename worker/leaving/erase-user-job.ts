@@ -6,7 +6,10 @@
 
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
-import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import type { Env } from "../env.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { createPrivateKey } from "../platform/session-key.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import { eraseSessions } from "./erase-data.ts"
 import { deleteExports } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
@@ -41,7 +44,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   if (listed > 0) return { isDone: false, progress, tally: total, due: now() }
   const settledAt = refusedAt + TOKEN_TRUST_MS + REQUEST_MS
   if (now() < settledAt) return { isDone: false, progress, tally: total, due: settledAt }
-  await eraseShares(host, owner)
+  await eraseShares(env, owner)
   await directory.endErasure(true)
   storage.transactionSync(() => {
     const isKnown = content.findUser(user) !== null
@@ -57,5 +60,20 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   return { isDone: true }
 }
 
-/** Removes the user from the sessions that others share with them. */
-async function eraseShares(_host: LeavingHost, _owner: { tenant: string; user: string }): Promise<void> {}
+/** Shared sessions per request to the directory. */
+const SHARES_PER_PAGE = 100
+
+/** Removes the user from the sessions that others share with them. Can be repeated. */
+async function eraseShares(env: Env, { tenant, user }: SessionOwner): Promise<void> {
+  const directory = directoryStub(env, { tenant, user })
+  for (;;) {
+    const shares = await directory.listShared(SHARES_PER_PAGE)
+    for (const { owner, id } of shares) {
+      // Whether the session has its public id or a private key is known to its objects only.
+      for (const key of [id, createPrivateKey(id, owner)])
+        await sessionStub(env, tenant, key).removeViewer({ tenant, user: owner }, user)
+      await directory.removeShared(owner, id)
+    }
+    if (shares.length < SHARES_PER_PAGE) return
+  }
+}

@@ -12,6 +12,7 @@ import { log } from "../platform/log.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import type { Claims, SessionOwner } from "../platform/rpc/claims.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
+import { keyToPublicId } from "../platform/session-key.ts"
 import type { AssetEntry } from "../platform/rpc/session-types.ts"
 import type { Tally } from "../settings/leaving-rpc.ts"
 import type { BlockHeader } from "./archive-blocks.ts"
@@ -45,6 +46,10 @@ export async function restoreSession(source: SessionSource, head: Header<"sessio
   const state = head.about.isEmpty ? "done" : await restoreTranscript(source, owner, head.session)
   if (state !== "done") return state === "later" ? { state } : refuse(source, head, "transcript")
   if (head.listed !== null) await directoryStub(env, owner).restoreEntry(head.listed)
+  for (const { user: viewer, since } of head.about.viewers) {
+    const shared = { id: keyToPublicId(head.session), owner: head.user, title: head.about.title, since }
+    await directoryStub(env, { tenant, user: viewer }).putShared(shared)
+  }
   return { state, tally: { ...files, [head.listed === null ? "agent_sessions" : "sessions"]: 1 } }
 }
 

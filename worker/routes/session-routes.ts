@@ -18,7 +18,7 @@ import {
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { SessionPage } from "../../shared/protocol/http-body.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
-import { type Claims, getRole } from "../platform/rpc/claims.ts"
+import { type Claims } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -33,6 +33,7 @@ import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../platform/session-key.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
+import { viewerRoutes } from "./viewer-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 const titleSchema = v.pipe(
@@ -109,16 +110,17 @@ export const sessionRoutes = new Hono<AppEnv>()
 sessionRoutes.route("/", assetRoutes)
 sessionRoutes.route("/", mediaSigningRoutes)
 sessionRoutes.route("/", externalTokenRoutes)
+sessionRoutes.route("/", viewerRoutes)
 
 sessionRoutes.post("/", async (context) => {
   const body = await readBody(context, createSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
   const { title, agent, id = nanoid() } = body.value
-  const createdSession = await createOwnSession(context.env, claims, id, title, agent)
-  if (!createdSession.ok) return faultToResponse(createdSession.fault)
+  const locationHint = context.get("locationHint")
   const created = Date.now()
-  await directoryStub(context.env, claims).addSession(createdSession.value, title, created, getRole(claims))
+  const createdSession = await createOwnSession(context.env, claims, id, { title, agent, created, locationHint })
+  if (!createdSession.ok) return faultToResponse(createdSession.fault)
   return context.json({ id, title, created }, 201)
 })
 
@@ -126,7 +128,7 @@ sessionRoutes.get("/", async (context) => {
   const query = readQuery(context, listSchema)
   if (!query.ok) return faultToResponse(query.fault)
   const { after } = query.value
-  const directory = directoryStub(context.env, context.get("claims"))
+  const directory = directoryStub(context.env, context.get("claims"), context.get("locationHint"))
   // One more than a page has, to know whether there is a next page.
   const limit = MAX_SESSIONS_LISTED + 1
   const found = await (after === undefined ? directory.listSessions(limit) : directory.listSessions(limit, after))

@@ -21,6 +21,7 @@ export function readStoredSession(store: SessionStore, row: SessionRow): StoredS
     family,
     isEmpty: store.readNewestPos() === 0,
     asks: store.agentAsks.listLinks(),
+    viewers: store.viewers.list(),
   }
 }
 
@@ -30,4 +31,5 @@ export function restoreSessionRows(store: SessionStore, { tenant, user }: Sessio
   const agent = stored.agent === null ? null : (parseJson(stored.agent) as unknown as AgentView)
   store.createSession({ id, tenant, user, title, created, family, agent, epoch: nanoid() })
   for (const link of asks) store.agentAsks.addLink(link)
+  for (const { user: viewer, since } of stored.viewers) store.viewers.add(viewer, since)
 }

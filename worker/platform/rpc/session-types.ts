@@ -2,6 +2,7 @@
  * session-types.ts: the parameter and result types of a session object's calls (`session-rpc.ts`).
  */
 
+import type { SessionViewer } from "../../../shared/protocol/http-body.ts"
 import type { Fault } from "../../../shared/fault.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
 import type { MessageStatus } from "../../../shared/protocol/message.ts"
@@ -65,6 +66,8 @@ export interface StoredSession {
   /** It has no messages, so there is no transcript to import. */
   readonly isEmpty: boolean
   readonly asks: readonly AskLink[]
+  /** The users with whom it is shared. */
+  readonly viewers: readonly SessionViewer[]
 }
 
 /** A question to an agent's session. The question itself has ended, or counts as ended. */

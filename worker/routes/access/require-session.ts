@@ -10,8 +10,8 @@ import { idSchema } from "../../../shared/protocol/event.ts"
 import type { Env } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
-import type { Claims, SessionOwner } from "../../platform/rpc/claims.ts"
-import { sessionStub, userKey } from "../../platform/rpc/object-stubs.ts"
+import { type Claims, getRole, type SessionOwner } from "../../platform/rpc/claims.ts"
+import { directoryStub, sessionStub, userKey } from "../../platform/rpc/object-stubs.ts"
 import { createPrivateKey } from "../../platform/session-key.ts"
 import type { AppEnv } from "../request-body.ts"
 
@@ -22,11 +22,16 @@ const KEY_FRESH_MS = 10_000
 const keyCache = new FreshCache<string>(KEY_FRESH_MS, MAX_CACHED_KEYS)
 
 /** The key of a user's session; its public id if the user has none of that id. Cost: a request to its object, then cached. */
-async function findSessionKey(env: Env, owner: SessionOwner, id: string): Promise<string> {
+export async function findSessionKey(
+  env: Env,
+  owner: SessionOwner,
+  id: string,
+  locationHint?: DurableObjectLocationHint,
+): Promise<string> {
   const cached = keyCache.get(cacheKey(owner, id), Date.now())
   if (cached !== undefined) return cached
   for (const key of [id, createPrivateKey(id, owner.user)]) {
-    if (!(await isOwnSession(env, owner, key))) continue
+    if (!(await sessionStub(env, owner.tenant, key, locationHint).checkOwner(owner)).ok) continue
     keyCache.set(cacheKey(owner, id), key, Date.now())
     return key
   }
@@ -37,13 +42,17 @@ function cacheKey(owner: SessionOwner, id: string): string {
   return `${userKey(owner)}:${id}`
 }
 
-async function isOwnSession(env: Env, { tenant, user }: SessionOwner, key: string): Promise<boolean> {
-  return (await sessionStub(env, tenant, key).checkOwner({ tenant, user })).ok
+export interface NewOwnSession {
+  readonly title: string
+  /** Milliseconds since 1970. */
+  readonly created: number
+  readonly agent?: string | undefined
+  readonly locationHint?: DurableObjectLocationHint | undefined
 }
 
 /**
- * Creates a user's session and returns its key. Repeating it has no effect. If the id is taken by another user, the session
- * gets a private key, and nothing that the user can see differs (SPEC AU17).
+ * Creates and lists a user's session, and returns its key. Repeating it has no effect. If the id is taken by another user,
+ * the session gets a private key, and nothing that the user can see differs (SPEC AU17).
  *
  * Errors: `agent_unknown`.
  */
@@ -51,25 +60,33 @@ export async function createOwnSession(
   env: Env,
   claims: Claims,
   id: string,
-  title: string,
-  agent?: string,
+  { title, agent, created, locationHint }: NewOwnSession,
 ): Promise<Result<string>> {
-  const own = await findSessionKey(env, claims, id)
-  for (const key of [own, createPrivateKey(id, claims.user)]) {
-    const created = await sessionStub(env, claims.tenant, key).create(claims, key, title, agent)
-    if (created.ok) {
+  const { tenant, user } = claims
+  const directory = directoryStub(env, claims, locationHint)
+  const own = await findSessionKey(env, { tenant, user }, id, locationHint)
+  for (const key of [own, createPrivateKey(id, user)]) {
+    // Listed first, so that an erasure of the user finds the session if this process ends before it is created (SPEC LV9).
+    await directory.addSession(key, title, created, getRole(claims))
+    const session = sessionStub(env, tenant, key, locationHint)
+    const createdSession = await session.create(claims, key, title, agent)
+    if (createdSession.ok) {
       keyCache.set(cacheKey(claims, id), key, Date.now())
       return { ok: true, value: key }
     }
-    if (created.fault.reason !== "session_unknown") return created
+    await directory.removeSession(key)
+    // A concurrent request may have created it.
+    if ((await session.checkOwner({ tenant, user })).ok) await directory.addSession(key, title, created)
+    if (createdSession.fault.reason !== "session_unknown") return createdSession
   }
   return { ok: false, fault: { reason: "session_unknown" } }
 }
 
 /**
- * Sets `session` and `sessionKey` from `:id`, in the token's tenant. Errors: `session_unknown` if it is not a valid id.
+ * Sets `session` and `sessionKey` from `:id`, in the token's tenant: the user's own session, or that of the user who
+ * shares it (`?owner=`). Errors: `session_unknown` if it is not a valid id.
  *
- * Whether the session exists and belongs to the user is checked by its object, in the call that the route makes anyway.
+ * Whether the session exists and the user may use it is checked by its object, in the call that the route makes anyway.
  */
 export const requireSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const id = context.req.param("id")
@@ -79,9 +96,10 @@ export const requireSession: MiddlewareHandler<AppEnv> = async (context, next) =
 }
 
 async function setSession(context: Context<AppEnv>, id: string): Promise<void> {
-  const claims = context.get("claims")
-  const key = await findSessionKey(context.env, claims, id)
-  context.set("session", sessionStub(context.env, claims.tenant, key))
+  const { tenant, user, sharedBy = user } = context.get("claims")
+  const locationHint = context.get("locationHint")
+  const key = await findSessionKey(context.env, { tenant, user: sharedBy }, id, locationHint)
+  context.set("session", sessionStub(context.env, tenant, key, locationHint))
   context.set("sessionKey", key)
 }
 
