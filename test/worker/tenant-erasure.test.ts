@@ -66,6 +66,11 @@ describe("a user who is erased", () => {
   test("[LV1] [LV2] [LV3] leaves no row, no key, no token and no socket; others keep theirs", async () => {
     await register("lv-user", "boss", "owner")
     const [ada, bob] = [await fillUser("lv-user", "ada"), await fillUser("lv-user", "bob")]
+    for (const [{ token, sessions }, viewer] of [
+      [ada, "bob"],
+      [bob, "ada"],
+    ] as const)
+      expect((await call(`/v1/sessions/${sessions[0]}/viewers/${viewer}`, { method: "PUT", token })).status).toBe(200)
     await exportTenant("lv-user")
     const connection = await openSocket(ada.sessions[0] ?? "", ada.token)
     const boss = await ownerToken("lv-user")
@@ -83,6 +88,10 @@ describe("a user who is erased", () => {
     expect((await keysOf("lv-user/")).filter((key) => !key.includes(bob.sessions[0] ?? ""))).toEqual([])
     expect(await list(ada.token)).toEqual(refusal(401, "token_revoked"))
     expect(await call("/v1/users/ada", { method: "DELETE", token: boss })).toEqual(refusal(404, "user_unknown"))
+    // Neither is shared with the other any more.
+    const shown = await call(`/v1/sessions/${bob.sessions[0]}/viewers`, { token: bob.token })
+    expect(shown.json.viewers).toEqual([])
+    expect((await call("/v1/sessions/shared", { token: bob.token })).json.sessions).toEqual([])
     // Bob's are as they were, and a token issued later is for a new user.
     expect((await list(bob.token)).json.sessions).toHaveLength(2)
     expect(await keysOf("lv-user/")).toHaveLength(1)
@@ -117,6 +126,32 @@ describe("a user who is erased", () => {
     await env.SESSION.getByName("lv-late:late").create(claims, "late", "")
     await untilReceipt("lv-late", erased.json.id)
     expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
+  })
+})
+
+describe("a session", () => {
+  const create = (token: string, body: object, over = {}) =>
+    call("/v1/sessions", { method: "POST", token, body: JSON.stringify(body), env: over })
+  const listed = async (user: string) => (await env.DIRECTORY.getByName(`lv-list:${user}`).listEntries(null, 9)).length
+
+  test("[LV9] is listed before it is created, and no longer if it cannot be", async () => {
+    const token = await roleToken("lv-list", "ada", "member")
+    const broken = {
+      getByName: (name: string) =>
+        new Proxy(env.SESSION.getByName(name), {
+          get: (target, key) =>
+            key === "create" ? () => Promise.reject(new Error("killed")) : Reflect.get(target, key),
+        }),
+    }
+    expect((await create(token, { id: "s1" }, { SESSION: broken })).status).toBe(500)
+    expect(await listed("ada")).toBe(1)
+    expect((await create(token, { id: "s1" })).status).toBe(201)
+    expect(await create(token, { id: "s2", agent: "nobody" })).toEqual(refusal(404, "agent_unknown"))
+    expect(await listed("ada")).toBe(1)
+    // The id is taken, so the session has another key.
+    const eve = await roleToken("lv-list", "eve", "member")
+    expect((await create(eve, { id: "s1" })).status).toBe(201)
+    expect(await listed("eve")).toBe(1)
   })
 })
 

@@ -38,6 +38,8 @@ async function fillTenant(tenant: string): Promise<void> {
     await ask(id, token, "/say nice", { attachments: [uploaded.json.id] })
     await ask(id, token, script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]))
     await makeSession(token, "Empty")
+    const other = user === "ada" ? "bob" : "ada"
+    expect((await call(`/v1/sessions/${id}/viewers/${other}`, { method: "PUT", token })).status).toBe(200)
   }
 }
 
@@ -47,6 +49,9 @@ async function expectSameSessions(from: string, to: string, user: string): Promi
   const [before, after] = [await roleToken(from, user, "member"), await roleToken(to, user, "member")]
   const sessions = await listOf(before)
   expect(await listOf(after)).toEqual(sessions)
+  const shared = (await call("/v1/sessions/shared", { token: before })).json
+  expect(shared.sessions).toHaveLength(1)
+  expect((await call("/v1/sessions/shared", { token: after })).json).toEqual(shared)
   for (const { id } of sessions) expect(await exportSession(id, after)).toEqual(await exportSession(id, before))
 }
 

@@ -66,7 +66,15 @@ export class ArchiveItems {
     this.#sql.exec(
       `INSERT OR REPLACE INTO archive_item (job, n, user, session, kind, about, file, start, bytes)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[this.#job, n, user, session, header.type, JSON.stringify(header), file, start, bytes],
+      this.#job,
+      n,
+      user,
+      session,
+      header.type,
+      JSON.stringify(header),
+      file,
+      start,
+      bytes,
     )
   }
 

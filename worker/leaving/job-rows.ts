@@ -86,7 +86,15 @@ export class JobRows {
     this.#sql.exec(
       `INSERT INTO job (id, kind, state, tenant, target, created, updated, expires, due, tally, progress)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[id, kind, state, tenant, target, created, created, expires, due],
+      id,
+      kind,
+      state,
+      tenant,
+      target,
+      created,
+      created,
+      expires,
+      due,
       JSON.stringify(NO_TALLY),
       JSON.stringify(progress),
     )

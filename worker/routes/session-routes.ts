@@ -18,7 +18,7 @@ import {
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { SessionPage } from "../../shared/protocol/http-body.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
-import { type Claims } from "../platform/rpc/claims.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"

@@ -143,7 +143,13 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
     /** All sessions that were ever asked. They are erased together with this one. */
     listAskedSessions: (): string[] =>
       queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
+    ...createAskLinks(database),
+  }
+}
 
+/** The sessions that questions led to, whatever became of the questions. */
+function createAskLinks({ queryAll }: Database) {
+  return {
     /** The session of an agent that was asked from here before; null if there is none. */
     findSessionOf(agent: string): string | null {
       const [row] = queryAll("SELECT session FROM asked WHERE agent = ? LIMIT 1", agent)
@@ -159,7 +165,12 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
       queryAll(
         `INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open)
          VALUES (?, ?, ?, ?, ?, ?, NULL, 0)`,
-        ...[id, call_id, session, agent, mode, budget],
+        id,
+        call_id,
+        session,
+        agent,
+        mode,
+        budget,
       )
     },
   }

@@ -42,7 +42,12 @@ export class UserRows {
   restore({ id, name, role, issuer, status, created }: TenantUser): void {
     this.#sql.exec(
       "INSERT OR IGNORE INTO users (id, name, role, issuer, status, created) VALUES (?, ?, ?, ?, ?, ?)",
-      ...[id, name, role, issuer, status === "erasing" ? "active" : status, created],
+      id,
+      name,
+      role,
+      issuer,
+      status === "erasing" ? "active" : status,
+      created,
     )
   }
 
