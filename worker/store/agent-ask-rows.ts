@@ -66,7 +66,7 @@ export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Cha
 export type AgentAskRows = ReturnType<typeof createAgentAskRows>
 
 export function createAgentAskRows(database: Database) {
-  return { ...createInboundAskRows(database), ...createOutboundAskRows(database) }
+  return { ...createInboundAskRows(database), ...createOutboundAskRows(database), ...createAskLinks(database) }
 }
 
 function createInboundAskRows({ queryAll, queryFirst }: Database) {
@@ -143,7 +143,6 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
     /** All sessions that were ever asked. They are erased together with this one. */
     listAskedSessions: (): string[] =>
       queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
-    ...createAskLinks(database),
   }
 }
 
