@@ -17,6 +17,7 @@ import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { type Row, tableOf } from "./table.ts"
 import { benchEachText, benchText } from "./text.ts"
+import { benchTenantExport } from "./tenant-export.ts"
 import { benchTurn } from "./turn.ts"
 import { benchWeight } from "./weight.ts"
 
@@ -33,6 +34,7 @@ const GROUPS: Groups = {
   cancel: benchCancel,
   history: benchHistory,
   import: benchImport,
+  "tenant-export": benchTenantExport,
   weight: benchWeight,
 }
 
