@@ -3,7 +3,7 @@
 import { SignJWT } from "jose"
 import { afterEach, expect, test } from "vitest"
 import { startServer, type TestServer } from "./server.ts"
-import { LOCAL_OPERATOR_SECRET, LOCAL_SECRET } from "../../worker/env.ts"
+import { readBuild } from "../../testing/built-worker.ts"
 import { type Chance, createChance } from "./chance.ts"
 
 let server: TestServer | null = null
@@ -23,7 +23,7 @@ function tokenOf(tenant: string, user: string, role: string): Promise<string> {
     .setJti(crypto.randomUUID())
     .setIssuedAt(now)
     .setExpirationTime(Math.floor(now) + 3_600)
-  return dated.sign(new TextEncoder().encode(LOCAL_SECRET))
+  return dated.sign(new TextEncoder().encode(readBuild().vars["JWT_SECRET"]))
 }
 
 /** Sends a request again while the server is being killed. */
@@ -105,7 +105,10 @@ test("[FS13] a kill during export, import or erasure leaves nothing half done", 
 test("[FS13] a kill during the rotation of token keys leaves a tenant whose tokens work", async () => {
   server = await startServer({})
   const chance = createChance(14)
-  const made = await json("/v1/tenants", LOCAL_OPERATOR_SECRET, { method: "POST", body: '{"id":"rotates"}' })
+  const made = await json("/v1/tenants", readBuild().vars["OPERATOR_SECRET"] ?? "", {
+    method: "POST",
+    body: '{"id":"rotates"}',
+  })
   for (let round = 0; round < 4; round += 1) {
     const issued = await json("/v1/tokens", made.key, { method: "POST", body: '{"user":"ada"}' })
     const rotating = request("/v1/token-keys/rotate", made.key, { method: "POST", body: "{}" })

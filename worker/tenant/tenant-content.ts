@@ -2,6 +2,7 @@
 
 import { parseJson } from "../../shared/json.ts"
 import type { TenantConfig, TenantContent } from "../leaving/leaving-host.ts"
+import { releaseIssuer } from "../auth/issuer/issuer-registry.ts"
 import type { Env } from "../env.ts"
 import { registryStub } from "../platform/rpc/object-stubs.ts"
 import { TENANT_LIST_KEY } from "../platform/rpc/registry-rpc.ts"
@@ -33,6 +34,10 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
     readConfig: () => readConfig(sql),
     writeConfig: (config) => writeConfig(sql, config),
     releaseClaims: async () => {
+      const claims = sql
+        .exec<{ issuer: string; audience: string }>("SELECT issuer, audience FROM issuer_claims")
+        .toArray()
+      for (const { issuer, audience } of claims) await releaseIssuer(env, tenant, issuer, audience)
       await registryStub(env, getRegion(tenant), TENANT_LIST_KEY).removeTenant(tenant)
     },
     deleteAllRows: () => deleteAllRows(sql),

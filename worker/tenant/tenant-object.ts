@@ -22,7 +22,7 @@ import {
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
-import type { Administrator, NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { checkAuditRows } from "./audit-check.ts"
@@ -46,6 +46,16 @@ import { LeavingTenant } from "./leaving-tenant.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
+import {
+  type IssuerInput,
+  type IssuerKeys,
+  type IssuerManager,
+  type IssuerView,
+  limitRole,
+  type SignInClient,
+} from "../settings/issuer-config.ts"
+import { ISSUER_TABLES } from "./issuer-rows.ts"
+import type { TenantIssuers } from "./tenant-issuers.ts"
 import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
@@ -58,6 +68,7 @@ const MIGRATIONS: readonly string[] = [
   API_KEY_TABLE,
   TOKEN_KEY_TABLE,
   USER_NOTICE_TABLE,
+  ISSUER_TABLES,
   JOB_TABLES,
 ]
 
@@ -70,6 +81,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   readonly #userNotices: UserNotices
   readonly #userAdmin: UserAdmin
   readonly #alarm: TenantAlarm
+  #issuers: TenantIssuers | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -79,8 +91,8 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#userRows = new UserRows(sql)
     this.#auditRows = new AuditRows(sql, this.#tenant)
     this.#tenantRow = new TenantRow(sql)
-    this.#keys = new TenantKeys(ctx.storage, this.#auditRows)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
+    this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userNotices)
     this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
     this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs])
     if (hasSchema(sql)) this.migrate()
@@ -203,7 +215,9 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
-    return this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
+    const rotated = this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
+    this.#alarm.schedule()
+    return rotated
   }
 
   findUser(id: string): TenantUser | null {
@@ -268,6 +282,51 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   #change<T>(run: () => T): T {
     this.migrate()
     return this.ctx.storage.transactionSync(run)
+  }
+
+  async listIssuers(): Promise<IssuerView[]> {
+    return (await this.#readIssuers())?.list() ?? []
+  }
+
+  async putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return await (await this.#loadIssuers()).put(manager, name, issuer)
+  }
+
+  async removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>> {
+    const issuers = await this.#readIssuers()
+    return issuers === null ? fail({ reason: "issuer_unknown" }) : await issuers.remove(manager, name)
+  }
+
+  async getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null> {
+    return (await (await this.#readIssuers())?.getKeys({ issuer, audience }, kid)) ?? null
+  }
+
+  async getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {
+    return (await (await this.#readIssuers())?.getKeysByName(name, kid)) ?? null
+  }
+
+  async getSignInClient(name: string): Promise<SignInClient | null> {
+    return (await (await this.#readIssuers())?.getClient(name)) ?? null
+  }
+
+  async admitSignIn({ id, name, issuer, role }: SignInUser): Promise<TenantUser | null> {
+    const config = (await this.#readIssuers())?.find(issuer)
+    if (config == null || config.client_id === null) return null
+    const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
+    const user = this.#userRows.register(newUser, Date.now())
+    return { ...user, role: limitRole(role ?? user.role, config) }
+  }
+
+  /** Null if nothing was ever stored here. */
+  async #readIssuers(): Promise<TenantIssuers | null> {
+    return hasSchema(this.ctx.storage.sql) ? await this.#loadIssuers() : null
+  }
+
+  async #loadIssuers(): Promise<TenantIssuers> {
+    const { TenantIssuers: Issuers } = await import("./tenant-issuers.ts")
+    this.#issuers ??= new Issuers(this.ctx.storage, this.env, this.ctx.id.name ?? "", this.#auditRows)
+    return this.#issuers
   }
 
   #hasSchema(): boolean {
