@@ -6,9 +6,12 @@
 import { effect, signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
+import { tokenResponse, userMenu } from "../account/deferred-account.ts"
+import { createUserGuard, readStoredUser, USER_KEY } from "../account/user-guard.ts"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
-import { HttpApi, RequestError } from "../net/api.ts"
+import { HttpApi } from "../net/api.ts"
+import { RequestError } from "../net/http-request.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
@@ -26,6 +29,7 @@ import "../styles/page.css"
 import "../styles/composer.css"
 import "../styles/narrow-screen.css"
 import "../styles/session-list.css"
+import "../styles/account.css"
 import "../styles/dialog.css"
 import "../styles/transcript.css"
 import "../styles/tool-calls.css"
@@ -40,6 +44,11 @@ import "../styles/files.css"
 import "../styles/lightbox.css"
 import "../styles/print-forced-colors.css"
 
+declare global {
+  /** Set by a product that embeds the page, before the page's script runs. */
+  var cuecard: { readonly getToken: () => Promise<string> } | undefined
+}
+
 /** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
 /** Default timeout of a request, in milliseconds: a history page of one megabyte on a slow connection. */
@@ -49,15 +58,26 @@ const announcement = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const settings = signal(EMPTY_SETTINGS)
+const storage = openStorage()
+const guardUser = createUserGuard(storage)
+/** Only the server of one's own machine issues tokens without a sign-in. */
+const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
 const api = new HttpApi({
   // Without a timeout, a network that drops packets would block the page for minutes.
   fetch: (url, init, timeoutMs = REQUEST_TIMEOUT_MS) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   now: Date.now,
+  tokenRoutes: isLocal ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
+  getEmbeddedToken: globalThis.cuecard?.getToken,
+  async onToken(response) {
+    await guardUser(response)
+    tokenResponse.value = response
+  },
+  onSignedOut: (refusal) => void showSignIn(refusal),
 })
 
 const router = new SessionRouter({
   api,
-  storage: openStorage(),
+  storage,
   sendFile,
   settings,
   connect(session, protocols, events) {
@@ -105,6 +125,13 @@ function openStorage(): KeyValueStorage {
   }
 }
 
+async function showSignIn(refusal: RequestError): Promise<void> {
+  const screen = await import("../account/sign-in-screen.tsx").catch(() => null)
+  if (screen === null) return router.sessionList.showNotice(refusal.message, true)
+  router.flushDrafts()
+  if (root !== null) screen.showSignIn(root, storage, refusal)
+}
+
 /** Until the settings have arrived, nothing is allowed. Retries unless the server refuses the request. */
 async function loadSettings(attempt: number): Promise<void> {
   try {
@@ -127,7 +154,16 @@ addEventListener("online", () => {
   isOnline.value = true
   router.checkConnections()
 })
-addEventListener("storage", (event) => router.handleStorageEvent(event))
+addEventListener("storage", (event) => {
+  // Another tab has signed the user in or out.
+  const isUserChange = event.key === USER_KEY && (event.newValue === null || tokenResponse.peek() === null)
+  if (isUserChange) location.reload()
+  else router.handleStorageEvent(event)
+})
+// The browser has kept the page since the user left it.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted && readStoredUser(storage) === null) location.reload()
+})
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
@@ -165,6 +201,7 @@ setTimeout(() => {
   loadTranscript()
   void sessionActions.load()
   void attachmentChips.load()
+  void userMenu.load()
 })
 if (root !== null)
   render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)

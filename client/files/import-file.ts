@@ -15,7 +15,8 @@ import {
   type SkippedLine,
 } from "../../shared/protocol/responses.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
-import { type Api, describeError, RequestError, toRequestError } from "../net/api.ts"
+import type { Api } from "../net/api.ts"
+import { describeError, RequestError, toRequestError } from "../net/http-request.ts"
 import { importText } from "../words/import-text.ts"
 import { errorText } from "../words/page-text.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"

@@ -6,7 +6,8 @@
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
-import { describeError, type ExportFormat } from "../net/api.ts"
+import { describeError } from "../net/http-request.ts"
+import type { ExportFormat } from "../net/api.ts"
 import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { saveBlob } from "../ui/save-file.ts"

@@ -1,0 +1,41 @@
+/** account-text.ts: the strings of the sign-in screen and of the user's menu. Pure. */
+
+export const accountText = {
+  menuFor: (name: string) => `Account of ${name}`,
+  account: "Account",
+  tenant: "Organization",
+  role: "Role",
+  roles: { owner: "Owner", admin: "Admin", member: "Member", viewer: "Viewer" },
+  user: "User ID",
+  development: "Development sign-in",
+  admin: "Admin settings",
+  signOut: "Sign out",
+  signOutEverywhere: "Sign out everywhere…",
+  confirmTitle: "Sign out everywhere?",
+  confirmText: "You'll be signed out in every browser and on every device where you use this account, including this one.",
+  confirm: "Sign out everywhere",
+  signingOut: "Signing out…",
+  signOutFailed: (reason: string) => `You're still signed in. ${reason}`,
+} as const
+
+export const signInText = {
+  title: "Sign in",
+  lead: "Sign in to continue.",
+  leadFor: (tenant: string) => `Sign in to ${tenant} to continue.`,
+  continueWith: (provider: string) => `Continue with ${provider}`,
+  loading: "Loading sign-in options…",
+  none: "Signing in isn't set up here yet. Ask whoever runs this service to add a sign-in provider.",
+  unreachable: "We couldn't load the sign-in options. Check your connection and try again.",
+  retry: "Try again",
+  draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",
+} as const
+
+/** Why a sign-in failed, by the code that the server adds to the page's address. */
+export const signInErrorText: Readonly<Record<string, string>> = {
+  sign_in_denied: "You canceled the sign-in, or your provider didn't allow it. You can try again.",
+  sign_in_expired: "That sign-in took too long or was already used. Please start again.",
+  sign_in_failed: "Your provider's response couldn't be verified, so you're not signed in. Please try again.",
+  provider_unreachable: "We couldn't reach your sign-in provider. Wait a moment and try again.",
+  user_suspended: "Your account is suspended. Contact an administrator of your organization.",
+  other: "You couldn't be signed in. Please try again.",
+}
