@@ -15,7 +15,8 @@ import { Logo } from "../ui/logo.tsx"
 import { signInErrorText, signInText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
 import { putUserAside } from "./switch-user.ts"
-import { readStoredUser } from "./user-guard.ts"
+import { USER_KEY } from "./user-guard.ts"
+import { watchUser } from "./watch-user.ts"
 
 /** Longest wait for the list of providers, in milliseconds. */
 const PROVIDERS_TIMEOUT_MS = 15_000
@@ -31,13 +32,16 @@ const parseProviders = createParser<Providers>({
 })
 
 /** Replaces the page by the sign-in screen, and puts the user's unsent messages aside. */
-export function showSignIn(root: Element, storage: KeyValueStorage, refusal: RequestError): void {
-  const hadUser = readStoredUser(storage) !== null
-  putUserAside(storage, readStoredUser(storage))
+export function showSignIn(storage: KeyValueStorage, refusal: RequestError): void {
+  const root = document.getElementById("app")
+  const user = storage.getItem(USER_KEY)
+  putUserAside(storage, user)
+  watchUser()
+  if (root === null) return
   const error = takeSignInError() ?? (refusal.status === 403 ? refusal.message : null)
   document.title = appText.documentTitle(signInText.title)
   render(null, root)
-  render(<SignInScreen error={error} hadUser={hadUser} />, root)
+  render(<SignInScreen error={error} hadUser={user !== null} />, root)
 }
 
 /** The text of the code that a failed sign-in added to the address. It is removed, so that a reload doesn't show it again. */

@@ -3,7 +3,7 @@
 import { render } from "preact"
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { createJsonRequest, readJson } from "../net/http-request.ts"
-import { readStoredUser } from "./user-guard.ts"
+import { USER_KEY } from "./user-guard.ts"
 import { putUserAside } from "./switch-user.ts"
 
 /** Longest wait for the server, in milliseconds. */
@@ -20,6 +20,6 @@ export async function signOut(everywhere: boolean): Promise<void> {
 function leavePage(storage: KeyValueStorage): void {
   const root = document.getElementById("app")
   if (root !== null) render(null, root)
-  putUserAside(storage, readStoredUser(storage))
+  putUserAside(storage, storage.getItem(USER_KEY))
   location.replace("/")
 }

@@ -2,7 +2,7 @@
  * user-guard.ts: notices when the user of the page changes.
  *
  * The browser's storage remembers the last user. Unsent messages in it belong to that user, so before the token of another
- * one is used, they are put aside and the page is loaded again. Source: SPEC SP5, SP6.
+ * one is used, they are put aside and the page is loaded again. Source: SPEC SP5.
  */
 
 import type { KeyValueStorage } from "../net/outbox.ts"
@@ -11,25 +11,13 @@ import { readUser, type TokenResponse } from "../net/token-source.ts"
 /** The storage key of the user whose rows the storage holds. It is removed when the user signs out. */
 export const USER_KEY = "cuecard.user"
 
-export type UserGuard = (response: TokenResponse) => Promise<void>
-
 /** Returns a function for every new token. It doesn't return if the page has to be loaded again for another user. */
-export function createUserGuard(storage: KeyValueStorage): UserGuard {
-  let pageUser: string | null = null
+export function createUserGuard(storage: KeyValueStorage): (response: TokenResponse) => Promise<void> {
+  let pageUser = storage.getItem(USER_KEY)
   return async ({ token }) => {
     const user = readUser(token)
     if (user === pageUser) return
-    const previous = pageUser ?? readStoredUser(storage)
-    if (previous !== user) await (await import("./switch-user.ts")).switchUser(storage, previous, user)
+    await (await import("./switch-user.ts")).switchUser(storage, pageUser, user)
     pageUser = user
-  }
-}
-
-/** The user of the last token; null if nobody is signed in, or if storage is forbidden. */
-export function readStoredUser(storage: KeyValueStorage): string | null {
-  try {
-    return storage.getItem(USER_KEY)
-  } catch {
-    return null
   }
 }

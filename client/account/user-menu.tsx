@@ -4,8 +4,7 @@
  */
 
 import { useSignal } from "@preact/signals"
-import type { VNode } from "preact"
-import { type RefObject } from "preact"
+import type { RefObject, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { describeError } from "../net/http-request.ts"
 import { Dialog } from "../ui/dialog.tsx"
@@ -14,12 +13,14 @@ import { appText } from "../words/page-text.ts"
 import { tokenResponse } from "./deferred-account.ts"
 import { type Identity, mayAdminister, readIdentity } from "./identity.ts"
 import { signOut } from "./sign-out.ts"
+import { watchUser } from "./watch-user.ts"
 
 export function UserMenu(): VNode | null {
   const isOpen = useSignal(false)
   const isConfirming = useSignal(false)
   const menuRef = useRef<HTMLDivElement>(null)
   useCloseOutside(menuRef, () => (isOpen.value = false))
+  useEffect(watchUser, [])
   if (tokenResponse.value === null) return null
   const identity = readIdentity(tokenResponse.value)
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -75,7 +76,7 @@ interface AccountPanelProps {
 function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNode {
   const { isBusy, fault, leave } = useSignOut()
   return (
-    <div class="account-panel" role="group" aria-label={accountText.account}>
+    <section class="account-panel" aria-label={accountText.account}>
       <dl>
         <dt>{accountText.tenant}</dt>
         <dd dir="auto">{identity.tenant}</dd>
@@ -103,7 +104,7 @@ function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNo
           {fault}
         </p>
       )}
-    </div>
+    </section>
   )
 }
 

@@ -7,7 +7,7 @@ import { effect, signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
 import { tokenResponse, userMenu } from "../account/deferred-account.ts"
-import { createUserGuard, readStoredUser, USER_KEY } from "../account/user-guard.ts"
+import { createUserGuard } from "../account/user-guard.ts"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { HttpApi } from "../net/api.ts"
@@ -60,19 +60,19 @@ const isDrawerOpen = signal(false)
 const settings = signal(EMPTY_SETTINGS)
 const storage = openStorage()
 const guardUser = createUserGuard(storage)
-/** Only the server of one's own machine issues tokens without a sign-in. */
-const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
 const api = new HttpApi({
   // Without a timeout, a network that drops packets would block the page for minutes.
   fetch: (url, init, timeoutMs = REQUEST_TIMEOUT_MS) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   now: Date.now,
-  tokenRoutes: isLocal ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
+  // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.
+  tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
   getEmbeddedToken: globalThis.cuecard?.getToken,
   async onToken(response) {
     await guardUser(response)
     tokenResponse.value = response
   },
-  onSignedOut: (refusal) => void showSignIn(refusal),
+  onSignedOut: (refusal) =>
+    void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
 const router = new SessionRouter({
@@ -125,13 +125,6 @@ function openStorage(): KeyValueStorage {
   }
 }
 
-async function showSignIn(refusal: RequestError): Promise<void> {
-  const screen = await import("../account/sign-in-screen.tsx").catch(() => null)
-  if (screen === null) return router.sessionList.showNotice(refusal.message, true)
-  router.flushDrafts()
-  if (root !== null) screen.showSignIn(root, storage, refusal)
-}
-
 /** Until the settings have arrived, nothing is allowed. Retries unless the server refuses the request. */
 async function loadSettings(attempt: number): Promise<void> {
   try {
@@ -154,16 +147,7 @@ addEventListener("online", () => {
   isOnline.value = true
   router.checkConnections()
 })
-addEventListener("storage", (event) => {
-  // Another tab has signed the user in or out.
-  const isUserChange = event.key === USER_KEY && (event.newValue === null || tokenResponse.peek() === null)
-  if (isUserChange) location.reload()
-  else router.handleStorageEvent(event)
-})
-// The browser has kept the page since the user left it.
-addEventListener("pageshow", ({ persisted }) => {
-  if (persisted && readStoredUser(storage) === null) location.reload()
-})
+addEventListener("storage", (event) => router.handleStorageEvent(event))
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false

@@ -11,17 +11,11 @@ import {
   parseSessionList,
   parseSignResponse,
 } from "../../shared/protocol/responses.ts"
-import { errorText } from "../words/page-text.ts"
-import { createJsonRequest, parseBody, readJson, RequestError } from "./http-request.ts"
+import { createJsonRequest, parseBody, readJson } from "./http-request.ts"
 import { TokenSource } from "./token-source.ts"
 
-export type ExportFormat = "jsonl" | "markdown"
-
-/** Longest download, in milliseconds: tens of megabytes on a slow connection. */
-const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
-
 /** What `HttpApi` offers, as a type that tests can implement. */
-export type Api = Pick<HttpApi, Exclude<keyof HttpApi, "fetchAuthorized">>
+export type Api = Pick<HttpApi, keyof HttpApi>
 
 export class HttpApi extends TokenSource {
   /** The first page of the session list, or the one after another page with this `next`. */
@@ -49,16 +43,6 @@ export class HttpApi extends TokenSource {
     if (response.status !== 404) await readJson(response)
   }
 
-  /** The whole transcript as a file. */
-  async downloadExport(session: string, format: ExportFormat): Promise<Blob> {
-    const query = format === "markdown" ? "?format=markdown" : ""
-    const response = await this.fetchAuthorized(`${sessionPath(session)}/events${query}`, {}, DOWNLOAD_TIMEOUT_MS)
-    if (!response.ok) await readJson(response)
-    const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
-    if (format === "markdown" && !isMarkdown) throw new RequestError(501, errorText.noMarkdown)
-    return await response.blob()
-  }
-
   getImportProgress(session: string): Promise<ImportCounts> {
     return this.#requestJson(parseImportProgress, `${sessionPath(session)}/import`)
   }
@@ -83,6 +67,7 @@ export class HttpApi extends TokenSource {
   }
 }
 
-function sessionPath(session: string): string {
+/** The path of a session's routes. */
+export function sessionPath(session: string): string {
   return `/v1/sessions/${encodeURIComponent(session)}`
 }

@@ -31,8 +31,6 @@ export interface TokenSourceDeps {
   readonly tokenRoutes: readonly string[]
   /** Returns a new token from the product that embeds the page. Used instead of `tokenRoutes`. */
   readonly getEmbeddedToken?: (() => Promise<string>) | undefined
-  /** The body of requests to `tokenRoutes`. */
-  readonly tokenRequest?: object
   /** Called with every new token before it is used. */
   onToken?(response: TokenResponse): Promise<void> | void
   /** Called when nobody is signed in, or the user may not use the page. Then no token is requested any more. */
@@ -95,10 +93,10 @@ export class TokenSource {
   }
 
   async #requestToken(): Promise<TokenResponse> {
-    const { getEmbeddedToken, tokenRoutes, tokenRequest = {} } = this.#deps
+    const { getEmbeddedToken, tokenRoutes } = this.#deps
     if (getEmbeddedToken !== undefined) return { token: await getEmbeddedToken() }
     for (const route of tokenRoutes) {
-      const response = await this.#deps.fetch(route, createJsonRequest("POST", tokenRequest))
+      const response = await this.#deps.fetch(route, createJsonRequest("POST", {}))
       if (response.status !== 404) return await parseBody(response, parseTokenResponse)
     }
     throw new RequestError(401, errorText.signIn)

@@ -12,7 +12,8 @@ export const accountText = {
   signOut: "Sign out",
   signOutEverywhere: "Sign out everywhere…",
   confirmTitle: "Sign out everywhere?",
-  confirmText: "You'll be signed out in every browser and on every device where you use this account, including this one.",
+  confirmText:
+    "You'll be signed out in every browser and on every device where you use this account, including this one.",
   confirm: "Sign out everywhere",
   signingOut: "Signing out…",
   signOutFailed: (reason: string) => `You're still signed in. ${reason}`,

@@ -70,14 +70,17 @@ describe("nobody is signed in", () => {
   test.each([
     [401, "sign_in_required"],
     [403, "user_suspended"],
-  ])("[SP2] %s %s: the page is told once, with the server's text, and asks for no token any more", async (status, code) => {
-    const { source, requests, refusals } = setUp({}, { "/auth/token": refuse(status, code) })
-    await expect(source.getToken()).rejects.toThrow(`Text of ${code}.`)
-    source.forgetToken()
-    await expect(source.fetchAuthorized("/v1/sessions")).rejects.toThrow(`Text of ${code}.`)
-    expect(requests).toEqual(["/v1/dev/token {}", "/auth/token {}"])
-    expect(refusals.map((one) => [one.status, one.message])).toEqual([[status, `Text of ${code}.`]])
-  })
+  ])(
+    "[SP2] %s %s: the page is told once, with the server's text, and asks for no token any more",
+    async (status, code) => {
+      const { source, requests, refusals } = setUp({}, { "/auth/token": refuse(status, code) })
+      await expect(source.getToken()).rejects.toThrow(`Text of ${code}.`)
+      source.forgetToken()
+      await expect(source.fetchAuthorized("/v1/sessions")).rejects.toThrow(`Text of ${code}.`)
+      expect(requests).toEqual(["/v1/dev/token {}", "/auth/token {}"])
+      expect(refusals.map((one) => [one.status, one.message])).toEqual([[status, `Text of ${code}.`]])
+    },
+  )
 
   test("[SP2] a server without any of these routes has nobody signed in either", async () => {
     const { source, refusals } = setUp({})
