@@ -22,12 +22,13 @@ import { watchUser } from "./watch-user.ts"
 const PROVIDERS_TIMEOUT_MS = 15_000
 
 interface Providers {
-  readonly tenant: string
+  /** Null if this host has none. */
+  readonly tenant: string | null
   readonly providers: readonly { readonly name: string; readonly label: string }[]
 }
 
 const parseProviders = createParser<Providers>({
-  tenant: isString,
+  tenant: (value) => value === null || isString(value),
   providers: isListOf(hasShape({ name: isString, label: isString })),
 })
 
@@ -44,14 +45,27 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
   render(<SignInScreen error={error} hadUser={user !== null} />, root)
 }
 
-/** The text of the code that a failed sign-in added to the address. It is removed, so that a reload doesn't show it again. */
+/** The hash of the address to which a failed sign-in leads, with a code. */
+const ERROR_HASH = /^#\/signin-error\/([a-z_]{1,40})$/
+/** Where the person wanted to go, kept in this tab while they are at the provider. */
+const TARGET_KEY = "cuecard.sign-in.to"
+
+/** The text of the code that a failed sign-in added to the address. The address becomes the one from which it began. */
 function takeSignInError(): string | null {
-  const url = new URL(location.href)
-  const code = url.searchParams.get("sign_in_error")
-  if (code === null) return null
-  url.searchParams.delete("sign_in_error")
-  history.replaceState(history.state, "", url)
-  return (Object.hasOwn(signInErrorText, code) ? signInErrorText[code] : undefined) ?? signInErrorText["other"] ?? ""
+  const code = ERROR_HASH.exec(location.hash)?.[1]
+  if (code === undefined) return null
+  history.replaceState(history.state, "", readTarget())
+  return (Object.hasOwn(signInErrorText, code) ? signInErrorText[code] : undefined) ?? signInErrorText["internal"] ?? ""
+}
+
+/** A path of this page: another tab of the same site can't write it, but an old version may have. */
+function readTarget(): string {
+  try {
+    const target = sessionStorage.getItem(TARGET_KEY) ?? ""
+    return /^\/(?![/\\])/.test(target) ? target : "/"
+  } catch {
+    return "/"
+  }
 }
 
 interface SignInScreenProps {
@@ -63,7 +77,7 @@ interface SignInScreenProps {
 
 function SignInScreen({ error, hadUser }: SignInScreenProps): VNode {
   const { providers, fault, load } = useProviders()
-  const label = providers === null || providers.tenant === "" ? null : providers.tenant
+  const tenant = providers?.tenant ?? null
   return (
     <main class="sign-in">
       <div>
@@ -71,7 +85,7 @@ function SignInScreen({ error, hadUser }: SignInScreenProps): VNode {
           <Logo /> {appText.name}
         </p>
         <h1>{signInText.title}</h1>
-        <p dir="auto">{label === null ? signInText.lead : signInText.leadFor(label)}</p>
+        <p dir="auto">{tenant === null ? signInText.lead : signInText.leadFor(tenant)}</p>
         {error !== null && (
           <p class="fault" role="alert">
             {error}
@@ -93,7 +107,7 @@ function SignInScreen({ error, hadUser }: SignInScreenProps): VNode {
           <ul>
             {providers.providers.map(({ name, label }, index) => (
               <li key={name}>
-                <a class={index === 0 ? "firm" : undefined} href={loginHref(name)}>
+                <a class={index === 0 ? "firm" : undefined} href={loginHref(name)} onClick={keepTarget}>
                   <bdi>{signInText.continueWith(label)}</bdi>
                 </a>
               </li>
@@ -106,9 +120,21 @@ function SignInScreen({ error, hadUser }: SignInScreenProps): VNode {
   )
 }
 
-/** Leads back to the open conversation. */
+function keepTarget(): void {
+  try {
+    sessionStorage.setItem(TARGET_KEY, getTarget())
+  } catch {
+    // Storage is forbidden: a failed sign-in leads to the start page.
+  }
+}
+
+/** The open conversation, or the open section of the admin page. */
+function getTarget(): string {
+  return `${location.pathname}${location.hash}`
+}
+
 function loginHref(provider: string): string {
-  const to = `${location.pathname}${location.search}${location.hash}`
+  const to = getTarget()
   return `/auth/login?${new URLSearchParams({ provider, to }).toString()}`
 }
 
@@ -135,6 +161,6 @@ function useProviders(): ProvidersState {
 /** A deployment without sign-in has no such route, and so no providers. */
 async function fetchProviders(): Promise<Providers> {
   const response = await fetch("/auth/providers", { signal: AbortSignal.timeout(PROVIDERS_TIMEOUT_MS) })
-  if (response.status === 404) return { tenant: "", providers: [] }
+  if (response.status === 404) return { tenant: null, providers: [] }
   return await parseBody(response, parseProviders)
 }

@@ -3,7 +3,7 @@
  * sign out. Source: SPEC SP3.
  */
 
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { describeError } from "../net/http-request.ts"
@@ -19,26 +19,18 @@ export function UserMenu(): VNode | null {
   const isOpen = useSignal(false)
   const isConfirming = useSignal(false)
   const menuRef = useRef<HTMLDivElement>(null)
-  useCloseOutside(menuRef, () => (isOpen.value = false))
+  useClosing(menuRef, isOpen)
   useEffect(watchUser, [])
   if (tokenResponse.value === null) return null
   const identity = readIdentity(tokenResponse.value)
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Escape" || !isOpen.value) return
-    // Otherwise the page would stop a response.
-    event.preventDefault()
-    event.stopPropagation()
-    isOpen.value = false
-    menuRef.current?.querySelector("button")?.focus()
-  }
   return (
-    <div class="account" ref={menuRef} onKeyDown={onKeyDown}>
+    <div class="account" ref={menuRef}>
       {isOpen.value && (
         <AccountPanel
           identity={identity}
           onSignOutEverywhere={() => {
             isOpen.value = false
-            menuRef.current?.querySelector("button")?.focus()
+            focusButton(menuRef.current)
             isConfirming.value = true
           }}
         />
@@ -61,6 +53,10 @@ export function UserMenu(): VNode | null {
       {isConfirming.value && <SignOutDialog onCancel={() => (isConfirming.value = false)} />}
     </div>
   )
+}
+
+function focusButton(menu: HTMLElement | null): void {
+  menu?.querySelector<HTMLElement>(".account-button")?.focus()
 }
 
 /** The first letter or digit, whatever the script. */
@@ -151,16 +147,27 @@ function useSignOut(): SignOutState {
   return { isBusy: isBusy.value, fault: fault.value, leave }
 }
 
-function useCloseOutside(menuRef: RefObject<HTMLElement | null>, onClose: () => void): void {
+/** Closes the panel with Escape, and when the user presses or moves the focus outside it. */
+function useClosing(menuRef: RefObject<HTMLElement | null>, isOpen: Signal<boolean>): void {
   useEffect(() => {
     const closeIfOutside = ({ target }: Event): void => {
-      if (target instanceof Node && menuRef.current?.contains(target) !== true) onClose()
+      if (target instanceof Node && menuRef.current?.contains(target) !== true) isOpen.value = false
+    }
+    const closeOnEscape = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape" || !isOpen.peek()) return
+      // Otherwise the page would stop a response.
+      event.preventDefault()
+      event.stopPropagation()
+      isOpen.value = false
+      focusButton(menuRef.current)
     }
     addEventListener("pointerdown", closeIfOutside, true)
     addEventListener("focusin", closeIfOutside)
+    addEventListener("keydown", closeOnEscape, true)
     return () => {
       removeEventListener("pointerdown", closeIfOutside, true)
       removeEventListener("focusin", closeIfOutside)
+      removeEventListener("keydown", closeOnEscape, true)
     }
   }, [])
 }

@@ -1,25 +1,48 @@
-/** admin-main.tsx: the entry of the admin page. */
-import { signal } from "@preact/signals"
+/** admin-main.tsx: the entry of the admin page: signs in as the page does, and draws the sections. */
+
+import { computed, signal } from "@preact/signals"
 import { render } from "preact"
-import { TokenSource } from "../net/token-source.ts"
-import { Dialog } from "../ui/dialog.tsx"
-import { Logo } from "../ui/logo.tsx"
-import { CopyButton } from "../ui/copy-button.tsx"
+import { tokenResponse } from "../account/deferred-account.ts"
+import { readIdentity } from "../account/identity.ts"
+import { showSignIn } from "../account/sign-in-screen.tsx"
 import { createUserGuard } from "../account/user-guard.ts"
-import { saveBlob } from "../ui/save-file.ts"
-import { cycleTheme } from "../ui/theme.ts"
-import { appText } from "../words/page-text.ts"
-import { tokenResponse, userMenu } from "../account/deferred-account.ts"
+import { createJsonRequest, describeError } from "../net/http-request.ts"
+import { AdminApi } from "./admin-api.ts"
+import { AdminPage } from "./admin-page.tsx"
 import "../styles/base.css"
+import "../styles/page.css"
 import "../styles/dialog.css"
 import "../styles/account.css"
-console.log(signal, new TokenSource({} as never), createUserGuard, saveBlob, cycleTheme, tokenResponse, userMenu)
+import "./admin.css"
+
+/** Default timeout of a request, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 30_000
+const DEV_TOKEN_ROUTE = "/v1/dev/token"
+
+const storage = localStorage
+const guardUser = createUserGuard(storage)
+const fault = signal<string | null>(null)
+const identity = computed(() => (tokenResponse.value === null ? null : readIdentity(tokenResponse.value)))
+
+const api = new AdminApi({
+  fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
+    // On one's own machine the page signs in as an owner by itself.
+    const request = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : init
+    return fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) })
+  },
+  now: Date.now,
+  // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.
+  tokenRoutes: location.protocol === "http:" ? [DEV_TOKEN_ROUTE, "/auth/token"] : ["/auth/token"],
+  getEmbeddedToken: globalThis.cuecard?.getToken,
+  async onToken(response) {
+    await guardUser(response)
+    tokenResponse.value = response
+  },
+  onSignedOut: (refusal) => showSignIn(storage, refusal),
+})
+
+api.getToken().catch((error: unknown) => {
+  fault.value = describeError(error)
+})
 const root = document.getElementById("app")
-if (root !== null)
-  render(
-    <Dialog title={appText.name} onCancel={() => {}}>
-      <Logo />
-      <CopyButton getText={() => ""} label="" text="" doneText="" />
-    </Dialog>,
-    root,
-  )
+if (root !== null) render(<AdminPage api={api} identity={identity} fault={fault} />, root)

@@ -31,12 +31,16 @@ export const signInText = {
   draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",
 } as const
 
-/** Why a sign-in failed, by the code that the server adds to the page's address. */
+/** Why a sign-in failed, by its code (shared/protocol/sign-in.ts). */
 export const signInErrorText: Readonly<Record<string, string>> = {
-  sign_in_denied: "You canceled the sign-in, or your provider didn't allow it. You can try again.",
-  sign_in_expired: "That sign-in took too long or was already used. Please start again.",
-  sign_in_failed: "Your provider's response couldn't be verified, so you're not signed in. Please try again.",
+  consent_denied: "You canceled the sign-in, or your provider didn't allow it. You can try again.",
+  state_invalid: "That sign-in took too long, was already used, or began in another browser. Please start again.",
+  provider_unknown: "This sign-in option isn't available any more. Choose another one.",
   provider_unreachable: "We couldn't reach your sign-in provider. Wait a moment and try again.",
+  provider_failed:
+    "Your sign-in provider reported a problem. Try again, and if it happens again, tell your administrator.",
+  identity_invalid: "Your provider's response couldn't be verified, so you're not signed in. Tell your administrator.",
+  clock_skewed: "The clocks of your provider and our server differ too much. Tell your administrator.",
   user_suspended: "Your account is suspended. Contact an administrator of your organization.",
-  other: "You couldn't be signed in. Please try again.",
+  internal: "Something went wrong on our side, and you're not signed in. Please try again.",
 }

@@ -53,7 +53,12 @@ describe("where the token comes from", () => {
     const accept = Promise.withResolvers<void>()
     const seen: string[] = []
     const { source, requests } = setUp(
-      { onToken: ({ token }) => (seen.push(token), accept.promise) },
+      {
+        onToken({ token }) {
+          seen.push(token)
+          return accept.promise
+        },
+      },
       { "/auth/token": () => Response.json({ token: "t" }), "/x": () => Response.json({}) },
     )
     const response = source.fetchAuthorized("/x")
