@@ -87,12 +87,12 @@ function withAdminPage(): Plugin {
       async handler() {
         await build({
           configFile: false,
-          publicDir: false,
           plugins: [preact(), withoutPreloadHelper()],
           build: {
             target: "es2023",
             outDir: "dist/client",
             emptyOutDir: false,
+            copyPublicDir: false,
             modulePreload: { polyfill: false },
             rolldownOptions: { input: "admin.html" },
           },

@@ -2,9 +2,8 @@
 
 import { computed, signal } from "@preact/signals"
 import { render } from "preact"
-import { tokenResponse } from "../account/deferred-account.ts"
+import { tokenResponse, userMenu } from "../account/deferred-account.ts"
 import { readIdentity } from "../account/identity.ts"
-import { showSignIn } from "../account/sign-in-screen.tsx"
 import { createUserGuard } from "../account/user-guard.ts"
 import { createJsonRequest, describeError } from "../net/http-request.ts"
 import { AdminApi } from "./admin-api.ts"
@@ -38,9 +37,11 @@ const api = new AdminApi({
     await guardUser(response)
     tokenResponse.value = response
   },
-  onSignedOut: (refusal) => showSignIn(storage, refusal),
+  onSignedOut: (refusal) =>
+    void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
+void userMenu.load()
 api.getToken().catch((error: unknown) => {
   fault.value = describeError(error)
 })

@@ -7,7 +7,7 @@
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals"
 import type { ComponentType, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { UserMenu } from "../account/user-menu.tsx"
+import { userMenu } from "../account/deferred-account.ts"
 import { Logo } from "../ui/logo.tsx"
 import { cycleTheme, theme } from "../ui/theme.ts"
 import { adminText } from "../words/admin-text.ts"
@@ -58,6 +58,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
     document.title = adminText.documentTitle(adminText.section[section])
   }, [section])
   const Section = SECTIONS[section]
+  const LoadedUserMenu = userMenu.module.value?.UserMenu
   return (
     <div class="admin">
       <a
@@ -78,9 +79,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
         <button type="button" class="theme" onClick={cycleTheme}>
           {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
         </button>
-        <div class="account-slot">
-          <UserMenu />
-        </div>
+        <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
       </header>
       {isAdmitted && <SectionList current={section} />}
       <main ref={mainRef} tabIndex={-1}>

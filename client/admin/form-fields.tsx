@@ -45,7 +45,7 @@ export function TextField(props: TextFieldProps): VNode {
       {rows === undefined ? (
         <input
           {...shared}
-          type={type === "password" ? "password" : "text"}
+          {...(type === "password" ? { type: "password" as const } : { type: "text" as const })}
           onInput={(event) => onChange(event.currentTarget.value)}
         />
       ) : (
