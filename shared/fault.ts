@@ -45,7 +45,18 @@ export type Fault =
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
   | { readonly reason: "scope_denied" }
+  | { readonly reason: "user_suspended" }
+  | { readonly reason: "user_unknown" }
+  | { readonly reason: "last_owner" }
   | { readonly reason: "revocations_full"; readonly max: number }
+  | { readonly reason: "key_invalid" }
+  | { readonly reason: "key_expired" }
+  | { readonly reason: "key_unknown" }
+  | { readonly reason: "keys_full"; readonly max: number }
+  | { readonly reason: "token_keys_full"; readonly max: number }
+  | { readonly reason: "tenant_taken" }
+  | { readonly reason: "tenant_unknown" }
+  | { readonly reason: "issuer_taken" }
   | { readonly reason: "origin_denied" }
   | { readonly reason: "session_unknown" }
   | { readonly reason: "route_unknown" }
@@ -152,10 +163,24 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
+  user_unknown: { status: 404, text: "We couldn't find that user." },
+  last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
   revocations_full: {
     status: 409,
     text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,
   },
+  key_invalid: { status: 401, text: "The API key isn't valid, or it was revoked." },
+  key_expired: { status: 401, text: "The API key has expired." },
+  key_unknown: { status: 404, text: "We couldn't find that API key." },
+  keys_full: { status: 409, text: ({ max }) => `You can have up to ${max} API keys. Revoke one first.` },
+  token_keys_full: {
+    status: 409,
+    text: ({ max }) => `Up to ${max} token keys can be in use. Wait until one is retired, or retire the others now.`,
+  },
+  tenant_taken: { status: 409, text: "There's already a tenant with this id, or there was one." },
+  tenant_unknown: { status: 404, text: "We couldn't find that tenant." },
+  issuer_taken: { status: 409, text: "This issuer and audience are already registered." },
   origin_denied: { status: 403, text: "Requests from this origin aren't allowed." },
   session_unknown: { status: 404, text: "We couldn't find that conversation.", close: 4404 },
   route_unknown: { status: 404, text: "There's nothing at this address." },

@@ -76,6 +76,10 @@ export const MIN_SECRET_BYTES = 32
 /** Lifetime of a token issued with `AUTH=dev`, in seconds. */
 export const DEV_TOKEN_SECONDS = 60 * 60
 
+/** Lifetime of a token that an API key made for a user, in seconds: by default long enough for a page to ask for the next. SPEC AK9. */
+export const USER_TOKEN_SECONDS = 10 * 60
+export const MAX_USER_TOKEN_SECONDS = 24 * 60 * 60
+
 /** How long the Worker relies on the revocation check of a token, in milliseconds. SPEC AU7. */
 export const TOKEN_TRUST_MS = 30_000
 

@@ -11,6 +11,7 @@ import { tenantIdSchema } from "./platform/tenant-id.ts"
 import { splitCommaList } from "./platform/comma-list.ts"
 import type { DirectoryRpc } from "./platform/rpc/directory-rpc.ts"
 import { isPlainOrigin } from "./platform/origin.ts"
+import type { RegistryRpc } from "./platform/rpc/registry-rpc.ts"
 import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
 import type { TenantRpc } from "./settings/tenant-rpc.ts"
 import { findAllowListFaults } from "./settings/tenant-settings.ts"
@@ -19,6 +20,7 @@ export interface Env {
   readonly SESSION: DurableObjectNamespace<SessionRpc>
   readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>
   readonly TENANT: DurableObjectNamespace<TenantRpc>
+  readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
   /** The files of the page. */
   readonly ASSETS: Fetcher
   /** The bytes of assets. */
@@ -29,6 +31,8 @@ export interface Env {
   readonly AUTH: string
   /** Signs and verifies tokens (HS256); at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
+  /** Creates tenants; at least MIN_SECRET_BYTES. Without it, the operator's routes do not exist. */
+  readonly OPERATOR_SECRET?: string
   /** Comma-separated origins that may call the API, besides the deployment's own. */
   readonly ALLOWED_ORIGINS?: string
   /** The tenant whose page this host serves: its settings decide what the page may frame. With AUTH=dev: `demo`. */
@@ -79,6 +83,7 @@ export type DeploymentEnv = Pick<
   | "ENVIRONMENT"
   | "AUTH"
   | "JWT_SECRET"
+  | "OPERATOR_SECRET"
   | "ALLOWED_ORIGINS"
   | "PAGE_TENANT"
   | "CANVAS_ORIGIN"
@@ -88,8 +93,9 @@ export type DeploymentEnv = Pick<
   | (typeof TEST_VARS)[number]
 >
 
-/** The secret in wrangler.toml. It is public, so a production deployment refuses it. */
+/** The secrets in wrangler.toml. They are public, so a production deployment refuses them. */
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
+export const LOCAL_OPERATOR_SECRET = "local-operator-only-never-deploy-this"
 
 /** The origins of ALLOWED_ORIGINS. `null` cannot be listed: any sandboxed page has this origin. */
 export function parseAllowedOrigins({ ALLOWED_ORIGINS }: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
@@ -108,18 +114,28 @@ export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null
 }
 
 function findEnvironmentFaults(env: DeploymentEnv): string[] {
-  const secret = env.JWT_SECRET ?? ""
   const isProduction = env.ENVIRONMENT === "production"
   const faults: string[] = []
   // Only listed values are accepted: a misspelt "prodution" must not count as local.
   if (!isProduction && env.ENVIRONMENT !== "local") faults.push("ENVIRONMENT is neither local nor production")
   if (env.AUTH !== "dev" && env.AUTH !== "jwt") faults.push("AUTH is neither dev nor jwt")
   if (isProduction && env.AUTH === "dev") faults.push("AUTH is dev in production")
-  if (secret === "") faults.push("JWT_SECRET is missing")
-  else if (countUtf8Bytes(secret) < MIN_SECRET_BYTES)
-    faults.push(`JWT_SECRET is shorter than ${MIN_SECRET_BYTES} bytes`)
-  if (isProduction && secret === LOCAL_SECRET) faults.push("JWT_SECRET is the local development secret")
+  faults.push(...findSecretFaults(env))
   for (const name of TEST_VARS) if (isProduction && env[name] !== undefined) faults.push(`${name} is set in production`)
+  return faults
+}
+
+function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: DeploymentEnv): string[] {
+  const faults: string[] = []
+  if (JWT_SECRET === "") faults.push("JWT_SECRET is missing")
+  for (const [name, secret] of Object.entries({ JWT_SECRET, OPERATOR_SECRET })) {
+    if (secret === undefined || (name === "JWT_SECRET" && secret === "")) continue
+    if (countUtf8Bytes(secret) < MIN_SECRET_BYTES) faults.push(`${name} is shorter than ${MIN_SECRET_BYTES} bytes`)
+    const isPublic = secret === LOCAL_SECRET || secret === LOCAL_OPERATOR_SECRET
+    if (ENVIRONMENT === "production" && isPublic) faults.push(`${name} is the local development secret`)
+  }
+  // Otherwise whoever may create tenants could sign tokens for all of them.
+  if (OPERATOR_SECRET === JWT_SECRET && JWT_SECRET !== "") faults.push("OPERATOR_SECRET is the same as JWT_SECRET")
   return faults
 }
 

@@ -96,3 +96,23 @@ export interface PageSettings {
   /** Origins whose documents may be framed. */
   readonly embed_origins: readonly string[]
 }
+
+/** A user of the tenant: the response to `GET /v1/users/:id`. */
+export interface UserSummary {
+  readonly id: string
+  readonly name: string | null
+  readonly role: "owner" | "admin" | "member" | "viewer"
+  /** The name of the issuer at which the user signed in; null for users of the tenant's own tokens. */
+  readonly issuer: string | null
+  /** `erasing`: the user's data is being erased. */
+  readonly status: "active" | "suspended" | "erasing"
+  /** Time of the first contact, in milliseconds since 1970. */
+  readonly created: number
+}
+
+/** The response to `GET /v1/users`: a page of users, by id. */
+export interface UserPage {
+  readonly users: readonly UserSummary[]
+  /** The `after` parameter of the next page; null on the last one. */
+  readonly next: string | null
+}

@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest"
 import { ask, DESK, FIELD, open, PHONE, settled, untilStill, type View } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-const SOON = { timeout: 15_000 }
+const SOON = { timeout: 20_000 }
 /** WCAG 2.2 level AA, and axe's best practices. */
 const RULE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 /** SPEC AX5, in CSS pixels. */

@@ -126,7 +126,7 @@ describe("a document that tries to escape", () => {
       received.length = 0
       const page = await open.newPage()
       await page.goto(`${own}/page?mode=open&attempts=${at}`).catch(() => {})
-      await expect.poll(() => received, { timeout: 10_000, interval: 20 }).not.toEqual([])
+      await expect.poll(() => received, { timeout: 20_000, interval: 20 }).not.toEqual([])
       await page.close()
     },
   )
@@ -154,7 +154,7 @@ describe("a document that tries to escape", () => {
     const page = await context.newPage()
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=closed&attempts=${ENDLESS}`, { waitUntil: "commit" })
-    await expect.poll(ran, { timeout: 10_000 }).toBe(1)
+    await expect.poll(ran, { timeout: 20_000 }).toBe(1)
     // The loop has started by the last of these.
     for (let n = 0; n < 20; n++) {
       await page.evaluate(() => new Promise((done) => setTimeout(done, 20)))

@@ -6,7 +6,7 @@ import { FIELD, openIn } from "./page.ts"
 import { canvas, epochOf, createWireMessage, say, serve, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-const SOON = { timeout: 10_000 }
+const SOON = { timeout: 20_000 }
 const GAME = "/canvas/documents/game/index.html"
 const WORDS = "What will the weather be?"
 

@@ -12,7 +12,7 @@ import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from
 
 const WEATHER = "What's the weather in London and in Tokyo?"
 /** Longer than the loopback takes, in milliseconds. */
-const SOON = { timeout: 10_000 }
+const SOON = { timeout: 20_000 }
 
 let cuecard: Cuecard
 let browser: Browser

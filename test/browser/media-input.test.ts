@@ -6,7 +6,7 @@ import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 /** Longer than the loopback takes, in milliseconds. */
-const SOON = { timeout: 15_000 }
+const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
 

@@ -15,7 +15,7 @@ const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
 /** Longer than the loopback takes, in milliseconds. */
-const SOON = { timeout: 10_000 }
+const SOON = { timeout: 20_000 }
 const FAR = "https://pictures.example.com/harbour.png"
 /** The error of the server. */
 const REFUSED = faultToWire({ reason: "asset_type_refused" })

@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest"
 import { ask, DESK, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-const SOON = { timeout: 10_000 }
+const SOON = { timeout: 20_000 }
 const DARK_GROUND = "rgb(11, 11, 15)"
 const LIGHT_GROUND = "rgb(251, 251, 252)"
 

@@ -50,7 +50,7 @@ async function answerTo(cuecard: Cuecard, content: string): Promise<Shown> {
   expect((await call(cuecard, `/v1/sessions/${id}/messages`, JSON.stringify({ content }))).status).toBe(202)
   const last = async (): Promise<Shown> =>
     (await call(cuecard, `/v1/sessions/${id}/conversation/recent`)).json.messages.at(-1)
-  await expect.poll(async () => (await last()).status, { timeout: 10_000 }).not.toMatch(/queued|running/)
+  await expect.poll(async () => (await last()).status, { timeout: 20_000 }).not.toMatch(/queued|running/)
   return await last()
 }
 

@@ -73,7 +73,7 @@ describe("failures", () => {
     )
     const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", sub)], [say("ok")])))
     const session = result?.["session"] ?? ""
-    await expect.poll(async () => (await pageOf(session)).messages.length, { timeout: 5_000 }).toBe(4)
+    await expect.poll(async () => (await pageOf(session)).messages.length).toBe(4)
     const modes = await runInDurableObject(sessionOf(session), (_object, state) =>
       state.storage.sql.exec<{ mode: string; path: string }>("SELECT mode, path FROM begun ORDER BY depth").toArray(),
     )
@@ -96,12 +96,12 @@ describe("failures", () => {
         state.storage.sql.exec(on ? sql : "DROP TRIGGER spoil")
       })
     await spoil(true)
-    await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 5_000 }).toBe("ok")
+    await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status).toBe("ok")
     expect((await pageOf(id)).messages).toHaveLength(2)
     await spoil(false)
     const [row] = await readInboundAsks(id)
     await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
-    await expect.poll(async () => (await pageOf(id)).messages[3]?.status, { timeout: 5_000 }).toBe("completed")
+    await expect.poll(async () => (await pageOf(id)).messages[3]?.status).toBe("completed")
     await runDurableObjectAlarm(sessionOf(row?.session ?? ""))
     expect((await pageOf(id)).messages).toHaveLength(4)
   })
@@ -118,9 +118,7 @@ describe("failures", () => {
     await followUp(client)
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "failed", error: { code: "agent_failed" } }])
     const [row] = await readInboundAsks(id)
-    await expect
-      .poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status, { timeout: 4_000 })
-      .toBe("cancelled")
+    await expect.poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status).toBe("cancelled")
   })
 
   test("[AG9] only an agent call creates an agent's session, and one with wrong properties isn't asked", async () => {

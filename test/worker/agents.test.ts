@@ -6,6 +6,7 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { ask, askFor, followUp, freshAsker, resultsIn, shape } from "./agents.ts"
 import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
+import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
 describe("sync", () => {
   test("[AG3] the other agent's answer is the call's result; both sides show the same exchange", async () => {
@@ -100,12 +101,12 @@ describe("sync", () => {
       )
       return rows[0]?.session ?? ""
     }
-    await expect.poll(target, { timeout: 5_000 }).not.toBe("")
+    await expect.poll(target).not.toBe("")
     const session = await target()
-    await expect.poll(async () => (await pageOf(session)).messages[1]?.segments.length, { timeout: 5_000 }).toBe(1)
+    await expect.poll(async () => (await pageOf(session)).messages[1]?.segments.length).toBe(1)
     client.say({ type: "cancel", exchange_id: "q1" })
     expect(await client.untilEnd("q1")).toMatchObject({ status: "cancelled" })
-    await expect.poll(async () => (await pageOf(session)).messages[1]?.status, { timeout: 5_000 }).toBe("cancelled")
+    await expect.poll(async () => (await pageOf(session)).messages[1]?.status).toBe("cancelled")
     await expectSame(id, client)
   })
 
@@ -116,7 +117,7 @@ describe("sync", () => {
     client.say({ type: "send", id: "q1", content: script([ask("researcher", sub)], [say("Thanks.")]) })
     await client.untilTrue(() => toolsIn(answerTo(client, "q1"))[0]?.status === "running")
     await runInDurableObject(sessionOf(id), (_object, state) => state.abort("killed")).catch(() => {})
-    await expect.poll(async () => (await pageOf(id)).messages[1]?.status, { timeout: 8_000 }).toBe("completed")
+    await expect.poll(async () => (await pageOf(id)).messages[1]?.status).toBe("completed")
     const answer = (await pageOf(id)).messages[1]
     expect(resultsIn(answer)[0]).toMatchObject({ answer: "done once" })
     const session = resultsIn(answer)[0]?.["session"] ?? ""
@@ -224,8 +225,8 @@ describe("async", () => {
     await runDurableObjectAlarm(sessionOf(id))
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "waiting" }])
     await evictDurableObject(sessionOf(id))
-    await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 8_000 }).toBe(4)
-    await expect.poll(async () => (await pageOf(id)).messages[3]?.status, { timeout: 8_000 }).toBe("completed")
+    await expect.poll(async () => (await pageOf(id)).messages.length).toBe(4)
+    await expect.poll(async () => (await pageOf(id)).messages[3]?.status).toBe("completed")
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "ok" }])
   })
 
@@ -247,7 +248,7 @@ describe("async", () => {
       runInDurableObject(sessionOf(session), (_object, state) =>
         Number(state.storage.sql.exec("SELECT owed FROM begun WHERE id = ?", exchange).one()["owed"]),
       )
-    await expect.poll(isOpen, { timeout: 8_000 }).toBe(0)
+    await expect.poll(isOpen).toBe(0)
     expect((await pageOf(id)).messages).toEqual(before)
   })
 
@@ -266,7 +267,7 @@ describe("async", () => {
     expect(toolsIn(cancelled)).toMatchObject([{ status: "interrupted" }])
     const session = resultsIn(cancelled)[0]?.["session"] ?? ""
     // The asked agent stops too, and its callback finds a call that already has a result.
-    await expect.poll(async () => (await pageOf(session)).messages[1]?.status, { timeout: 4_000 }).toBe("cancelled")
+    await expect.poll(async () => (await pageOf(session)).messages[1]?.status).toBe("cancelled")
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect((await pageOf(id)).messages).toHaveLength(2)
     await expectSame(id, client)
@@ -290,7 +291,7 @@ describe("async", () => {
     await askFor(client, "q2", "/say two")
     const { epoch, seq } = await pageOf(id)
     client.socket.close()
-    await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 8_000 }).toBe("ok")
+    await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status).toBe("ok")
     await evictDurableObject(sessionOf(id))
     const back = await connect(id, undefined, null)
     back.last = seq
@@ -302,7 +303,7 @@ describe("async", () => {
 /** Adds an agent to the tenant of these tests. */
 async function putAgent(agent: { name: string; tools: readonly string[] }): Promise<void> {
   const { env } = await import("cloudflare:test")
-  const put = await env.TENANT.getByName("acme").putAgent({
+  const put = await env.TENANT.getByName("acme").putAgent(SYSTEM_ACTOR, {
     description: "d",
     prompt: "You write.",
     model: null,

@@ -249,9 +249,7 @@ async function sweep(id: string): Promise<void> {
     storage.sql.exec("UPDATE asset SET created = created - ? WHERE state = 'pending'", ASSET_PENDING_MS)
   })
   expect(await runDurableObjectAlarm(stubOf(id))).toBe(true)
-  await expect
-    .poll(async () => (await listStoredAssets(T, id)).rows.filter((row) => !row.endsWith("kept")), { timeout: 5_000 })
-    .toEqual([])
+  await expect.poll(async () => (await listStoredAssets(T, id)).rows.filter((row) => !row.endsWith("kept"))).toEqual([])
 }
 
 describe("an erased session", () => {
@@ -294,7 +292,7 @@ describe("an erased session", () => {
       },
     })
     const uploading = upload(id, token, body, { headers: { "content-length": "30000" } })
-    await expect.poll(async () => (await listStoredAssets(T, id)).rows.length, { timeout: 5_000 }).toBe(1)
+    await expect.poll(async () => (await listStoredAssets(T, id)).rows.length).toBe(1)
     expect((await remove(id, token)).status).toBe(204)
     resolve()
     expect(await uploading).toEqual(refusal(404, "session_unknown"))

@@ -189,7 +189,7 @@ describe("sockets whose token expires", () => {
     const [connection, other] = [await openSocket(id, short), await openSocket(id, long)]
     other.socket.send('{"type":"send","id":"q1","content":"/bench deltas=400 tools=0 delay_ms=10"}')
     await expect.poll(() => connection.received).toContain("ops")
-    await expect.poll(() => connection.closed, { timeout: 4_000 }).toBe(4401)
+    await expect.poll(() => connection.closed).toBe(4401)
     expect(connection.received.at(-1)).toBe("token_expired")
     const received = connection.received.length
     await expect.poll(() => other.received.length).toBeGreaterThan(received)
@@ -275,7 +275,12 @@ describe("sockets that nobody uses", () => {
 })
 
 describe("deployments", () => {
-  const PRODUCTION = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(32) }
+  const PRODUCTION = {
+    ENVIRONMENT: "production",
+    AUTH: "jwt",
+    JWT_SECRET: "x".repeat(32),
+    OPERATOR_SECRET: "o".repeat(32),
+  }
 
   test.each([
     [{ AUTH: "dev" }, "AUTH is dev in production"],

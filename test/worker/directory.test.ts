@@ -14,6 +14,9 @@ afterEach(() => {
 test("[DI1] lists a user's own sessions, last used first, titled by their first message", async () => {
   const token = await tokenOf("list", "ada")
   const [one, two] = [await makeSession(token), await makeSession(token, "Named")]
+  // Both would be equally recent in the same millisecond.
+  const created = Date.now()
+  await expect.poll(() => Date.now()).toBeGreaterThan(created)
   await call(`/v1/sessions/${one}/messages`, { method: "POST", token, body: '{"content":"/say  first\\nwords"}' })
   const list = async () => (await call("/v1/sessions", { token })).json.sessions
   await expect
@@ -97,7 +100,7 @@ test("[DI4] a read costs the rows it returns, however many there are", async () 
 async function fillDirectory(user: string, count: number): Promise<string> {
   const stub = env.DIRECTORY.getByName(`pages:${user}`)
   await runInDurableObject(stub, async (object) => {
-    for (let n = 0; n < count; n += 1) object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000 + (n % 7))
+    for (let n = 0; n < count; n += 1) await object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000 + (n % 7))
   })
   return await tokenOf("pages", user)
 }
@@ -169,8 +172,8 @@ test("[DI6] a cursor that no page returned is refused, and grants nothing of ano
 
 test("[DI6] a later page costs the rows it returns, however many sessions come before it or share its time", async () => {
   const stub = env.DIRECTORY.getByName("pages:flat")
-  const rowsRead = await runInDurableObject(stub, (object, state) => {
-    for (let n = 0; n < 600; n += 1) object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000)
+  const rowsRead = await runInDurableObject(stub, async (object, state) => {
+    for (let n = 0; n < 600; n += 1) await object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000)
     const cursor = state.storage.sql.exec(LIST_AFTER_SQL, 1_000, 1_000, "s100", 20)
     expect(cursor.toArray().map(({ id }) => id)).toEqual(
       Array.from({ length: 20 }, (_, n) => `s${String(99 - n).padStart(3, "0")}`),

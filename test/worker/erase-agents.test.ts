@@ -13,13 +13,13 @@ async function findAskedSession(id: string): Promise<string> {
     runInDurableObject(sessionOf(id), (_object, { storage }) =>
       storage.sql.exec<{ session: string }>("SELECT session FROM asked").toArray(),
     )
-  await expect.poll(async () => (await readRows()).length, { timeout: 8_000 }).toBe(1)
+  await expect.poll(async () => (await readRows()).length).toBe(1)
   return (await readRows())[0]?.session ?? ""
 }
 
 /** Waits until the answer of a session has begun. */
 const waitForAnswer = (id: string) =>
-  expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0, { timeout: 8_000 }).toBeGreaterThan(0)
+  expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0).toBeGreaterThan(0)
 
 test("[RT10] the sessions of the agents that were asked are erased too, at any depth, and nothing reappears", async () => {
   const id = await freshSession("gone")
@@ -59,6 +59,6 @@ test("[RT10] a call that continues without the answer is notified that there wil
   const agent = await findAskedSession(id)
   await waitForAnswer(agent)
   await sessionOf(agent).erase(CLAIMS)
-  await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status, { timeout: 8_000 }).toBe("failed")
+  await expect.poll(async () => toolsIn((await pageOf(id)).messages[1])[0]?.status).toBe("failed")
   expect(await tablesOf(sessionOf(agent))).toEqual([])
 })

@@ -23,9 +23,7 @@ async function readStoredState(id: string): Promise<{ readonly tables: string[];
 }
 
 async function untilShown(id: string, token: string): Promise<void> {
-  await expect
-    .poll(async () => (await pageOf(id, token)).messages.at(-1)?.segments.length, { timeout: 8_000 })
-    .toBeGreaterThan(0)
+  await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.segments.length).toBeGreaterThan(0)
 }
 
 /** Longer than any delay below, in milliseconds. */
@@ -94,9 +92,7 @@ describe("an erased session", () => {
     const token = await tokenOf("era", "exporter")
     const id = await makeSession(token)
     for (const message of ["m1", "m2", "m3"]) await send(id, token, "/bench deltas=200 chars=300", message)
-    await expect
-      .poll(async () => (await pageOf(id, token)).messages.at(-1)?.status, { timeout: 8_000 })
-      .toBe("completed")
+    await expect.poll(async () => (await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
     const init = { headers: { authorization: `Bearer ${token}` } }
     const exported = (await SELF.fetch(`${HOST}/v1/sessions/${id}/events`, init)).body?.getReader()
     expect((await exported?.read())?.done).toBe(false)
@@ -199,7 +195,7 @@ describe("running turns", () => {
     await expect.poll(() => running(token)).toEqual([true])
     await later(700)
     expect(await running(token)).toEqual([true])
-    await expect.poll(() => running(token), { timeout: 5_000 }).toEqual([false])
+    await expect.poll(() => running(token)).toEqual([false])
     expect((await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
   })
 

@@ -224,7 +224,7 @@ test("[DR11] a retry keeps the grants of its finished steps, whatever has change
   await insertAsset(id, assetCalled("p2"))
   client.say({ type: "retry", id: "r1", message: failed.id })
   await client.untilTrue((frame) => frame.type === "ack" && frame.id === "r1")
-  await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status, { timeout: 5_000 }).toBe("failed")
+  await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("failed")
   const again = (await pageOf(id)).messages.at(-1)
   expect(again?.version).toBe(2)
   expect(again?.segments.slice(0, 2)).toEqual(failed.segments.slice(0, 2))

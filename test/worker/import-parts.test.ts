@@ -20,7 +20,7 @@ async function progressOf(id: string) {
 }
 
 function untilDone(id: string): Promise<void> {
-  return expect.poll(async () => (await progressOf(id)).state, { timeout: 5_000 }).toBe("done")
+  return expect.poll(async () => (await progressOf(id)).state).toBe("done")
 }
 
 /** Splits a file at line ends into `of` parts. */

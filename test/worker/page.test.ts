@@ -4,6 +4,7 @@ import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import { clearCachedSettings } from "../../worker/routes/page-routes.ts"
 import { call, HOST, refusal } from "./http.ts"
+import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
 /** A fake of the platform's asset binding that records the Worker's requests. */
 function files() {
@@ -89,12 +90,15 @@ describe("the page's policy", () => {
   })
 
   test("[HD2] it frames what the tenant of this host allows, at once where it was set, and no other tenant's", async () => {
-    await env.TENANT.getByName("demo").setSettings({ embed_origins: ["https://charts.example.com"], media_hosts: [] })
+    await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, {
+      embed_origins: ["https://charts.example.com"],
+      media_hosts: [],
+    })
     clearCachedSettings("demo")
     const own = `${HOST}/canvas/documents/`
     expect((await policyOf({})).get("frame-src")).toBe(`${own} https://charts.example.com`)
     expect((await policyOf({ PAGE_TENANT: "hd-other" })).get("frame-src")).toBe(own)
-    await env.TENANT.getByName("hd-third").setSettings({
+    await env.TENANT.getByName("hd-third").setSettings(SYSTEM_ACTOR, {
       embed_origins: ["https://third.example.com"],
       media_hosts: [],
     })
@@ -155,7 +159,13 @@ describe("an invalid deployment", () => {
     expect((await call("/healthz", { env: PLACES })).status).toBe(200)
     const local = { CANVAS_ORIGIN: "http://canvas.localhost:8787", PAGE_ORIGIN: "http://localhost:8787" }
     expect((await call("/healthz", { env: local })).status).toBe(200)
-    const production = { ...local, ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(40) }
+    const production = {
+      ...local,
+      ENVIRONMENT: "production",
+      AUTH: "jwt",
+      JWT_SECRET: "x".repeat(40),
+      OPERATOR_SECRET: undefined,
+    }
     expect(await call("/healthz", { env: production })).toEqual(refusal(503, "deployment_unsafe", "CANVAS_ORIGIN"))
   })
 

@@ -160,7 +160,7 @@ describe("media of other hosts", () => {
   test("[RM3] a declared size over the limit isn't read, an undeclared one breaks off at the limit", async () => {
     const url = place("too-large")
     expect(await call(await path(url))).toEqual(refused("size"))
-    await expect.poll(async () => (await seen(url))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    await expect.poll(async () => (await seen(url))[0]?.closed).toBe(true)
     const endless = place("endless")
     const remote = await fetchRemote(endless, readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
@@ -170,7 +170,7 @@ describe("media of other hosts", () => {
     }
     await expect(drink()).rejects.toThrow("too large")
     expect(bytes).toBeLessThanOrEqual(MAX_IMAGE_BYTES)
-    await expect.poll(async () => (await seen(endless))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    await expect.poll(async () => (await seen(endless))[0]?.closed).toBe(true)
   })
 
   test("[RM3] a response without a length works", async () => {
@@ -220,19 +220,19 @@ describe("media of other hosts", () => {
     expect(await fetchRemote(drip, readTimeLimits({ TIME_SCALE: "0.02" }), ANYWHERE, UPSTREAM)).toMatchObject({
       fault: { because: "timeout" },
     })
-    await expect.poll(async () => (await seen(drip))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    await expect.poll(async () => (await seen(drip))[0]?.closed).toBe(true)
   })
 
   test("[RM3] silence is given up, at first and in the middle", async () => {
     const times = readTimeLimits({ TIME_SCALE: "0.02" })
     const slow = place("slow")
     expect(await fetchRemote(slow, times, ANYWHERE, UPSTREAM)).toMatchObject({ fault: { because: "timeout" } })
-    await expect.poll(async () => (await seen(slow))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    await expect.poll(async () => (await seen(slow))[0]?.closed).toBe(true)
     const stall = place("stall")
     const remote = await fetchRemote(stall, times, ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
-    await expect.poll(async () => (await seen(stall))[0]?.closed, { timeout: 5_000 }).toBe(true)
+    await expect.poll(async () => (await seen(stall))[0]?.closed).toBe(true)
   })
 
   test("[RM4] it is fetched once for a tenant, and again for another", async () => {
@@ -292,7 +292,7 @@ describe("media of other hosts", () => {
       (await (await ask(what, { range: "bytes=5-" })).arrayBuffer()).byteLength,
       await seen(what),
     ]
-    await expect.poll(part, { timeout: 5_000 }).toEqual([9_995, expect.anything()])
+    await expect.poll(part).toEqual([9_995, expect.anything()])
     const before = (await seen(what)).length
     await part()
     expect(await seen(what)).toHaveLength(before)

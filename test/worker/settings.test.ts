@@ -1,6 +1,6 @@
 /** settings.test.ts: what a tenant allows in its transcripts, who may set it, and how sessions get it. */
 
-import { env, runInDurableObject } from "cloudflare:test"
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
 import { MAX_EMBED_ORIGINS, MAX_MEDIA_HOSTS } from "../../shared/asset-limits.ts"
@@ -65,6 +65,7 @@ describe("what a tenant allows", () => {
       storage.sql.exec("INSERT INTO schema_version VALUES (1, 1)")
       storage.sql.exec("INSERT INTO agents VALUES ('weather', NULL)")
     })
+    await evictDurableObject(tenant)
     await put("se-agents", { media_hosts: ["a.example.com"] })
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher"])
     expect((await tenant.getSettings()).media_hosts).toEqual(["a.example.com"])
@@ -154,8 +155,8 @@ test("[SE3] a session gets them when a page opens it, like its agent", async () 
   const allowed = { embed_origins: ["https://charts.example.com"], media_hosts: [] }
   await put("se-session", allowed)
   await connect("s1", claims)
-  await expect.poll(known, { timeout: 5_000 }).toEqual(allowed)
+  await expect.poll(known).toEqual(allowed)
   await put("se-session", {})
   await connect("s1", claims)
-  await expect.poll(known, { timeout: 5_000 }).toBeUndefined()
+  await expect.poll(known).toBeUndefined()
 })

@@ -9,6 +9,7 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { nanoid } from "nanoid"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import { call, nowSeconds, refusal, SECRET, tablesOf, tokenOf } from "./http.ts"
+import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 const agent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })
@@ -22,8 +23,8 @@ describe("agents of a tenant", () => {
 
   test("[AG1] one is added, changed, deleted; so are default ones, but the general one stays", async () => {
     const tenant = stub("busy")
-    await tenant.putAgent(agent("writer"))
-    await tenant.putAgent({ ...agent("weather"), prompt: "You are ours." })
+    await tenant.putAgent(SYSTEM_ACTOR, agent("writer"))
+    await tenant.putAgent(SYSTEM_ACTOR, { ...agent("weather"), prompt: "You are ours." })
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher", "writer"])
     expect((await tenant.getAgentView("weather"))?.self.prompt).toBe("You are ours.")
     expect((await tenant.getAgentView("writer"))?.peers.map(({ name }) => name)).toEqual([
@@ -31,18 +32,18 @@ describe("agents of a tenant", () => {
       "weather",
       "researcher",
     ])
-    expect(await tenant.removeAgent("weather")).toEqual({ ok: true, value: null })
-    expect(await tenant.removeAgent("weather")).toMatchObject({ fault: { reason: "agent_unknown" } })
-    expect(await tenant.removeAgent("general")).toMatchObject({ fault: { reason: "agent_unknown" } })
+    expect(await tenant.removeAgent(SYSTEM_ACTOR, "weather")).toEqual({ ok: true, value: null })
+    expect(await tenant.removeAgent(SYSTEM_ACTOR, "weather")).toMatchObject({ fault: { reason: "agent_unknown" } })
+    expect(await tenant.removeAgent(SYSTEM_ACTOR, "general")).toMatchObject({ fault: { reason: "agent_unknown" } })
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher", "writer"])
   })
 
   test("[AG1] their number is limited", async () => {
     const tenant = stub("full")
     for (let n = DEFAULT_AGENTS.length; n < MAX_AGENTS; n++)
-      expect((await tenant.putAgent(agent(`a${n}`))).ok).toBe(true)
-    expect(await tenant.putAgent(agent("more"))).toMatchObject({ fault: { reason: "agents_full" } })
-    expect((await tenant.putAgent(agent("a9"))).ok).toBe(true)
+      expect((await tenant.putAgent(SYSTEM_ACTOR, agent(`a${n}`))).ok).toBe(true)
+    expect(await tenant.putAgent(SYSTEM_ACTOR, agent("more"))).toMatchObject({ fault: { reason: "agents_full" } })
+    expect((await tenant.putAgent(SYSTEM_ACTOR, agent("a9"))).ok).toBe(true)
   })
 })
 
@@ -126,13 +127,13 @@ describe("a session's agent", () => {
   test("[AG2] gets the newest configuration when a page opens the session; a turn keeps the one it began with", async () => {
     const claims = { ...CLAIMS, tenant: "changing" }
     const configured = (tools: ("weather" | "rename_conversation")[]) => ({ ...agent("general"), tools })
-    await stub("changing").putAgent(configured([]))
+    await stub("changing").putAgent(SYSTEM_ACTOR, configured([]))
     await sessionOf("s1", claims).create(claims, "s1", "")
     const client = await connect("s1", claims)
     const order = script([{ type: "tool_call", name: "weather", args: '{"location":"Oslo"}' }], [say("x")])
     client.say({ type: "send", id: "q1", content: order })
     expect(toolsIn(await client.untilEnd("q1"))).toMatchObject([{ error: { code: "tool_unknown" } }])
-    await stub("changing").putAgent(configured(["weather"]))
+    await stub("changing").putAgent(SYSTEM_ACTOR, configured(["weather"]))
     const other = await connect("s1", claims)
     other.say({ type: "send", id: "q2", content: order })
     expect(toolsIn(await other.untilEnd("q2"))).toMatchObject([{ status: "ok" }])
@@ -140,7 +141,7 @@ describe("a session's agent", () => {
 
   test("[AG2] a model that the deployment doesn't have is unreachable", async () => {
     const claims = { ...CLAIMS, tenant: "modelled" }
-    await stub("modelled").putAgent({ ...agent("general"), model: "some-model" })
+    await stub("modelled").putAgent(SYSTEM_ACTOR, { ...agent("general"), model: "some-model" })
     await sessionOf("s1", claims).create(claims, "s1", "")
     const client = await connect("s1", claims)
     client.say({ type: "send", id: "q1", content: "hi" })
@@ -167,7 +168,7 @@ describe("offline", () => {
     client.say({ type: "send", id: "q1", content: "Ask the weather agent in the background about the weather in Oslo" })
     const answer = await client.untilEnd("q1")
     expect(textIn(answer)).toContain("The answer will arrive here")
-    await expect.poll(async () => (await pageOf(id)).messages.length, { timeout: 8_000 }).toBe(4)
+    await expect.poll(async () => (await pageOf(id)).messages.length).toBe(4)
     const exchange = (await pageOf(id)).messages[3]?.exchange_id ?? ""
     expect(textIn(await client.untilEnd(exchange))).toContain("The **weather** agent replied")
     expect(toolsIn(answerTo(client, "q1"))).toMatchObject([{ status: "ok" }])

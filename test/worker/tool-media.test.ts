@@ -138,7 +138,7 @@ test("[AS10] a file saved by an interrupted call stays with the session and isn'
   const slow = call("probe_save", { labels: "a.txt", trailer: "MEDIA:/media/$0", ms: 60_000 })
   client.say({ type: "send", id: "q1", content: script([slow], [say("Here.")]) })
   const storedStates = async () => (await listStoredAssets(CLAIMS.tenant, id)).rows.map((row) => row.split(" ")[1])
-  await expect.poll(storedStates, { timeout: 8_000 }).toEqual(["kept"])
+  await expect.poll(storedStates).toEqual(["kept"])
   client.say({ type: "cancel", exchange_id: "q1" })
   const answer = await client.untilEnd("q1")
   expect([answer.status, segmentKinds(answer)]).toEqual(["cancelled", ["tool"]])

@@ -241,7 +241,7 @@ test.each(["the last", "the first"])(
       const client = await connect(id)
       client.say({ type: "regenerate", id: "r1", message: which === "the last" ? `m${size}` : "m2" })
       const statusOf = async () => (await pageOf(id, { limit: 1 })).messages[0]?.status
-      await expect.poll(statusOf, { timeout: 8_000 }).toBe("completed")
+      await expect.poll(statusOf).toBe("completed")
       const before = await sessionOf(id).readHistoryPage(CLAIMS, { limit: 1 })
       const cost = await runInDurableObject(sessionOf(id), async (object, state) => {
         const counts = { read: 0, written: 0 }

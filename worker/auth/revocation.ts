@@ -23,6 +23,14 @@ export function isRevoked(claims: Claims, revoked: RevocationState): boolean {
   return isIssuedBeforeCutoff(claims, revoked) || (claims.token !== null && revoked.tokens.includes(claims.token))
 }
 
+/** Why a request with this token is refused; null if it is not. */
+export function findTokenFault(claims: Claims, revoked: RevocationState): TokenFault | null {
+  if (revoked.suspended === true) return { reason: "user_suspended" }
+  return isRevoked(claims, revoked) ? { reason: "token_revoked" } : null
+}
+
+type TokenFault = { readonly reason: "user_suspended" | "token_revoked" }
+
 /** Whether a token was issued before all tokens of its user were revoked. One without `iat` counts as issued before. */
 export function isIssuedBeforeCutoff({ issued }: Claims, { upTo }: RevocationState): boolean {
   // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.

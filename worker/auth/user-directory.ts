@@ -10,13 +10,23 @@ import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
-import { type Claims, getScope } from "../platform/rpc/claims.ts"
-import type { DirectoryRpc, RevocationResult, RevocationState, SessionCursor } from "../platform/rpc/directory-rpc.ts"
+import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
+import type {
+  DirectoryRpc,
+  RevocationResult,
+  RevocationState,
+  SessionCursor,
+  UserState,
+} from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
+import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
+import { UserRegistration } from "./user-registration.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 import {
+  findTokenFault,
   isRevoked,
   isIssuedBeforeCutoff,
   MAX_REVOKED_LIMITED_TOKENS,
@@ -32,6 +42,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX sessions_active ON sessions (active, created)`,
   REVOCATION_TABLES,
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
+  ACCOUNT_TABLE,
 ]
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -52,14 +63,19 @@ const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
+  readonly #accountRows: AccountRows
+  readonly #registration: UserRegistration
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
+    this.#accountRows = new AccountRows(ctx.storage.sql)
+    this.#registration = new UserRegistration(ctx, env, this.#accountRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
-  addSession(id: string, title: string, created: number): void {
+  async addSession(id: string, title: string, created: number, role?: Role): Promise<void> {
+    await this.#register(role)
     runMigrations(this.ctx.storage, MIGRATIONS)
     this.ctx.storage.sql.exec(
       "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
@@ -112,20 +128,32 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   getRevocationState(): RevocationState {
-    return hasSchema(this.ctx.storage.sql) ? this.#revocationRows.readRevocationState(nowSeconds()) : NO_REVOCATIONS
+    if (!hasSchema(this.ctx.storage.sql)) return NO_REVOCATIONS
+    // For a directory that is older than the list of users. It must not delay the request.
+    this.ctx.waitUntil(this.#register())
+    return this.#readRevocationState()
   }
 
-  authorizeSocket(claims: Claims, session: string): Result<null> {
-    const revoked = this.getRevocationState()
-    if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
+  #readRevocationState(): RevocationState {
+    if (!hasSchema(this.ctx.storage.sql)) return NO_REVOCATIONS
+    const revoked = this.#revocationRows.readRevocationState(nowSeconds())
+    return this.#accountRows.isSuspended() ? { ...revoked, suspended: true } : revoked
+  }
+
+  async authorizeSocket(claims: Claims, session: string): Promise<Result<null>> {
+    await this.#register(getRole(claims))
+    const revoked = this.#readRevocationState()
+    const fault = findTokenFault(claims, revoked)
+    if (fault !== null) return fail(fault)
     runMigrations(this.ctx.storage, MIGRATIONS)
     this.#revocationRows.pruneExpired(nowSeconds())
     this.#revocationRows.addHolder(session, claims, revoked.n)
     return succeed(null)
   }
 
-  revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult> {
-    const revoked = this.getRevocationState()
+  async revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>> {
+    await this.#register(getRole(claims))
+    const revoked = this.#readRevocationState()
     const { token } = claims
     if (wantsAll || token === null) return this.#revokeAll(claims, revoked)
     if (isRevoked(claims, revoked)) return succeed({ revoked: "token" })
@@ -139,10 +167,25 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed({ revoked: "token" })
   }
 
+  applyUserState({ version, suspended }: UserState): void {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    const before = this.#readRevocationState()
+    if (!this.#accountRows.apply(version, suspended) || before.suspended === true) return
+    // A suspended user's token whose issuer's clock is ahead must end, too. Another role needs new tokens at once.
+    const upTo = nowSeconds() + (suspended ? CLOCK_TOLERANCE_SECONDS : 0)
+    this.#writeRevocation(before, () => this.#revocationRows.revokeAll(upTo))
+  }
+
   override async alarm(): Promise<void> {
     this.#revocationRows.pruneExpired(nowSeconds())
     await this.#pushRevocations()
     this.#scheduleAlarm()
+  }
+
+  /** Adds the user to the tenant's list, once. Before the first write it must succeed, so that no data is unknown there. */
+  async #register(role?: Role): Promise<void> {
+    const isUsed = hasSchema(this.ctx.storage.sql)
+    await this.#registration.ensure(role, isUsed, () => runMigrations(this.ctx.storage, MIGRATIONS))
   }
 
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
@@ -172,11 +215,11 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   #pushRevocations(): Promise<void> {
-    return pushRevocations(this.env, this.#revocationRows, this.getRevocationState())
+    return pushRevocations(this.env, this.#revocationRows, this.#readRevocationState())
   }
 
   #hasUnnotifiedHolders(): boolean {
-    return this.#revocationRows.listUnnotifiedHolders(this.getRevocationState().n).length > 0
+    return this.#revocationRows.listUnnotifiedHolders(this.#readRevocationState().n).length > 0
   }
 
   /** Soon if a session still has to be notified, otherwise when the next revocation expires. */

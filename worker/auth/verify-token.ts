@@ -2,14 +2,16 @@
  * verify-token.ts: verifies and issues tokens, and derives keys from the deployment's secret.
  *
  * Tokens are JWTs, and HS256 is the only algorithm accepted. The claims `tenant`, `sub` (the user) and `exp` are
- * required. `jti` and `iat` identify a token for revocation, `scope` limits what it grants.
+ * required. `jti` and `iat` identify a token for revocation, `scope` limits what it grants. The server signs with a key of
+ * the tenant, which `kid` names. A token without such a `kid` is signed with the deployment's secret itself.
  */
 
-import { errors, jwtVerify, SignJWT } from "jose"
+import { errors, type JWTHeaderParameters, jwtVerify, SignJWT } from "jose"
 import * as v from "valibot"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
+import { BoundedMap } from "../platform/bounded-map.ts"
 import { type Claims, getScope, ROLES, SCOPES } from "../platform/rpc/claims.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
 
@@ -41,6 +43,7 @@ const claimsSchema = v.object({
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
   login: v.optional(tokenIdSchema),
+  generation: v.optional(v.number()),
 })
 
 /** Header in which the Worker passes verified claims to an object. A header sent by the client is overwritten. */
@@ -48,6 +51,38 @@ export const CLAIMS_HEADER = "x-cuecard-claims"
 
 /** Tolerated clock difference between us and the issuer of a token, in seconds. */
 export const CLOCK_TOLERANCE_SECONDS = 5
+
+/** Longest token that is parsed, in characters: ten times a token with every claim at its longest. */
+const MAX_TOKEN_CHARS = 8 * 1024
+
+/** The tenant's key that signs a token. Generations count from 1. */
+export interface TokenKeyId {
+  readonly tenant: string
+  readonly generation: number
+}
+
+const KID_PREFIX = "cuecard:"
+const KID_PATTERN = /^cuecard:([^:]{1,100}):([1-9][0-9]{0,8})$/
+
+/** The `kid` of a tenant's key. No tenant id contains a colon. */
+export function formatKid({ tenant, generation }: TokenKeyId): string {
+  return `${KID_PREFIX}${tenant}:${generation}`
+}
+
+/** Null if it is not the `kid` of a tenant's key. */
+export function parseKid(kid: string): TokenKeyId | null {
+  const [, tenant, digits] = KID_PATTERN.exec(kid) ?? []
+  return v.is(tenantIdSchema, tenant) ? { tenant, generation: Number(digits) } : null
+}
+
+/** Which key a token's header names; null: the deployment's secret. Throws if the header names none that can exist. */
+function readTokenKeyId({ kid, typ }: { readonly kid?: unknown; readonly typ?: unknown }): TokenKeyId | null {
+  // Another issuer that has the secret may name its own keys.
+  if (typeof kid !== "string" || !kid.startsWith(KID_PREFIX)) return null
+  const id = parseKid(kid)
+  if (id === null || typ !== undefined) throw new errors.JWTInvalid("not a header that is signed here")
+  return id
+}
 
 function encodeSecret(secret: string): Uint8Array {
   return new TextEncoder().encode(secret)
@@ -59,8 +94,13 @@ function encodeSecret(secret: string): Uint8Array {
  * Errors: `token_expired`; `token_invalid` for a wrong signature, algorithm, shape or id, or an `iat` in the future.
  */
 export async function verifyToken(token: string, secret: string, now: number): Promise<Result<Claims>> {
+  if (token.length > MAX_TOKEN_CHARS) return fail({ reason: "token_invalid" })
+  const findKey = async (header: JWTHeaderParameters): Promise<CryptoKey | Uint8Array> => {
+    const id = readTokenKeyId(header)
+    return id === null ? encodeSecret(secret) : await deriveTokenKey(secret, id)
+  }
   try {
-    const { payload } = await jwtVerify(token, encodeSecret(secret), {
+    const { payload, protectedHeader } = await jwtVerify(token, findKey, {
       algorithms: ["HS256"],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: new Date(now),
@@ -70,25 +110,32 @@ export async function verifyToken(token: string, secret: string, now: number): P
     if (!parsed.success) return fail({ reason: "token_invalid" })
     const { tenant, sub, exp, jti, iat, scope, session, role, sid } = parsed.output
     if (scope === "external" && session === undefined) return fail({ reason: "token_invalid" })
+    const keyId = readTokenKeyId(protectedHeader)
+    if (keyId !== null && keyId.tenant !== tenant) return fail({ reason: "token_invalid" })
     // A token from the future would escape every revocation of the tokens issued so far.
     if (iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_invalid" })
-    const optional = withoutAbsent({ scope: scope === "user" ? undefined : scope, session, role, login: sid })
+    const limits = { scope: scope === "user" ? undefined : scope, session, role }
+    const optional = withoutAbsent({ ...limits, login: sid, generation: keyId?.generation })
     return succeed({ tenant, user: sub, expires: exp, token: jti ?? null, issued: iat, ...optional })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "token_expired" : "token_invalid" })
   }
 }
 
-/** Signs a token that expires at `claims.expires`. */
-export function issueToken(claims: Claims, secret: string): Promise<string> {
-  const { tenant, user, expires, token, issued, session, role, login } = claims
+/**
+ * Signs a token that expires at `claims.expires`, with the tenant's key `claims.generation`, or without one with the secret.
+ * Routes issue tokens through `issueNewToken` (new-token.ts).
+ */
+export async function issueToken(claims: Claims, secret: string): Promise<string> {
+  const { tenant, user, expires, token, issued, session, role, login, generation } = claims
   const scope = getScope(claims) === "user" ? undefined : claims.scope
-  return new SignJWT(withoutAbsent({ tenant, scope, session, role, sid: login, jti: token ?? undefined }))
-    .setProtectedHeader({ alg: "HS256" })
+  const id = generation === undefined ? null : { tenant, generation }
+  return await new SignJWT(withoutAbsent({ tenant, scope, session, role, sid: login, jti: token ?? undefined }))
+    .setProtectedHeader(id === null ? { alg: "HS256" } : { alg: "HS256", kid: formatKid(id) })
     .setSubject(user)
     .setIssuedAt(issued)
     .setExpirationTime(expires)
-    .sign(encodeSecret(secret))
+    .sign(id === null ? encodeSecret(secret) : await deriveTokenKey(secret, id))
 }
 
 /** Leaves out the fields that are undefined. */
@@ -99,6 +146,21 @@ function withoutAbsent<T extends object>(fields: T): { [K in keyof T]?: Exclude<
 /** The key that seals a tenant's exports. It cannot be derived from a token. */
 export async function deriveExportKey(secret: string, tenant: string): Promise<CryptoKey> {
   return await deriveKey(secret, `export ${tenant}`)
+}
+
+/** Derived keys of tenants, shared by all requests of one isolate: deriving one takes three operations of the platform. */
+const MAX_CACHED_KEYS = 1_000
+const tokenKeys = new BoundedMap<string, CryptoKey>(MAX_CACHED_KEYS)
+
+/** The key that signs the tokens of one tenant. It verifies no token of another tenant. */
+export async function deriveTokenKey(secret: string, { tenant, generation }: TokenKeyId): Promise<CryptoKey> {
+  const purpose = `token ${tenant} ${generation}`
+  const cacheKey = `${secret}\0${purpose}`
+  const cached = tokenKeys.get(cacheKey)
+  if (cached !== undefined) return cached
+  const key = await deriveKey(secret, purpose)
+  tokenKeys.set(cacheKey, key)
+  return key
 }
 
 /** Derives an independent key for one purpose. It reveals nothing about the secret or any other derived key. */

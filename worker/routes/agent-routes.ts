@@ -5,6 +5,7 @@ import * as v from "valibot"
 import { isConfigurer } from "./access/access-table.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { readActor } from "./access/request-actor.ts"
 import { agentNameSchema, agentSchema } from "../settings/agent-config.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 
@@ -24,11 +25,12 @@ agentRoutes.put("/:name", async (context) => {
   const body = await readBody(context, agentSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const agent = { name: name.output, ...body.value }
-  const put = await tenantStub(context.env, context.get("claims").tenant).putAgent(agent)
+  const put = await tenantStub(context.env, context.get("claims").tenant).putAgent(readActor(context), agent)
   return put.ok ? context.json(agent) : faultToResponse(put.fault)
 })
 
 agentRoutes.delete("/:name", async (context) => {
-  const removed = await tenantStub(context.env, context.get("claims").tenant).removeAgent(context.req.param("name"))
+  const tenant = tenantStub(context.env, context.get("claims").tenant)
+  const removed = await tenant.removeAgent(readActor(context), context.req.param("name"))
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })

@@ -18,7 +18,7 @@ import {
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { SessionPage } from "../../shared/protocol/http-body.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
-import type { Claims } from "../platform/rpc/claims.ts"
+import { type Claims, getRole } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -118,7 +118,7 @@ sessionRoutes.post("/", async (context) => {
   const createdSession = await createOwnSession(context.env, claims, id, title, agent)
   if (!createdSession.ok) return faultToResponse(createdSession.fault)
   const created = Date.now()
-  await directoryStub(context.env, claims).addSession(createdSession.value, title, created)
+  await directoryStub(context.env, claims).addSession(createdSession.value, title, created, getRole(claims))
   return context.json({ id, title, created }, 201)
 })
 

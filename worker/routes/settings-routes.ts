@@ -6,6 +6,7 @@ import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { tenantSettingsSchema } from "../settings/tenant-settings.ts"
 import { clearCachedSettings } from "./page-routes.ts"
+import { readActor } from "./access/request-actor.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 
 export const settingsRoutes = new Hono<AppEnv>()
@@ -20,7 +21,7 @@ settingsRoutes.put("/", async (context) => {
   const body = await readBody(context, tenantSettingsSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { tenant } = context.get("claims")
-  const settings: PageSettings = await tenantStub(context.env, tenant).setSettings(body.value)
+  const settings: PageSettings = await tenantStub(context.env, tenant).setSettings(readActor(context), body.value)
   clearCachedSettings(tenant)
   return context.json(settings)
 })

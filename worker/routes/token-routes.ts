@@ -1,33 +1,30 @@
 /**
- * token-routes.ts: issues tokens for development and for external producers, and revokes tokens.
+ * token-routes.ts: issues tokens for the users of a tenant, for development and for external producers, and revokes tokens.
  */
 
 import { Hono } from "hono"
-import { nanoid } from "nanoid"
 import * as v from "valibot"
-import { DEV_TOKEN_SECONDS, EXTERNAL_TOKEN_SECONDS, MAX_EXTERNAL_TOKEN_SECONDS } from "../../shared/limits.ts"
+import {
+  DEV_TOKEN_SECONDS,
+  EXTERNAL_TOKEN_SECONDS,
+  MAX_EXTERNAL_TOKEN_SECONDS,
+  MAX_USER_TOKEN_SECONDS,
+  USER_TOKEN_SECONDS,
+} from "../../shared/limits.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
-import { issueToken } from "../auth/verify-token.ts"
-import type { Env } from "../env.ts"
-import { type Claims, getScope } from "../platform/rpc/claims.ts"
+import { issueNewToken } from "../auth/new-token.ts"
+import { getScope, ROLES } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { isLoopbackName } from "../platform/origin.ts"
-import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
 import { requireOwnSession, requireSession } from "./access/require-session.ts"
 
-type NewToken = Pick<Claims, "tenant" | "user" | "scope" | "session">
+/** Longest name of a user, in UTF-16 code units. */
+const MAX_USER_NAME_CHARS = 120
 
-async function issueNewToken(env: Env, claims: NewToken, seconds: number): Promise<{ token: string; expires: number }> {
-  // `iat` keeps its fraction: a token issued just after a revocation must not look as if it was issued before it.
-  const issued = Date.now() / 1000
-  const expires = Math.floor(issued) + seconds
-  const token = await issueToken({ ...claims, expires, token: nanoid(), issued }, env.JWT_SECRET ?? "")
-  return { token, expires }
-}
-
-const devTokenSchema = v.object({ user: v.optional(idSchema, "you") })
+const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
 /** Only with AUTH=dev, and only under a name of this machine: gives the page a token for the tenant `demo`. */
 export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
@@ -36,8 +33,21 @@ export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   if (AUTH !== "dev" || !isLocal) return faultToResponse({ reason: "route_unknown" })
   const body = await readBody(context, devTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const claims = { tenant: "demo", user: body.value.user }
+  const claims = { tenant: "demo", ...body.value }
   return context.json({ ...(await issueNewToken(context.env, claims, DEV_TOKEN_SECONDS)), ...claims })
+})
+
+/** Strict: a misspelt `role` or `ttl` must be an error, or the token would grant more than was meant. */
+const userTokenSchema = v.strictObject({
+  user: idSchema,
+  // The name is shown in lists of users.
+  name: v.optional(v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_USER_NAME_CHARS))),
+  role: v.optional(v.picklist(ROLES)),
+  /** Lifetime in seconds. */
+  ttl: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_USER_TOKEN_SECONDS)),
+    USER_TOKEN_SECONDS,
+  ),
 })
 
 /** `seconds` is the lifetime of the token. */
@@ -64,6 +74,21 @@ const revokeSchema = v.strictObject({ all: v.optional(v.boolean(), false) })
 
 /** A token may revoke itself. A token of scope `user` may also revoke all tokens of its user. */
 export const tokenRoutes = new Hono<AppEnv>()
+
+/** With an API key: a token for a user of its tenant. Registers the user at the first contact. */
+tokenRoutes.post("/", async (context) => {
+  const body = await readBody(context, userTokenSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const { user, name, role, ttl } = body.value
+  const { tenant, keyRoles = [] } = context.get("claims")
+  if (role !== undefined && !keyRoles.includes(role)) return faultToResponse({ reason: "scope_denied" })
+  const firstRole = role ?? (keyRoles.includes("member") ? "member" : keyRoles.at(-1))
+  const known = await tenantStub(context.env, tenant).registerUser({ id: user, name, role: firstRole })
+  if (known.status !== "active") return faultToResponse({ reason: "user_suspended" })
+  const granted = role ?? known.role
+  if (!keyRoles.includes(granted)) return faultToResponse({ reason: "scope_denied" })
+  return context.json(await issueNewToken(context.env, { tenant, user, role: granted }, ttl))
+})
 
 // Revoked tokens are admitted, so that a client can repeat a revocation whose response was lost.
 tokenRoutes.post("/revoke", async (context) => {

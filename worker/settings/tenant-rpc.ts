@@ -5,8 +5,24 @@
  */
 
 import type { Result } from "../../shared/fault.ts"
+import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { UserSummary } from "../../shared/protocol/http-body.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
+import type {
+  ApiKeyInfo,
+  ApiKeyUse,
+  ApiKeyUser,
+  KeyManager,
+  NewApiKey,
+  NewTenant,
+  StoredKey,
+  TenantAccess,
+  TokenKeyInfo,
+} from "./tenant-access.ts"
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
+import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
+import type { UserChange } from "./user-change.ts"
 
 /** A user at the first contact. */
 export interface NewUser {
@@ -18,15 +34,12 @@ export interface NewUser {
   readonly issuer?: string | undefined
 }
 
-export interface TenantUser {
-  readonly id: string
-  readonly name: string | null
+export type TenantUser = UserSummary
+
+/** Who changes a user: an administrator cannot change owners. */
+export interface Administrator {
+  readonly actor: Actor
   readonly role: Role
-  readonly issuer: string | null
-  /** `erasing`: the user's data is being erased. */
-  readonly status: "active" | "suspended" | "erasing"
-  /** Time of the first contact, in milliseconds since 1970. */
-  readonly created: number
 }
 
 export interface TenantRpc extends Rpc.DurableObjectBranded {
@@ -37,11 +50,59 @@ export interface TenantRpc extends Rpc.DurableObjectBranded {
   /** The tenant's own settings merged with those of the deployment. */
   getSettings(): TenantSettings
   /** Replaces the tenant's own settings. Returns the merged ones. */
-  setSettings(settings: TenantSettings): TenantSettings
+  setSettings(actor: Actor, settings: TenantSettings): TenantSettings
   /** Adds or replaces an agent. Errors: `agents_full`. */
-  putAgent(agent: Agent): Result<null>
+  putAgent(actor: Actor, agent: Agent): Result<null>
   /** Removes an agent. The general agent cannot be removed, because every tenant needs one. Errors: `agent_unknown`. */
-  removeAgent(name: string): Result<null>
+  removeAgent(actor: Actor, name: string): Result<null>
+
   /** Adds a user at the first contact. Repeating the call changes nothing. Returns the stored user. */
   registerUser(user: NewUser): TenantUser
+
+  /** What every request of the tenant must know. Stores nothing. */
+  getAccess(): TenantAccess
+  /** Creates the tenant with its first API key. Errors: `tenant_taken`, also for a tenant that was erased. */
+  createTenant(actor: Actor, tenant: NewTenant, key: NewApiKey): Result<null>
+  /** All API keys, the oldest first. */
+  listKeys(): ApiKeyInfo[]
+  /** Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's. */
+  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo>
+  /** Revokes an API key. Errors: `key_unknown`; `scope_denied` if one of its roles is above the manager's. */
+  removeKey(manager: KeyManager, id: string): Result<null>
+  /**
+   * Adds a key with the name, roles and remaining lifetime of another one, which expires `graceMs` from now. Errors: those
+   * of `addKey` and `removeKey`; `key_expired`.
+   */
+  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
+  /** Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`. */
+  useKey(use: ApiKeyUse): Result<ApiKeyUser>
+  /** The token keys that are accepted, the newest first. */
+  listTokenKeys(): TokenKeyInfo[]
+  /** Adds a token key, which signs from now on. The others are accepted for `retireMs` more. Errors: `token_keys_full`. */
+  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]>
+  /** The user of this id; null if there is none. */
+  findUser(id: string): TenantUser | null
+  /** The users after an id whose ids begin with `prefix`, by id. */
+  listUsers(after: string, prefix: string, limit: number): TenantUser[]
+  /**
+   * Changes a user's name or role. A new role ends the user's tokens.
+   *
+   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`.
+   */
+  changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>>
+  /** Suspends a user, which ends all tokens and sockets, or restores one. Errors: those of `changeUser`. */
+  setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>>
+
+  /** Adds an entry to the audit log, for a change that another object has made. */
+  recordEvent(actor: Actor, event: AuditEvent): void
+  /** Adds an entry for an attempt that was refused; of many in one minute, only their number (SPEC AL6). */
+  recordFailure(actor: Actor, event: AuditEvent): void
+  /** A page of the audit log, the newest entries first. */
+  listAudit(filter: AuditFilter, limit: number): AuditPage
+  /** Records that the log is exported, and returns the first line of the file. */
+  beginAuditExport(actor: Actor): AuditFileHeader
+  /** The entries after a position, the oldest first. */
+  listAuditAfter(seq: number, limit: number): AuditEntry[]
+  /** Checks up to `limit` entries of the log (`checkAuditRows`). */
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck
 }

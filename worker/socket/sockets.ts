@@ -144,7 +144,8 @@ export class Sockets {
     const { claims } = attachment
     const isExpired = claims.expires * 1000 <= this.#host.now()
     if (!isExpired && !isRevoked(claims, this.#revoked)) return attachment
-    this.sendFault(socket, { reason: isExpired ? "token_expired" : "token_revoked" })
+    const endedBy = this.#revoked.suspended === true ? "user_suspended" : "token_revoked"
+    this.sendFault(socket, { reason: isExpired ? "token_expired" : endedBy })
     expireSocket(socket)
     return null
   }

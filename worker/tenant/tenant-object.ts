@@ -19,9 +19,32 @@ import {
   type TenantSettings,
   createAgentView,
 } from "../settings/agent-config.ts"
-import type { NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
+import type { Administrator, NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
-import { AUDIT_TABLE } from "./audit-rows.ts"
+import type { UserChange } from "../settings/user-change.ts"
+import { checkAuditRows } from "./audit-check.ts"
+import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
+import { TenantAlarm } from "./tenant-alarm.ts"
+import { UserAdmin } from "./user-admin.ts"
+import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
+import type {
+  ApiKeyInfo,
+  ApiKeyUse,
+  ApiKeyUser,
+  KeyManager,
+  NewApiKey,
+  NewTenant,
+  StoredKey,
+  TenantAccess,
+  TokenKeyInfo,
+} from "../settings/tenant-access.ts"
+import { API_KEY_TABLE } from "./api-key-rows.ts"
+import { TenantKeys } from "./tenant-keys.ts"
+import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
+import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
 import { USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
@@ -29,16 +52,40 @@ const MIGRATIONS: readonly string[] = [
   "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID",
   "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
   USER_TABLE,
-  AUDIT_TABLE,
+  AUDIT_TABLES,
+  TENANT_TABLE,
+  API_KEY_TABLE,
+  TOKEN_KEY_TABLE,
+  USER_NOTICE_TABLE,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
+  readonly #tenant: string
   readonly #userRows: UserRows
+  readonly #auditRows: AuditRows
+  readonly #tenantRow: TenantRow
+  readonly #keys: TenantKeys
+  readonly #userNotices: UserNotices
+  readonly #userAdmin: UserAdmin
+  readonly #alarm: TenantAlarm
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.#userRows = new UserRows(ctx.storage.sql)
-    if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
+    const { sql } = ctx.storage
+    // Every stub of this object is made by its name.
+    this.#tenant = ctx.id.name ?? ""
+    this.#userRows = new UserRows(sql)
+    this.#auditRows = new AuditRows(sql, this.#tenant)
+    this.#tenantRow = new TenantRow(sql)
+    this.#keys = new TenantKeys(ctx.storage, this.#auditRows)
+    this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
+    this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
+    this.#alarm = new TenantAlarm(ctx, [this.#userNotices])
+    if (hasSchema(sql)) this.#migrate()
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#alarm.handle(Date.now())
   }
 
   listAgents(): Agent[] {
@@ -58,46 +105,176 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return mergeSettings(this.#readOwnSettings(), readDeploymentSettings(this.env))
   }
 
-  setSettings(settings: TenantSettings): TenantSettings {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+  setSettings(actor: Actor, settings: TenantSettings): TenantSettings {
+    this.#migrate()
     const config = JSON.stringify(settings)
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", config)
+    const details = {
+      embed_origins: settings.embed_origins.join(" "),
+      media_hosts: settings.media_hosts.join(" "),
+    }
+    this.#auditRows.append(actor, { action: "settings.changed", details }, Date.now())
     return this.getSettings()
   }
 
   #readOwnSettings(): TenantSettings {
-    if (!hasSchema(this.ctx.storage.sql)) return NO_SETTINGS
+    if (!this.#hasSchema()) return NO_SETTINGS
     const [row] = this.ctx.storage.sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
     // Written by `setSettings`.
     return row === undefined ? NO_SETTINGS : (parseJson(row.config) as unknown as TenantSettings)
   }
 
-  putAgent(agent: Agent): Result<null> {
+  putAgent(actor: Actor, agent: Agent): Result<null> {
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
     this.#writeAgentRow(agent.name, JSON.stringify(agent))
+    const details = { tools: agent.tools.join(" "), model: agent.model, is_new: !isKnown }
+    this.#auditRows.append(actor, { action: "agent.changed", target: agent.name, details }, Date.now())
     return succeed(null)
   }
 
-  removeAgent(name: string): Result<null> {
+  removeAgent(actor: Actor, name: string): Result<null> {
     const isKnown = this.listAgents().some((agent) => agent.name === name)
     if (!isKnown || name === GENERAL_AGENT_NAME) return fail({ reason: "agent_unknown" })
     this.#writeAgentRow(name, null)
+    this.#auditRows.append(actor, { action: "agent.removed", target: name }, Date.now())
     return succeed(null)
   }
 
   registerUser(user: NewUser): TenantUser {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.#migrate()
     return this.#userRows.register(user, Date.now())
   }
 
-  #writeAgentRow(name: string, config: string | null): void {
+  getAccess(): TenantAccess {
+    const isNew = !this.#hasSchema()
+    const tokenKeys = this.listTokenKeys()
+    return {
+      status: isNew ? "open" : this.#tenantRow.getStatus(),
+      firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
+      newestTokenKey: tokenKeys[0]?.generation ?? 1,
+    }
+  }
+
+  createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
+    const now = Date.now()
+    return this.#change(() => {
+      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
+      this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
+      const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
+      return added.ok ? succeed(null) : added
+    })
+  }
+
+  listKeys(): ApiKeyInfo[] {
+    return this.#hasSchema() ? this.#keys.listKeys() : []
+  }
+
+  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
+    return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
+  }
+
+  removeKey(manager: KeyManager, id: string): Result<null> {
+    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
+    return this.#keys.removeKey(manager, id, Date.now())
+  }
+
+  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
+    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
+    return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
+  }
+
+  useKey(use: ApiKeyUse): Result<ApiKeyUser> {
+    return this.#hasSchema() ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
+  }
+
+  listTokenKeys(): TokenKeyInfo[] {
+    return this.#hasSchema() ? this.#keys.listTokenKeys(Date.now()) : [...FIRST_TOKEN_KEYS]
+  }
+
+  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
+    return this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
+  }
+
+  findUser(id: string): TenantUser | null {
+    return this.#hasSchema() ? this.#userRows.find(id) : null
+  }
+
+  listUsers(after: string, prefix: string, limit: number): TenantUser[] {
+    return this.#hasSchema() ? this.#userRows.list(after, prefix, limit) : []
+  }
+
+  changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
+    return this.#notifyAfter(id, () => this.#userAdmin.changeUser(by, id, change, Date.now()))
+  }
+
+  setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
+    return this.#notifyAfter(id, () => this.#userAdmin.setStatus(by, id, status, Date.now()))
+  }
+
+  recordEvent(actor: Actor, event: AuditEvent): void {
+    this.#migrate()
+    this.#auditRows.append(actor, event, Date.now())
+  }
+
+  recordFailure(actor: Actor, event: AuditEvent): void {
+    this.#migrate()
+    this.#auditRows.appendFailure(actor, event, Date.now())
+  }
+
+  listAudit(filter: AuditFilter, limit: number): AuditPage {
+    if (!this.#hasSchema()) return { entries: [], next: null, head: this.#auditRows.start }
+    return this.#auditRows.list(filter, limit)
+  }
+
+  beginAuditExport(actor: Actor): AuditFileHeader {
+    this.recordEvent(actor, { action: "audit.exported" })
+    const [base, head] = [this.#auditRows.readBase(), this.#auditRows.readHead()]
+    return { type: "audit", version: 1, tenant: this.#tenant, base, head }
+  }
+
+  listAuditAfter(seq: number, limit: number): AuditEntry[] {
+    return this.#hasSchema() ? this.#auditRows.listAfter(seq, limit) : []
+  }
+
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
+    const { start } = this.#auditRows
+    if (!this.#hasSchema()) return { rows: 0, firstBad: null, last: start, isDone: true, head: start }
+    return checkAuditRows(this.#auditRows, after, known, limit)
+  }
+
+  /** Sends the notice that a change of a user has added, if any. The alarm repeats it if that fails. */
+  async #notifyAfter(id: string, change: () => Result<TenantUser>): Promise<Result<TenantUser>> {
+    if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
+    const changed = change()
+    if (!changed.ok) return changed
+    this.#alarm.schedule()
+    await this.#userNotices.send(id, Date.now())
+    this.#alarm.schedule()
+    return changed
+  }
+
+  /** Runs a change in one transaction, with its row of the audit log. */
+  #change<T>(run: () => T): T {
+    this.#migrate()
+    return this.ctx.storage.transactionSync(run)
+  }
+
+  #hasSchema(): boolean {
+    return hasSchema(this.ctx.storage.sql)
+  }
+
+  #migrate(): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
+  }
+
+  #writeAgentRow(name: string, config: string | null): void {
+    this.#migrate()
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)
   }
 
   #readConfiguredAgents(): Map<string, Agent | null> {
-    if (!hasSchema(this.ctx.storage.sql)) return new Map()
+    if (!this.#hasSchema()) return new Map()
     const rows = this.ctx.storage.sql.exec<{ name: string; config: string | null }>("SELECT * FROM agents").toArray()
     // Written by `putAgent`.
     return new Map(

@@ -10,7 +10,15 @@ export const USER_TABLE = `
     id TEXT PRIMARY KEY, name TEXT,
     role TEXT NOT NULL, issuer TEXT,
     status TEXT NOT NULL DEFAULT 'active',
-    created INTEGER NOT NULL) WITHOUT ROWID`
+    created INTEGER NOT NULL) WITHOUT ROWID;
+  -- Finds the other owners without reading all users. A member has no row in it.
+  CREATE INDEX users_owner ON users (id) WHERE role = 'owner' AND status = 'active'`
+
+/** Pages read only the rows that they return. */
+export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND id < ? ORDER BY id LIMIT ?"
+
+/** Sorts behind every id that begins with the text before it: ids have no such character. */
+const AFTER_IDS = "\x7f"
 
 type UserRow = { id: string; name: string | null; role: string; issuer: string | null; status: string; created: number }
 
@@ -39,6 +47,26 @@ export class UserRows {
   find(id: string): TenantUser | null {
     const [row] = this.#sql.exec<UserRow>("SELECT * FROM users WHERE id = ?", id).toArray()
     return row === undefined ? null : toUser(row)
+  }
+
+  /** The users after an id whose ids begin with `prefix`, by id. Cost: one row read per user. */
+  list(after: string, prefix: string, limit: number): TenantUser[] {
+    return this.#sql
+      .exec<UserRow>(LIST_USERS_SQL, after, prefix, prefix + AFTER_IDS, limit)
+      .toArray()
+      .map(toUser)
+  }
+
+  /** Writes the fields of a user that can change. */
+  update({ id, name, role, status }: TenantUser): void {
+    this.#sql.exec("UPDATE users SET name = ?, role = ?, status = ? WHERE id = ?", name, role, status, id)
+  }
+
+  /** Whether the user is the only active owner of the tenant. */
+  isLastOwner({ id, role, status }: TenantUser): boolean {
+    if (role !== "owner" || status !== "active") return false
+    const others = "SELECT 1 FROM users WHERE role = 'owner' AND status = 'active' AND id <> ? LIMIT 1"
+    return this.#sql.exec(others, id).toArray().length === 0
   }
 }
 

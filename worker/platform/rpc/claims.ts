@@ -37,6 +37,10 @@ export interface Claims {
   readonly login?: string | undefined
   /** The id of the API key that made the request. Then `user` is `key:<id>`, which no token can name. */
   readonly key?: string | undefined
+  /** Only of an API key: the roles that tokens made with it may have. */
+  readonly keyRoles?: readonly Role[] | undefined
+  /** The generation of the tenant's token key that signed the token; absent if the deployment's secret did. */
+  readonly generation?: number | undefined
 }
 
 /** The user who owns a session. */
@@ -48,6 +52,11 @@ export type OwnerClaims = SessionOwner & Pick<Claims, "scope">
 /** The role of a token's user. A token without a `role` claim has the role `member`. */
 export function getRole({ role = "member" }: Pick<Claims, "role">): Role {
   return role
+}
+
+/** The first of several roles in the order of ROLES. `roles` must not be empty. */
+export function getHighestRole(roles: readonly Role[]): Role {
+  return ROLES.find((role) => roles.includes(role)) ?? "viewer"
 }
 
 /** The scope of a token. A token without a `scope` claim has the scope `user`. */

@@ -6,7 +6,7 @@
 
 import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
-import type { Claims } from "./claims.ts"
+import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
 export interface RevocationState {
@@ -16,6 +16,15 @@ export interface RevocationState {
   readonly tokens: readonly string[]
   /** Every token issued up to this time is revoked. Seconds since 1970; null if all tokens were never revoked at once. */
   readonly upTo: number | null
+  /** The user was suspended: no token is accepted, however new it is. Absent: no. */
+  readonly suspended?: boolean
+}
+
+/** A change of a user by an administrator. */
+export interface UserState {
+  /** Increases with every change of the user. */
+  readonly version: number
+  readonly suspended: boolean
 }
 
 /** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
@@ -25,8 +34,11 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
-  /** Lists a new session. Repeating the call has no effect. */
-  addSession(id: string, title: string, created: number): void
+  /**
+   * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
+   * user is added to the tenant's list of users.
+   */
+  addSession(id: string, title: string, created: number, role?: Role): Promise<void>
   /** Updates the time of the last activity, and the title if one is given. Ignores a session that is not listed. */
   recordActivity(id: string, at: number, title?: string): void
   /** The most recently active sessions first, from the beginning or after a position. */
@@ -39,13 +51,15 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires.
    *
-   * Errors: `token_revoked`.
+   * Errors: `token_revoked`, `user_suspended`.
    */
-  authorizeSocket(claims: Claims, session: string): Result<null>
+  authorizeSocket(claims: Claims, session: string): Promise<Result<null>>
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
    * Errors: `token_revoked` if an individually revoked token asks to revoke all others; `revocations_full`.
    */
-  revokeTokens(claims: Claims, wantsAll: boolean): Result<RevocationResult>
+  revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>>
+  /** Ends all tokens of a user who was suspended or has another role. Repeating the call has no effect. */
+  applyUserState(state: UserState): void
 }

@@ -43,6 +43,19 @@ export function tenantStub<Stub>(env: PlacementEnv & { readonly TENANT: ObjectNa
   return getStub(env, env.TENANT, tenant, tenant)
 }
 
+/**
+ * One key of the deployment's registry. What concerns tenants of a region is registered in the registry of that region;
+ * null: the registry of tenants without a region.
+ */
+export function registryStub<Stub>(
+  env: PlacementEnv & { readonly REGISTRY: ObjectNamespace<Stub> },
+  region: Region | null,
+  key: string,
+): Stub {
+  const prefix = region === null ? "" : `${region}.`
+  return getStub(env, env.REGISTRY, `${prefix}registry`, `${prefix}${key}`)
+}
+
 function getStub<Stub>(
   { ENVIRONMENT }: PlacementEnv,
   namespace: ObjectNamespace<Stub>,

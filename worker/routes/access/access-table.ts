@@ -23,11 +23,17 @@ export interface AccessRule {
   readonly admitsRevoked?: true
 }
 
+/** All API keys. */
+const KEYS: readonly Principal[] = ["key-owner", "key-admin", "key-member", "key-viewer"]
+const OWNERS: readonly Principal[] = ["owner", "key-owner"]
+const KEY_MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const ADMINS: readonly Principal[] = ["owner", "admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
 const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
+/** Users and API keys that administer the tenant. */
+const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
 /** Everyone in the tenant who can see its settings. */
 const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key-owner", "key-admin"]
 
@@ -35,11 +41,33 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "POST", path: "/v1/dev/token", allow: "open" },
   { method: "POST", path: "/v1/tokens/revoke", allow: [...READERS, "external", "admin-scope"], admitsRevoked: true },
 
+  { method: "POST", path: "/v1/tokens", allow: KEYS },
+
+  { method: "POST", path: "/v1/tenants", allow: "operator" },
+  { method: "GET", path: "/v1/tenants", allow: "operator" },
+  { method: "POST", path: "/v1/tenants/:id/keys", allow: "operator" },
+
+  { method: "GET", path: "/v1/keys", allow: KEY_MANAGERS },
+  { method: "POST", path: "/v1/keys", allow: KEY_MANAGERS },
+  { method: "DELETE", path: "/v1/keys/:id", allow: KEY_MANAGERS },
+  { method: "POST", path: "/v1/keys/:id/rotate", allow: KEY_MANAGERS },
+  { method: "GET", path: "/v1/token-keys", allow: OWNERS },
+  { method: "POST", path: "/v1/token-keys/rotate", allow: OWNERS },
+
   { method: "GET", path: "/v1/agents", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/agents/:name", allow: CONFIGURERS },
   { method: "DELETE", path: "/v1/agents/:name", allow: CONFIGURERS },
   { method: "GET", path: "/v1/settings", allow: MEMBERS_OF_TENANT },
   { method: "PUT", path: "/v1/settings", allow: CONFIGURERS },
+
+  { method: "GET", path: "/v1/users", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/users/:id", allow: ADMINISTRATORS },
+  { method: "PATCH", path: "/v1/users/:id", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/users/:id/suspend", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/users/:id/restore", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/audit", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
+  { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
 
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
@@ -86,6 +114,11 @@ export function getPrincipal(claims: Claims): Principal {
 /** Whether a rule admits these claims. The operator's secret is checked elsewhere (authorize.ts). */
 export function isAllowed(rule: AccessRule, claims: Claims): boolean {
   return Array.isArray(rule.allow) && rule.allow.includes(getPrincipal(claims))
+}
+
+/** Whether an API key of any role may use the route. */
+export function isForKeys(rule: AccessRule): boolean {
+  return Array.isArray(rule.allow) && rule.allow.some((principal) => principal.startsWith("key-"))
 }
 
 /** Whether these claims may configure the tenant. */

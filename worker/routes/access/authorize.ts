@@ -5,55 +5,103 @@
 
 import type { Context, MiddlewareHandler } from "hono"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { createRevocationCache, isRevoked } from "../../auth/revocation.ts"
+import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
+import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
+import { checkTenantAccess, useApiKey } from "../../auth/tenant-access-cache.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
+import { isSameSecret } from "../../platform/crypto/compare-secrets.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import type { Claims } from "../../platform/rpc/claims.ts"
+import { type Claims, getHighestRole } from "../../platform/rpc/claims.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
-import { findAccessRule, isAllowed } from "./access-table.ts"
+import { type AccessRule, findAccessRule, isAllowed, isForKeys } from "./access-table.ts"
+import { createActor } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /** Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged. */
 const TOKEN_PROTOCOL = "token."
 
 /**
- * Checks a request against the access table: refuses unknown routes, missing and invalid tokens, other roles and scopes, and
- * revoked tokens (at the latest TOKEN_TRUST_MS after the revocation). Sets `claims`.
+ * Checks a request against the access table: refuses unknown routes, missing and invalid credentials, other roles and
+ * scopes, and revoked tokens and keys (at the latest TOKEN_TRUST_MS after the revocation). Sets `claims`, except for the
+ * operator.
  */
 export const authorize: MiddlewareHandler<AppEnv> = async (context, next) => {
   const rule = findAccessRule(context.req.method, context.req.path)
   if (rule === undefined) return faultToResponse({ reason: "route_unknown" })
   if (rule.allow === "open") return await next()
-  const claims = await authenticate(context)
-  if (!claims.ok) return faultToResponse(claims.fault)
-  if (!isAllowed(rule, claims.value)) return faultToResponse({ reason: "scope_denied" })
-  if (rule.admitsRevoked !== true) {
-    const checked = await checkRevocation(context, claims.value)
-    if (!checked.ok) return faultToResponse(checked.fault)
-  }
-  context.set("claims", claims.value)
-  return await next()
+  const checked = rule.allow === "operator" ? await checkOperator(context) : await authorizeClaims(context, rule)
+  return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** Verifies the bearer token, or for a WebSocket the one among its subprotocols. Does not check for revocation. */
-async function authenticate(context: Context<AppEnv>): Promise<Result<Claims>> {
+/** Errors: `route_unknown` in a deployment without an operator; `token_missing`, `token_invalid`. */
+async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
+  const { OPERATOR_SECRET } = context.env
+  if (OPERATOR_SECRET === undefined) return fail({ reason: "route_unknown" })
   const token = readToken(context)
   if (token === null) return fail({ reason: "token_missing" })
+  return (await isSameSecret(token, OPERATOR_SECRET)) ? succeed(null) : fail({ reason: "token_invalid" })
+}
+
+async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Promise<Result<null>> {
+  const claims = await authenticate(context, rule)
+  if (!claims.ok) return claims
+  if (!isAllowed(rule, claims.value)) return fail({ reason: "scope_denied" })
+  const [access, revoked] = await Promise.all([
+    checkTenantAccess(context.env, claims.value),
+    rule.admitsRevoked === true ? succeed(null) : checkRevocation(context, claims.value),
+  ])
+  if (!access.ok) return access
+  if (!revoked.ok) return revoked
+  context.set("claims", claims.value)
+  return succeed(null)
+}
+
+/**
+ * Verifies the credentials of a request: an API key or a token, in the header, or for a WebSocket among its subprotocols.
+ * Does not check for revoked tokens.
+ */
+async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise<Result<Claims>> {
+  const token = readToken(context)
+  if (token === null) return fail({ reason: "token_missing" })
+  if (token.startsWith(API_KEY_PREFIX)) return await authenticateKey(context, rule, token)
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
+}
+
+/** No object is asked for text that cannot be a key, or for a route that no key may use. */
+async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text: string): Promise<Result<Claims>> {
+  const key = parseApiKey(text)
+  if (key === null) return fail({ reason: "key_invalid" })
+  if (!isForKeys(rule)) return fail({ reason: "scope_denied" })
+  const { tenant, id } = key
+  const { address } = createActor(context, "key", id)
+  const used = await useApiKey(
+    context.env,
+    tenant,
+    { id, hash: await hashApiKeySecret(key.secret), address },
+    Date.now(),
+  )
+  if (!used.ok) return used
+  const { roles } = used.value
+  const expires = used.value.expires === null ? Number.MAX_SAFE_INTEGER : used.value.expires / 1000
+  const role = getHighestRole(roles)
+  return succeed({ tenant, user: `key:${id}`, expires, token: null, issued: 0, role, key: id, keyRoles: roles })
 }
 
 /** Recent revocation states, shared by all requests of this isolate. */
 const revocationCache = createRevocationCache()
 
 async function checkRevocation({ env }: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
+  // An API key is no user, so it has no directory.
+  if (claims.key !== undefined) return succeed(null)
   const fetchState = () => directoryStub(env, claims).getRevocationState()
   const revoked = await revocationCache.getOrFetch(userKey(claims), Date.now(), fetchState)
-  return isRevoked(claims, revoked) ? fail({ reason: "token_revoked" }) : succeed(null)
+  const fault = findTokenFault(claims, revoked)
+  return fault === null ? succeed(null) : fail(fault)
 }
 
 /** Makes a revocation effective at once in this isolate. */
-export function clearCachedRevocations(claims: Claims): void {
+export function clearCachedRevocations(claims: Pick<Claims, "tenant" | "user">): void {
   revocationCache.delete(userKey(claims))
 }
 

@@ -2,6 +2,7 @@
  * png-encoder.ts: encodes an image as PNG: three chunks with checksums. The platform does the compression.
  */
 
+import { crc32 } from "../../platform/crypto/crc32.ts"
 import type { Raster } from "./raster.ts"
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -50,16 +51,4 @@ function createChunk(type: string, data: Uint8Array): Uint8Array<ArrayBuffer> {
   bytes.set(data, 8)
   view.setUint32(data.length + 8, crc32(bytes.subarray(4, data.length + 8)))
   return bytes
-}
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  let c = n
-  for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1
-  return c
-})
-
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff
-  for (const byte of bytes) crc = (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
-  return (crc ^ 0xffffffff) >>> 0
 }

@@ -1,0 +1,110 @@
+/**
+ * audit-entry.ts: the entries of a tenant's audit log, and the text from which each one's hash is made.
+ *
+ * Every entry contains the hash of the one before, so that a changed, removed or moved entry breaks the chain. The first
+ * one continues a text that names the tenant.
+ */
+
+export interface AuditEntry {
+  /** 1 for the first entry of the tenant, without gaps. */
+  readonly seq: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly actor: {
+    readonly kind: "user" | "key" | "operator" | "system" | "anonymous"
+    /** The id of the user or API key; empty for the other kinds. */
+    readonly id: string
+    /** The client's network, such as `203.0.113.0/24`; null if its address is unknown. */
+    readonly address: string | null
+  }
+  /** A noun and a past participle: `key.created`, `user.suspended`. */
+  readonly action: string
+  /** The id of what was changed; null for the tenant itself. */
+  readonly target: string | null
+  readonly details: Readonly<Record<string, string | number | boolean | null>> | null
+  /** SHA-256, in hexadecimal digits. */
+  readonly hash: string
+}
+
+/** A position in the chain. Whoever keeps one can prove later that the entries up to it are unchanged. */
+export interface AuditHead {
+  /** 0 before the first entry. */
+  readonly seq: number
+  readonly hash: string
+}
+
+/** The response to `GET /v1/audit`: the newest entries first. */
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[]
+  /** The `before` of the next older page; null if there is none. A page with a filter can be empty and have a next one. */
+  readonly next: number | null
+  /** The newest entry of the log. */
+  readonly head: AuditHead
+}
+
+/** The response to `POST /v1/audit/verify`. */
+export interface AuditVerification {
+  readonly ok: boolean
+  /** Entries that this request checked. */
+  readonly rows: number
+  /** The first entry that was changed, removed or moved; null if there is none. */
+  readonly first_bad: number | null
+  /** The `after` of the request that continues; null when the newest entry was checked, or the check failed. */
+  readonly next: string | null
+  readonly head: AuditHead
+}
+
+/** The first line of an exported log. The other lines are its entries, the oldest first. */
+export interface AuditFileHeader {
+  readonly type: "audit"
+  readonly version: 1
+  readonly tenant: string
+  /** The position before the first entry of the file: older entries are no longer stored. */
+  readonly base: AuditHead
+  /** The newest entry when the export began, and the last of the file. */
+  readonly head: AuditHead
+}
+
+/** The text whose hash stands before the first entry of a tenant. */
+export function encodeAuditGenesis(tenant: string): string {
+  return JSON.stringify(["cuecard audit 1", tenant])
+}
+
+/** An entry as it is stored. `details` is a JSON text, and is hashed as it is written. */
+export interface StoredAuditEntry extends Omit<AuditEntry, "actor" | "details" | "hash"> {
+  /** `user:ada`, `key:a1` or a kind without an id. */
+  readonly actor: string
+  readonly address: string | null
+  readonly details: string | null
+}
+
+/** The text whose hash is the entry's: two different entries never have the same one. */
+export function encodeAuditEntry(previousHash: string, entry: StoredAuditEntry): string {
+  const { seq, at, actor, address, action, target, details } = entry
+  return JSON.stringify([previousHash, seq, at, actor, address, action, target, details])
+}
+
+/** The stored form of an entry that was read from an exported file. */
+export function toStoredAuditEntry({ actor, details, ...entry }: AuditEntry): StoredAuditEntry {
+  const { seq, at, action, target } = entry
+  return {
+    seq,
+    at,
+    actor: actorToText(actor),
+    address: actor.address,
+    action,
+    target,
+    details: details === null ? null : JSON.stringify(details),
+  }
+}
+
+/** How the log and its filter name an actor: `user:ada`, `key:a1`, `operator`, `system`, `anonymous`. */
+export function actorToText({ kind, id }: Pick<AuditEntry["actor"], "kind" | "id">): string {
+  return id === "" ? kind : `${kind}:${id}`
+}
+
+/** The inverse of `actorToText`. Ids contain no colon. */
+export function textToActor(text: string): Pick<AuditEntry["actor"], "kind" | "id"> {
+  const [kind = "", id = ""] = text.split(":", 2)
+  return { kind: kind as AuditEntry["actor"]["kind"], id }
+}

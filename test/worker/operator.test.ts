@@ -1,0 +1,130 @@
+/** operator.test.ts: the operator creates tenants, lists them, and gives them keys. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { findDeploymentFault, LOCAL_OPERATOR_SECRET, LOCAL_SECRET } from "../../worker/env.ts"
+import { call, HOST, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
+import { createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
+
+const LIST = (after?: string) => call(`/v1/tenants${after === undefined ? "" : `?after=${after}`}`, { token: OPERATOR })
+
+describe("a tenant", () => {
+  test("[TN1] is created with one key, which makes a token that chats", async () => {
+    const created = await post("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
+    expect(created).toMatchObject({ status: 201, json: { id: "tn1", name: "Tenant One" } })
+    expect(created.json.key).toMatch(/^ck_tn1_/)
+    const token = await tokenWith(created.json.key, "ada", { name: "Ada" })
+    const id = await makeSession(token)
+    expect((await call("/v1/sessions", { token })).json.sessions).toMatchObject([{ id }])
+  })
+
+  test("[TN1] of a region is created like any other", async () => {
+    const key = await createTenant("eu.tn1")
+    expect(key).toMatch(/^ck_eu\.tn1_/)
+    await makeSession(await tokenWith(key, "ada"))
+    expect((await LIST("eu.tn0")).json.tenants).toContainEqual({ id: "eu.tn1" })
+  })
+
+  test("[TN2] that exists is tenant_taken, and nothing about it changes", async () => {
+    const key = await createTenant("tn2")
+    const before = (await call("/v1/keys", { token: key })).json
+    expect(await post("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
+    expect((await call("/v1/keys", { token: key })).json).toEqual(before)
+  })
+
+  test("[TN2] a tenant that tokens already name is taken over with its users", async () => {
+    const old = await tokenOf("tn2b", "ada")
+    const id = await makeSession(old)
+    const token = await tokenWith(await createTenant("tn2b"), "ada")
+    for (const each of [old, token]) expect((await call("/v1/sessions", { token: each })).json.sessions[0].id).toBe(id)
+  })
+
+  test.each([
+    ["", "id"],
+    ["Acme", "id"],
+    ["a_b", "id"],
+    ["-a", "id"],
+    ["a-", "id"],
+    ["xx.acme", "id"],
+    ["eu.", "id"],
+    ["a:b", "id"],
+    ["a/b", "id"],
+    ["..", "id"],
+    ["аcme", "id"],
+    ["a".repeat(41), "id"],
+    ["a".repeat(10_000), "id"],
+  ])("[TN3] the id %j is refused, and no object is asked", async (id, field) => {
+    const asked: string[] = []
+    const namespace = (name: string) => ({ getByName: (key: string) => asked.push(`${name} ${key}`) })
+    const body = JSON.stringify({ id })
+    const refused = await call("/v1/tenants", {
+      method: "POST",
+      token: OPERATOR,
+      body,
+      env: { REGISTRY: namespace("registry"), TENANT: namespace("tenant") },
+    })
+    expect(refused).toEqual(refusal(400, "field_invalid", field))
+    expect(asked).toEqual([])
+  })
+
+  test("[TN4] the list is in the order of the ids, in pages", async () => {
+    const ids = Array.from({ length: 103 }, (_, n) => `tn4-${String(n).padStart(3, "0")}`)
+    for (const id of ids) await env.REGISTRY.getByName("tenants").addTenant(id)
+    await env.REGISTRY.getByName("eu.tenants").addTenant("eu.tn4")
+    const first = await LIST("tn4")
+    expect(first.json.tenants.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 100))
+    expect(first.json.next).toBe("tn4-099")
+    const second = await LIST("tn4-099")
+    expect(second.json.tenants.slice(0, 3)).toEqual(ids.slice(100).map((id) => ({ id })))
+    expect((await LIST("eu.tn3")).json.tenants[0]).toEqual({ id: "eu.tn4" })
+    expect((await LIST("zzz")).json).toEqual({ tenants: [], next: null })
+  })
+
+  test("[TN5] that has lost its keys gets another one from the operator", async () => {
+    await createTenant("tn5")
+    const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
+    expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
+    expect((await call("/v1/keys", { token: given.json.key })).json.keys).toHaveLength(2)
+    expect(await post("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
+  })
+})
+
+describe("the operator's secret", () => {
+  const routes = [
+    ["POST", "/v1/tenants", '{"id":"tn6"}'],
+    ["GET", "/v1/tenants", undefined],
+    ["POST", "/v1/tenants/tn6/keys", '{"name":"x"}'],
+  ] as const
+
+  test.each(routes)("[TN6] %s %s accepts nothing else", async (method, path, body) => {
+    const send = (token?: string) =>
+      call(path, { method, ...(body === undefined ? {} : { body }), ...(token === undefined ? {} : { token }) })
+    expect(await send()).toEqual(refusal(401, "token_missing"))
+    const key = await createTenant(`tn6-${routes.findIndex((route) => route[1] === path && route[0] === method)}`)
+    for (const wrong of ["x", `${OPERATOR}x`, OPERATOR.slice(1), LOCAL_SECRET, key, await tokenOf("tn6", "root")])
+      expect(await send(wrong), wrong).toEqual(refusal(401, "token_invalid"))
+    expect(await tablesOf(env.TENANT.getByName("tn6"))).toEqual([])
+  })
+
+  test("[TN6] opens no other route", async () => {
+    for (const path of ["/v1/sessions", "/v1/keys", "/v1/agents"])
+      expect(await call(path, { token: OPERATOR })).toEqual(refusal(401, "token_invalid"))
+  })
+
+  test.each(routes)("[TN7] without one, %s %s does not exist", async (method, path, body) => {
+    const options = { method, token: OPERATOR, env: { OPERATOR_SECRET: undefined } }
+    expect(await call(path, body === undefined ? options : { ...options, body })).toEqual(refusal(404, "route_unknown"))
+  })
+
+  test("[TN8] a deployment with an unsafe one serves nothing and says why", () => {
+    const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "j".repeat(32), OPERATOR_SECRET: "o".repeat(32) }
+    const faultOf = (over: object) => findDeploymentFault({ ...safe, ...over }, new URL(HOST))
+    expect(faultOf({})).toBeNull()
+    expect(faultOf({ OPERATOR_SECRET: undefined })).toBeNull()
+    expect(faultOf({ OPERATOR_SECRET: "" })).toBe("OPERATOR_SECRET is shorter than 32 bytes")
+    expect(faultOf({ OPERATOR_SECRET: "short" })).toBe("OPERATOR_SECRET is shorter than 32 bytes")
+    const isPublic = "OPERATOR_SECRET is the local development secret"
+    expect(faultOf({ OPERATOR_SECRET: LOCAL_OPERATOR_SECRET })).toBe(isPublic)
+    expect(faultOf({ OPERATOR_SECRET: safe.JWT_SECRET })).toBe("OPERATOR_SECRET is the same as JWT_SECRET")
+  })
+})

@@ -1,0 +1,37 @@
+/** tenant-access.ts: tenants, API keys and tokens as their routes give them, for tests. */
+
+import { expect } from "vitest"
+import { LOCAL_OPERATOR_SECRET } from "../../worker/env.ts"
+import { call } from "./http.ts"
+
+export const OPERATOR = LOCAL_OPERATOR_SECRET
+
+/** Creates a tenant. Returns its first key, which may do everything. */
+export async function createTenant(id: string): Promise<string> {
+  const created = await call("/v1/tenants", { method: "POST", token: OPERATOR, body: JSON.stringify({ id }) })
+  expect(created.status).toBe(201)
+  return created.json.key
+}
+
+export function post(path: string, token: string, body: object = {}) {
+  return call(path, { method: "POST", token, body: JSON.stringify(body) })
+}
+
+export interface CreatedKey {
+  readonly id: string
+  readonly key: string
+}
+
+/** Creates an API key with another one. */
+export async function createKey(manager: string, fields: object = {}): Promise<CreatedKey> {
+  const created = await post("/v1/keys", manager, { name: "backend", ...fields })
+  expect(created.status).toBe(201)
+  return created.json
+}
+
+/** A token that an API key makes for a user. */
+export async function tokenWith(key: string, user: string, fields: object = {}): Promise<string> {
+  const issued = await post("/v1/tokens", key, { user, ...fields })
+  expect(issued.status).toBe(200)
+  return issued.json.token
+}

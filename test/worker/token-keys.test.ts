@@ -1,0 +1,153 @@
+/** token-keys.test.ts: the keys that sign a tenant's tokens: their names, rotation and retirement. */
+
+import { env } from "cloudflare:test"
+import { decodeProtectedHeader, SignJWT } from "jose"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { issueNewToken } from "../../worker/auth/new-token.ts"
+import { clearCachedAccess } from "../../worker/auth/tenant-access-cache.ts"
+import { deriveTokenKey, parseKid, verifyToken } from "../../worker/auth/verify-token.ts"
+import type { Env } from "../../worker/env.ts"
+import { MAX_TOKEN_KEYS } from "../../worker/tenant/tenant-keys.ts"
+import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
+import { createTenant, post, tokenWith } from "./tenant-access.ts"
+
+afterEach(() => void vi.useRealTimers())
+
+function passTime(milliseconds: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds })
+}
+
+const kidOf = (token: string) => decodeProtectedHeader(token).kid
+const rotate = (key: string, body: object = {}) => post("/v1/token-keys/rotate", key, body)
+const reads = async (token: string) => (await call("/v1/sessions", { token })).status
+
+describe("token keys", () => {
+  test("[TK1] every token of the server names its tenant's key", async () => {
+    const first = await createTenant("eu.tk1")
+    const token = await tokenWith(first, "ada")
+    expect(kidOf(token)).toBe("cuecard:eu.tk1:1")
+    const id = await makeSession(token)
+    const external = await post(`/v1/sessions/${id}/external-token`, token)
+    expect(kidOf(external.json.token)).toBe("cuecard:eu.tk1:1")
+    const dev = await call("http://localhost/v1/dev/token", { method: "POST", env: { AUTH: "dev" } })
+    expect(kidOf(dev.json.token)).toMatch(/^cuecard:demo:\d+$/)
+    const own = await issueNewToken(env as Env, { tenant: "tk1-implicit", user: "ada", login: "l1" }, 60)
+    expect(await verifyToken(own.token, SECRET, Date.now())).toMatchObject({ value: { login: "l1", generation: 1 } })
+  })
+
+  test("[TK1] the name of a key is read without ambiguity", () => {
+    expect(parseKid("cuecard:eu.1:1")).toEqual({ tenant: "eu.1", generation: 1 })
+    expect(parseKid("cuecard:eu:11")).toEqual({ tenant: "eu", generation: 11 })
+    for (const wrong of ["", "acme.1", "cuecard:acme", "cuecard:acme:", "cuecard:acme:0", "cuecard:acme:01"])
+      expect(parseKid(wrong)).toBeNull()
+    for (const wrong of [
+      "acme:-1",
+      "acme:1:1",
+      "acme:1e1",
+      "acme: 1",
+      "a/b:1",
+      "..:1",
+      ":1",
+      "acme:1234567890",
+      "аcme:1",
+    ])
+      expect(parseKid(`cuecard:${wrong}`)).toBeNull()
+  })
+
+  test("[TK2] a leaked key of one tenant forges nothing for another", async () => {
+    await createTenant("tk2")
+    const leaked = await deriveTokenKey(SECRET, { tenant: "tk2", generation: 1 })
+    const forge = (tenant: string, kid?: string) =>
+      new SignJWT({ tenant, sub: "ada", exp: nowSeconds() + 60 })
+        .setProtectedHeader(kid === undefined ? { alg: "HS256" } : { alg: "HS256", kid })
+        .sign(leaked)
+    expect(await reads(await forge("tk2", "cuecard:tk2:1"))).toBe(200)
+    for (const kid of ["cuecard:tk2:1", "cuecard:tk2-other:1", "cuecard:tk2:2", "tk2", undefined])
+      expect(await call("/v1/sessions", { token: await forge("tk2-other", kid) })).toEqual(
+        refusal(401, "token_invalid"),
+      )
+    for (const kid of ["cuecard:tk2:2", "cuecard:tk2-other:1", undefined])
+      expect(await call("/v1/sessions", { token: await forge("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
+  })
+
+  test("[TK3] tokens without a key's name stay valid, also under a name that isn't ours", async () => {
+    await createTenant("tk3")
+    expect(await reads(await tokenOf("tk3", "ada"))).toBe(200)
+    const other = new SignJWT({ tenant: "tk3", sub: "ada", exp: nowSeconds() + 60 })
+    const signed = await other.setProtectedHeader({ alg: "HS256", kid: "v1" }).sign(new TextEncoder().encode(SECRET))
+    expect(await reads(signed)).toBe(200)
+  })
+
+  test("[TK4] after a rotation the new key signs, and tokens of the old one are accepted", async () => {
+    const first = await createTenant("tk4")
+    const old = await tokenWith(first, "ada")
+    const rotated = await rotate(first)
+    expect(rotated.json.keys).toMatchObject([
+      { generation: 2, retires: null },
+      { generation: 1, created: null, retires: expect.any(Number) },
+    ])
+    expect((await call("/v1/token-keys", { token: first })).json).toEqual(rotated.json)
+    const token = await tokenWith(first, "ada")
+    expect(kidOf(token)).toBe("cuecard:tk4:2")
+    for (const each of [old, token]) expect(await reads(each)).toBe(200)
+  })
+
+  test("[TK4] a retired key is refused at once here, and elsewhere after TOKEN_TRUST_MS", async () => {
+    const first = await createTenant("tk4b")
+    const old = await tokenWith(first, "ada", { ttl: 3600 })
+    expect(await reads(old)).toBe(200)
+    await rotate(first, { retire_seconds: 0 })
+    expect(await call("/v1/sessions", { token: old })).toEqual(refusal(401, "token_revoked"))
+    const next = await tokenWith(first, "ada", { ttl: 3600 })
+    expect(await reads(next)).toBe(200)
+    // As another isolate would rotate.
+    await env.TENANT.getByName("tk4b").rotateTokenKeys({ kind: "operator", id: "", address: null }, 0)
+    expect(await reads(next)).toBe(200)
+    passTime(TOKEN_TRUST_MS)
+    expect(await call("/v1/sessions", { token: next })).toEqual(refusal(401, "token_revoked"))
+  })
+
+  test("[TK4] a key never retires later because of another rotation", async () => {
+    const first = await createTenant("tk4c")
+    const [, before] = (await rotate(first, { retire_seconds: 100 })).json.keys
+    const after = (await rotate(first, { retire_seconds: 500 })).json.keys
+    expect(after.map(({ generation }: { generation: number }) => generation)).toEqual([3, 2, 1])
+    expect(after[2].retires).toBe(before.retires)
+    passTime(101_000)
+    expect(await env.TENANT.getByName("tk4c").getAccess()).toMatchObject({ firstTokenKey: 2, newestTokenKey: 3 })
+  })
+
+  test("[TK4] only owners rotate, and a refused body changes nothing", async () => {
+    const first = await createTenant("tk4d")
+    const admin = await tokenWith(first, "adm", { role: "admin" })
+    expect(await rotate(admin)).toEqual(refusal(403, "scope_denied"))
+    for (const body of [{ retire_seconds: -1 }, { retire_seconds: 1e9 }, { retire: 0 }])
+      expect(await rotate(first, body)).toEqual(refusal(400, "field_invalid"))
+    expect((await call("/v1/token-keys", { token: first })).json.keys).toHaveLength(1)
+  })
+
+  test("[TK5] a token of a key that this isolate doesn't know yet is accepted", async () => {
+    const first = await createTenant("tk5")
+    expect(await reads(await tokenWith(first, "ada"))).toBe(200)
+    await env.TENANT.getByName("tk5").rotateTokenKeys({ kind: "operator", id: "", address: null }, 60_000)
+    const key = await deriveTokenKey(SECRET, { tenant: "tk5", generation: 2 })
+    const token = await new SignJWT({ tenant: "tk5", sub: "ada", exp: nowSeconds() + 60 })
+      .setProtectedHeader({ alg: "HS256", kid: "cuecard:tk5:2" })
+      .sign(key)
+    expect(await reads(token)).toBe(200)
+    const next = await deriveTokenKey(SECRET, { tenant: "tk5", generation: 3 })
+    const early = await new SignJWT({ tenant: "tk5", sub: "ada", exp: nowSeconds() + 60 })
+      .setProtectedHeader({ alg: "HS256", kid: "cuecard:tk5:3" })
+      .sign(next)
+    expect(await call("/v1/sessions", { token: early })).toEqual(refusal(401, "token_revoked"))
+  })
+
+  test("[TK6] at most MAX_TOKEN_KEYS are accepted at once, unless the others retire now", async () => {
+    const first = await createTenant("tk6")
+    for (let n = 1; n < MAX_TOKEN_KEYS; n++) expect((await rotate(first)).status).toBe(200)
+    expect(await rotate(first)).toEqual(refusal(409, "token_keys_full"))
+    expect((await rotate(first, { retire_seconds: 0 })).json.keys).toMatchObject([{ generation: MAX_TOKEN_KEYS + 1 }])
+    clearCachedAccess("tk6")
+  })
+})

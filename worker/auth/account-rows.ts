@@ -1,0 +1,49 @@
+/**
+ * account-rows.ts: the SQL row of a user in the directory: whether the tenant lists the user, and whether the user is
+ * suspended.
+ */
+
+export const ACCOUNT_TABLE = `
+  CREATE TABLE account (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    registered INTEGER NOT NULL DEFAULT 0,  -- the tenant has a row of this user
+    suspended INTEGER NOT NULL DEFAULT 0,
+    version INTEGER NOT NULL DEFAULT 0)     -- the newest change by an administrator that was applied`
+
+export class AccountRows {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  isRegistered(): boolean {
+    return this.#read().registered === 1
+  }
+
+  isSuspended(): boolean {
+    return this.#read().suspended === 1
+  }
+
+  setRegistered(): void {
+    this.#sql.exec("INSERT INTO account (one, registered) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET registered = 1")
+  }
+
+  /** Applies a change by an administrator, unless it or a newer one was applied. Returns whether it was. */
+  apply(version: number, suspended: boolean): boolean {
+    if (version <= this.#read().version) return false
+    this.#sql.exec(
+      `INSERT INTO account (one, registered, suspended, version) VALUES (1, 1, ?1, ?2)
+       ON CONFLICT (one) DO UPDATE SET registered = 1, suspended = ?1, version = ?2`,
+      suspended ? 1 : 0,
+      version,
+    )
+    return true
+  }
+
+  #read(): { registered: number; suspended: number; version: number } {
+    type AccountRow = { registered: number; suspended: number; version: number }
+    const [row] = this.#sql.exec<AccountRow>("SELECT registered, suspended, version FROM account").toArray()
+    return row ?? { registered: 0, suspended: 0, version: 0 }
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * api-key.ts: creates and parses API keys: `ck_<tenant>_<id>_<secret>_<checksum>`.
+ *
+ * The tenant tells which object to ask, the id finds the row there, and the checksum lets us and scanners for leaked
+ * secrets refuse other text without asking anyone. Only the SHA-256 of the secret is stored.
+ */
+
+import * as v from "valibot"
+import { createRandomBase62, intToBase62 } from "../platform/crypto/base62.ts"
+import { crc32 } from "../platform/crypto/crc32.ts"
+import { bytesToHex } from "../platform/hex.ts"
+import { tenantIdSchema } from "../platform/tenant-id.ts"
+import type { StoredKey } from "../settings/tenant-access.ts"
+
+/** Lengths in base62 characters: 59 bits, so that no two ids of a tenant collide; 238 bits, which cannot be guessed; 32 bits. */
+const ID_CHARS = 10
+const SECRET_CHARS = 40
+const CHECKSUM_CHARS = 6
+
+export const API_KEY_PREFIX = "ck_"
+
+/** Longest text that is parsed, in characters: a key with the longest tenant id has 141. */
+const MAX_KEY_CHARS = 160
+
+/** A tenant's name may contain underscores, so the parts after it are found by their lengths. */
+const KEY_PATTERN = new RegExp(
+  `^(ck_(.+)_([0-9A-Za-z]{${ID_CHARS}})_([0-9A-Za-z]{${SECRET_CHARS}}))_([0-9A-Za-z]{${CHECKSUM_CHARS}})$`,
+)
+
+export const apiKeyIdSchema = v.pipe(v.string(), v.regex(new RegExp(`^[0-9A-Za-z]{${ID_CHARS}}$`)))
+
+export interface ApiKey {
+  readonly tenant: string
+  readonly id: string
+  readonly secret: string
+}
+
+/** A new key of a tenant: its text, which is shown once, and what is stored. */
+export async function createApiKey(tenant: string): Promise<{ readonly text: string; readonly stored: StoredKey }> {
+  const key = { tenant, id: createRandomBase62(ID_CHARS), secret: createRandomBase62(SECRET_CHARS) }
+  return { text: formatApiKey(key), stored: { id: key.id, hash: await hashApiKeySecret(key.secret) } }
+}
+
+export function formatApiKey({ tenant, id, secret }: ApiKey): string {
+  const body = `${API_KEY_PREFIX}${tenant}_${id}_${secret}`
+  return `${body}_${computeChecksum(body)}`
+}
+
+/** Null if the text is not a key that can exist. Asks nobody. Cost: linear in at most MAX_KEY_CHARS. */
+export function parseApiKey(text: string): ApiKey | null {
+  if (text.length > MAX_KEY_CHARS) return null
+  const [, body = "", tenant = "", id = "", secret = "", checksum] = KEY_PATTERN.exec(text) ?? []
+  return v.is(tenantIdSchema, tenant) && checksum === computeChecksum(body) ? { tenant, id, secret } : null
+}
+
+export async function hashApiKeySecret(secret: string): Promise<string> {
+  return bytesToHex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret)))
+}
+
+function computeChecksum(body: string): string {
+  return intToBase62(crc32(new TextEncoder().encode(body)), CHECKSUM_CHARS)
+}

@@ -1,0 +1,67 @@
+/**
+ * tenant-access-cache.ts: what this isolate knows about access to tenants and about API keys, for TOKEN_TRUST_MS. All
+ * requests of the isolate share it.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import type { Env } from "../env.ts"
+import { isSameHash } from "../platform/crypto/compare-secrets.ts"
+import { FreshCache } from "../platform/fresh-cache.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { ApiKeyUse, ApiKeyUser, TenantAccess } from "../settings/tenant-access.ts"
+
+/** Tenants and API keys that an isolate caches. */
+const MAX_CACHED_TENANTS = 1_000
+const MAX_CACHED_KEYS = 1_000
+
+const accessCache = new FreshCache<TenantAccess>(TOKEN_TRUST_MS, MAX_CACHED_TENANTS)
+const keyCache = new FreshCache<ApiKeyUser & { readonly hash: string }>(TOKEN_TRUST_MS, MAX_CACHED_KEYS)
+
+/** Cost: a request to the tenant's object, then cached. */
+export async function getTenantAccess(env: Env, tenant: string): Promise<TenantAccess> {
+  return await accessCache.getOrFetch(tenant, Date.now(), () => tenantStub(env, tenant).getAccess())
+}
+
+/** Makes a change of a tenant's access effective at once in this isolate. */
+export function clearCachedAccess(tenant: string): void {
+  accessCache.delete(tenant)
+}
+
+/**
+ * Checks what the signature of a token does not prove: that its tenant exists, and that its token key has not retired.
+ * Errors: `token_revoked`.
+ */
+export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<null>> {
+  let access = await getTenantAccess(env, tenant)
+  // Another isolate has rotated the keys. The signature is verified, so nobody can make us ask again and again.
+  if (generation !== undefined && generation > access.newestTokenKey) {
+    clearCachedAccess(tenant)
+    access = await getTenantAccess(env, tenant)
+  }
+  const isRetired =
+    generation !== undefined && (generation < access.firstTokenKey || generation > access.newestTokenKey)
+  return isRetired || access.status === "erased" ? fail({ reason: "token_revoked" }) : succeed(null)
+}
+
+/**
+ * What a key may do. Errors: `key_invalid`, `key_expired`.
+ *
+ * A revoked key is refused after TOKEN_TRUST_MS at the latest. Cost: a request to the tenant's object, then cached; a key
+ * that was refused is not cached.
+ */
+export async function useApiKey(env: Env, tenant: string, use: ApiKeyUse, now: number): Promise<Result<ApiKeyUser>> {
+  const cached = keyCache.get(`${tenant}:${use.id}`, now)
+  if (cached !== undefined && isSameHash(cached.hash, use.hash)) {
+    return cached.expires !== null && cached.expires <= now ? fail({ reason: "key_expired" }) : succeed(cached)
+  }
+  const used = await tenantStub(env, tenant).useKey(use)
+  if (used.ok) keyCache.set(`${tenant}:${use.id}`, { ...used.value, hash: use.hash }, now)
+  return used
+}
+
+/** Makes a change of an API key effective at once in this isolate. */
+export function clearCachedKey(tenant: string, id: string): void {
+  keyCache.delete(`${tenant}:${id}`)
+}

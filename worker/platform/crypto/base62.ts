@@ -1,0 +1,24 @@
+/** base62.ts: random text and checksums in base62 (`0-9A-Za-z`), which no separator and no URL escapes. */
+
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/** Bytes from this value on would make the first digits more likely than the others. */
+const FAIR_BYTES = 256 - (256 % DIGITS.length)
+
+/** Random text with 5.95 bits per character. */
+export function createRandomBase62(length: number): string {
+  let text = ""
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+      if (byte < FAIR_BYTES && text.length < length) text += DIGITS[byte % DIGITS.length]
+    }
+  }
+  return text
+}
+
+/** A non-negative integer in at least `length` digits. */
+export function intToBase62(value: number, length: number): string {
+  let text = ""
+  for (let rest = value; rest > 0; rest = Math.floor(rest / DIGITS.length)) text = DIGITS[rest % DIGITS.length] + text
+  return text.padStart(length, "0")
+}

@@ -1,0 +1,22 @@
+/** request-actor.ts: who makes a request, as the audit log records it. */
+
+import type { Context } from "hono"
+import { truncateAddress } from "./client-address.ts"
+import type { Actor } from "../../platform/rpc/actor.ts"
+import type { Claims } from "../../platform/rpc/claims.ts"
+import type { AppEnv } from "../request-body.ts"
+
+/** The platform sets it, and overwrites what a client sends. */
+const ADDRESS_HEADER = "cf-connecting-ip"
+
+/** Who makes a request that `authorize` admitted. Only a request with the operator's secret has no claims. */
+export function readActor(context: Context<AppEnv>): Actor {
+  const claims = context.get("claims") as Claims | undefined
+  if (claims === undefined) return createActor(context, "operator")
+  return claims.key === undefined ? createActor(context, "user", claims.user) : createActor(context, "key", claims.key)
+}
+
+/** For routes outside the access table, such as the sign-in. */
+export function createActor(context: Context<AppEnv>, kind: Actor["kind"], id = ""): Actor {
+  return { kind, id, address: truncateAddress(context.req.header(ADDRESS_HEADER) ?? "") }
+}

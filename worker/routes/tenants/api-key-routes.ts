@@ -1,0 +1,98 @@
+/** api-key-routes.ts: lists, creates, rotates and revokes the API keys of a tenant. A key is shown once. */
+
+import { type Context, Hono } from "hono"
+import * as v from "valibot"
+import type { Result } from "../../../shared/fault.ts"
+import { createApiKey } from "../../auth/api-key.ts"
+import { clearCachedKey } from "../../auth/tenant-access-cache.ts"
+import type { Env } from "../../env.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { getRole, ROLES } from "../../platform/rpc/claims.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import type { ApiKeyInfo, KeyManager, NewApiKey } from "../../settings/tenant-access.ts"
+import { readActor } from "../access/request-actor.ts"
+import { type AppEnv, readBody } from "../request-body.ts"
+
+const DAY_SECONDS = 24 * 60 * 60
+
+/** Longest name of a key, in UTF-16 code units. */
+const MAX_KEY_NAME_CHARS = 80
+
+/** Longest lifetime of a key with an end, in seconds: ten years. */
+const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
+
+/** How long the old key still works after a rotation, in seconds: a day by default, so that every deployment can follow. */
+const ROTATION_SECONDS = DAY_SECONDS
+const MAX_ROTATION_SECONDS = 30 * DAY_SECONDS
+
+/** Strict, because a misspelt `ttl` or `roles` would make a key that is more powerful than was meant. */
+export const newKeySchema = v.strictObject({
+  // One line without control characters: the name is shown in lists and stored in the audit log.
+  name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_KEY_NAME_CHARS), v.regex(/^[^\p{Cc}\p{Cf}]*$/u)),
+  roles: v.optional(v.pipe(v.array(v.picklist(ROLES)), v.minLength(1), v.maxLength(ROLES.length)), ["member"]),
+  /** Lifetime in seconds; absent: the key does not expire. */
+  ttl: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_KEY_SECONDS))),
+})
+
+const rotationSchema = v.strictObject({
+  grace_seconds: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_ROTATION_SECONDS)),
+    ROTATION_SECONDS,
+  ),
+})
+
+/** A key as its creator gets it, once. */
+export type CreatedKey = ApiKeyInfo & { readonly key: string }
+
+/** Adds a key to a tenant. Errors: those of `TenantRpc.addKey`. */
+export async function createTenantKey(
+  env: Env,
+  tenant: string,
+  manager: KeyManager,
+  { name, roles, ttl }: v.InferOutput<typeof newKeySchema>,
+): Promise<Result<CreatedKey>> {
+  const { text, stored } = await createApiKey(tenant)
+  const expires = ttl === undefined ? null : Date.now() + ttl * 1000
+  // In the order of ROLES and without repetitions.
+  const key: NewApiKey = { ...stored, name, expires, roles: ROLES.filter((role) => roles.includes(role)) }
+  const added = await tenantStub(env, tenant).addKey(manager, key)
+  return added.ok ? { ok: true, value: { ...added.value, key: text } } : added
+}
+
+export const apiKeyRoutes = new Hono<AppEnv>()
+
+apiKeyRoutes.get("/", async (context) => {
+  const keys = await tenantStub(context.env, context.get("claims").tenant).listKeys()
+  return context.json({ keys })
+})
+
+apiKeyRoutes.post("/", async (context) => {
+  const body = await readBody(context, newKeySchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const created = await createTenantKey(context.env, context.get("claims").tenant, readManager(context), body.value)
+  return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
+})
+
+apiKeyRoutes.delete("/:id", async (context) => {
+  const { tenant } = context.get("claims")
+  const id = context.req.param("id")
+  const removed = await tenantStub(context.env, tenant).removeKey(readManager(context), id)
+  clearCachedKey(tenant, id)
+  return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
+})
+
+apiKeyRoutes.post("/:id/rotate", async (context) => {
+  const body = await readBody(context, rotationSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const { tenant } = context.get("claims")
+  const id = context.req.param("id")
+  const { text, stored } = await createApiKey(tenant)
+  const graceMs = body.value.grace_seconds * 1000
+  const rotated = await tenantStub(context.env, tenant).rotateKey(readManager(context), id, stored, graceMs)
+  clearCachedKey(tenant, id)
+  return rotated.ok ? context.json({ ...rotated.value, key: text }, 201) : faultToResponse(rotated.fault)
+})
+
+function readManager(context: Context<AppEnv>): KeyManager {
+  return { actor: readActor(context), role: getRole(context.get("claims")) }
+}

@@ -1,0 +1,80 @@
+/** tenant-routes.ts: with the operator's secret: creates and lists tenants, and gives them API keys. */
+
+import { Hono } from "hono"
+import * as v from "valibot"
+import { createApiKey } from "../../auth/api-key.ts"
+import { clearCachedAccess } from "../../auth/tenant-access-cache.ts"
+import type { Env } from "../../env.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { ROLES } from "../../platform/rpc/claims.ts"
+import { registryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { TENANT_LIST_KEY } from "../../platform/rpc/registry-rpc.ts"
+import { getRegion, newTenantIdSchema, type Region, REGIONS, tenantIdSchema } from "../../platform/tenant-id.ts"
+import { readActor } from "../access/request-actor.ts"
+import { type AppEnv, readBody, readQuery } from "../request-body.ts"
+import { createTenantKey, newKeySchema } from "./api-key-routes.ts"
+
+/** Tenants in a page of the list. */
+const TENANT_PAGE_ROWS = 100
+
+/** Longest name of a tenant, in UTF-16 code units. */
+const MAX_TENANT_NAME_CHARS = 80
+
+const FIRST_KEY_NAME = "First key"
+
+const newTenantSchema = v.strictObject({
+  id: newTenantIdSchema,
+  name: v.optional(
+    v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_TENANT_NAME_CHARS), v.regex(/^[^\p{Cc}\p{Cf}]*$/u)),
+  ),
+})
+
+const listSchema = v.object({ after: v.optional(newTenantIdSchema) })
+
+export const tenantRoutes = new Hono<AppEnv>()
+
+tenantRoutes.post("/", async (context) => {
+  const body = await readBody(context, newTenantSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const { id, name } = body.value
+  // Listed first: if this process ends before the tenant exists, repeating the request completes it.
+  await registryStub(context.env, getRegion(id), TENANT_LIST_KEY).addTenant(id)
+  const { text, stored } = await createApiKey(id)
+  const key = { ...stored, name: FIRST_KEY_NAME, roles: ROLES, expires: null }
+  const created = await tenantStub(context.env, id).createTenant(readActor(context), { id, name }, key)
+  clearCachedAccess(id)
+  return created.ok
+    ? context.json({ id, name: name ?? null, key: text, key_id: stored.id }, 201)
+    : faultToResponse(created.fault)
+})
+
+tenantRoutes.get("/", async (context) => {
+  const query = readQuery(context, listSchema)
+  if (!query.ok) return faultToResponse(query.fault)
+  // One more than the page has, to know whether there is a next one.
+  const lists = await Promise.all(
+    listRegistryRegions(context.env).map((region) =>
+      registryStub(context.env, region, TENANT_LIST_KEY).listTenants(TENANT_PAGE_ROWS + 1, query.value.after),
+    ),
+  )
+  const ids = lists.flat().sort()
+  const page = ids.slice(0, TENANT_PAGE_ROWS)
+  const next = ids.length > page.length ? page.at(-1) : null
+  return context.json({ tenants: page.map((id) => ({ id })), next })
+})
+
+/** Also for a tenant that exists only because tokens name it, and for one that has lost all its keys. */
+tenantRoutes.post("/:id/keys", async (context) => {
+  const id = v.safeParse(tenantIdSchema, context.req.param("id"))
+  if (!id.success) return faultToResponse({ reason: "field_invalid", field: "id" })
+  const body = await readBody(context, newKeySchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const manager = { actor: readActor(context), role: "owner" } as const
+  const created = await createTenantKey(context.env, id.output, manager, body.value)
+  return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
+})
+
+/** The regions whose registries may list tenants; null: that of tenants without a region. */
+function listRegistryRegions({ ENVIRONMENT }: Env): readonly (Region | null)[] {
+  return ENVIRONMENT === "local" ? [null, ...REGIONS] : [null]
+}

@@ -1,0 +1,71 @@
+/** user-routes.ts: administrators list the users of a tenant, change their names and roles, and suspend and restore them. */
+
+import { type Context, Hono } from "hono"
+import * as v from "valibot"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
+import type { UserPage } from "../../shared/protocol/http-body.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { getRole } from "../platform/rpc/claims.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { Administrator, TenantUser } from "../settings/tenant-rpc.ts"
+import { USER_PAGE_ROWS, userChangeSchema, userListSchema } from "../settings/user-change.ts"
+import { clearCachedRevocations } from "./access/authorize.ts"
+import { readActor } from "./access/request-actor.ts"
+import { type AppEnv, readBody, readQuery } from "./request-body.ts"
+
+export const userRoutes = new Hono<AppEnv>()
+
+userRoutes.get("/", async (context) => {
+  const query = readQuery(context, userListSchema)
+  if (!query.ok) return faultToResponse(query.fault)
+  const { after, prefix } = query.value
+  // One more than a page has, to know whether there is a next page.
+  const found = await tenantOf(context).listUsers(after, prefix, USER_PAGE_ROWS + 1)
+  const users = found.slice(0, USER_PAGE_ROWS)
+  const next = found.length > users.length ? (users.at(-1)?.id ?? null) : null
+  return context.json({ users, next } satisfies UserPage)
+})
+
+userRoutes.get("/:id", async (context) => {
+  const id = readUserId(context)
+  const user = id.ok ? await tenantOf(context).findUser(id.value) : null
+  return user === null ? faultToResponse({ reason: "user_unknown" }) : context.json(user)
+})
+
+userRoutes.patch("/:id", async (context) => {
+  const body = await readBody(context, userChangeSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  return await respondToChange(context, (id, by) => tenantOf(context).changeUser(by, id, body.value))
+})
+
+userRoutes.post("/:id/suspend", (context) =>
+  respondToChange(context, (id, by) => tenantOf(context).setUserStatus(by, id, "suspended")),
+)
+
+userRoutes.post("/:id/restore", (context) =>
+  respondToChange(context, (id, by) => tenantOf(context).setUserStatus(by, id, "active")),
+)
+
+type ChangeUser = (id: string, by: Administrator) => Promise<Result<TenantUser>>
+
+/** Changes the user of the path, and makes the change effective at once in this isolate. */
+async function respondToChange(context: Context<AppEnv>, change: ChangeUser): Promise<Response> {
+  const claims = context.get("claims")
+  const id = readUserId(context)
+  if (!id.ok) return faultToResponse(id.fault)
+  const changed = await change(id.value, { actor: readActor(context), role: getRole(claims) })
+  if (!changed.ok) return faultToResponse(changed.fault)
+  clearCachedRevocations({ tenant: claims.tenant, user: id.value })
+  return context.json(changed.value)
+}
+
+/** Errors: `user_unknown` for a text that is no id. No object is asked about it. */
+function readUserId(context: Context<AppEnv>): Result<string> {
+  const id = context.req.param("id")
+  return v.is(idSchema, id) ? succeed(id) : fail({ reason: "user_unknown" })
+}
+
+function tenantOf(context: Context<AppEnv>) {
+  return tenantStub(context.env, context.get("claims").tenant)
+}

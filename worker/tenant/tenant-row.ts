@@ -1,0 +1,38 @@
+/**
+ * tenant-row.ts: the SQL row of the tenant itself. A tenant that exists only because a token names it has none.
+ */
+
+import type { TenantAccess } from "../settings/tenant-access.ts"
+
+export const TENANT_TABLE = `
+  CREATE TABLE tenant (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    name TEXT,
+    created INTEGER NOT NULL,        -- milliseconds since 1970
+    status TEXT NOT NULL DEFAULT 'open',
+    refused INTEGER)                 -- when the audit log last recorded a refused API key`
+
+export class TenantRow {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  /** Adds the row. Returns false if there is one. */
+  create(name: string | null, now: number): boolean {
+    const sql = "INSERT OR IGNORE INTO tenant (one, name, created) VALUES (1, ?, ?) RETURNING one"
+    return this.#sql.exec(sql, name, now).toArray().length > 0
+  }
+
+  getStatus(): TenantAccess["status"] {
+    const [row] = this.#sql.exec<{ status: string }>("SELECT status FROM tenant").toArray()
+    return (row?.status ?? "open") as TenantAccess["status"]
+  }
+
+  /** Whether a refused API key should be recorded: at most once in `intervalMs`. Then counts as recorded. */
+  takeRefusalRecord(now: number, intervalMs: number): boolean {
+    const sql = "UPDATE tenant SET refused = ? WHERE refused IS NULL OR refused <= ? RETURNING one"
+    return this.#sql.exec(sql, now, now - intervalMs).toArray().length > 0
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * user-notices.ts: tells the directories of users that they were suspended or restored, or have another role.
+ *
+ * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
+ * repeats the others, so that no change is lost if this process ends.
+ */
+
+import type { Env } from "../env.ts"
+import { errorMessage, logError } from "../platform/log.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import { withTimeout } from "../platform/timeout.ts"
+import type { UserRows } from "./user-rows.ts"
+
+export const USER_NOTICE_TABLE = `
+  CREATE TABLE user_notices (
+    user TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,        -- the number of the change in the audit log
+    retry INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX user_notices_retry ON user_notices (retry)`
+
+/** A directory that does not respond within this time counts as not notified. */
+const NOTICE_TIMEOUT_MS = 5_000
+
+/** How often a failed notice is repeated, in milliseconds. */
+const NOTICE_RETRY_MS = 10_000
+
+/** Directories that are notified at the same time. */
+const MAX_CONCURRENT_NOTICES = 20
+
+type NoticeRow = { readonly user: string; readonly version: number }
+
+export class UserNotices {
+  readonly #sql: SqlStorage
+  readonly #env: Env
+  readonly #tenant: string
+  readonly #users: UserRows
+
+  constructor(sql: SqlStorage, env: Env, tenant: string, users: UserRows) {
+    this.#sql = sql
+    this.#env = env
+    this.#tenant = tenant
+    this.#users = users
+  }
+
+  /** Adds a notice. A newer one replaces an older one of the same user. */
+  add(user: string, version: number, now: number): void {
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO user_notices (user, version, retry) VALUES (?, ?, ?)",
+      user,
+      version,
+      now + NOTICE_RETRY_MS,
+    )
+  }
+
+  /** Sends the notice of one user, if there is one. Does not reject. */
+  async send(user: string, now: number): Promise<void> {
+    const [row] = this.#sql.exec<NoticeRow>("SELECT user, version FROM user_notices WHERE user = ?", user).toArray()
+    if (row !== undefined) await this.#deliver(row, now)
+  }
+
+  /** Sends the notices that are due. Does not reject. */
+  async handleAlarm(now: number): Promise<void> {
+    const due = "SELECT user, version FROM user_notices WHERE retry <= ? ORDER BY retry LIMIT ?"
+    const rows = this.#sql.exec<NoticeRow>(due, now, MAX_CONCURRENT_NOTICES).toArray()
+    await Promise.all(rows.map((row) => this.#deliver(row, now)))
+  }
+
+  /** When the next notice is to be repeated, in milliseconds since 1970; null if there is none. */
+  nextAlarmAt(): number | null {
+    const [row] = this.#sql.exec<{ at: number | null }>("SELECT min(retry) AS at FROM user_notices").toArray()
+    return row?.at ?? null
+  }
+
+  async #deliver({ user, version }: NoticeRow, now: number): Promise<void> {
+    try {
+      const suspended = this.#users.find(user)?.status === "suspended"
+      const directory = directoryStub(this.#env, { tenant: this.#tenant, user })
+      const applied = directory.applyUserState({ version, suspended })
+      await withTimeout(applied, NOTICE_TIMEOUT_MS, () => new Error(`no response within ${NOTICE_TIMEOUT_MS} ms`))
+      this.#sql.exec("DELETE FROM user_notices WHERE user = ? AND version = ?", user, version)
+    } catch (error) {
+      logError("user_not_told", { user, message: errorMessage(error) })
+      const retry = now + NOTICE_RETRY_MS
+      this.#sql.exec("UPDATE user_notices SET retry = ? WHERE user = ? AND version = ?", retry, user, version)
+    }
+  }
+}
