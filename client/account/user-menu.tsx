@@ -39,12 +39,12 @@ export function UserMenu(): VNode | null {
         type="button"
         class="account-button"
         aria-expanded={isOpen.value}
-        aria-label={accountText.menuFor(identity.name)}
         onClick={() => (isOpen.value = !isOpen.value)}
       >
         <span class="initial" aria-hidden="true">
           {getInitial(identity.name)}
         </span>
+        <span class="unseen">{accountText.account}</span>
         <span class="names">
           <b dir="auto">{identity.name}</b>
           <small dir="auto">{identity.tenant}</small>

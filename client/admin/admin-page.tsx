@@ -63,7 +63,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
     <div class="admin">
       <a
         class="skip"
-        href={`#${section}`}
+        href="#main"
         onClick={(event) => {
           event.preventDefault()
           mainRef.current?.focus()
@@ -82,7 +82,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
         <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
       </header>
       {isAdmitted && <SectionList current={section} />}
-      <main ref={mainRef} tabIndex={-1}>
+      <main id="main" ref={mainRef} tabIndex={-1}>
         {isAdmitted ? (
           <>
             <h1>{adminText.section[section]}</h1>

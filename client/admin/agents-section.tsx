@@ -81,7 +81,7 @@ function AgentRow({ agent: { name, description, model, tools }, onEdit, onRemove
   return (
     <li>
       <div class="row-main">
-        <h3>{name}</h3>
+        <p class="row-title">{name}</p>
         <p dir="auto">{description}</p>
         <dl>
           <Detail label={agentsText.model}>{model ?? agentsText.defaultModel}</Detail>

@@ -27,8 +27,10 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
   const older = useAction()
   const entries = page.value?.entries ?? []
   const showOlder = async (): Promise<void> => {
-    const next = await loadEntries(api, filter.peek(), page.value?.next ?? null)
-    page.set({ ...next, entries: [...entries, ...next.entries] })
+    const filtered = filter.peek()
+    const next = await loadEntries(api, filtered, page.value?.next ?? null)
+    // Meanwhile the user may have chosen another filter.
+    if (filter.peek() === filtered) page.set({ ...next, entries: [...entries, ...next.entries] })
   }
   return (
     <>
@@ -168,10 +170,10 @@ function EntryRow({ entry: { seq, at, actor, action, target, details } }: { read
   return (
     <li>
       <div class="row-main">
-        <h3>
+        <p class="row-title">
           <code>{action}</code>
           {target !== null && <bdi class="target">{target}</bdi>}
-        </h3>
+        </p>
         <p class="row-note">
           <span>#{seq}</span> <Time at={at} />{" "}
           <span>

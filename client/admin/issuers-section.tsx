@@ -74,7 +74,9 @@ function IssuerRow({ issuer, onEdit, onRemove }: IssuerRowProps): VNode {
   return (
     <li>
       <div class="row-main">
-        <h3 dir="auto">{label}</h3>
+        <p class="row-title" dir="auto">
+          {label}
+        </p>
         <code>{issuer.issuer}</code>
         <dl>
           <Detail label={issuersText.audienceIs}>

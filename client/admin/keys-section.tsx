@@ -88,7 +88,7 @@ function KeyRow({ apiKey: { id, name, roles, created, expires, used }, onAsk }: 
   return (
     <li>
       <div class="row-main">
-        <h3 dir="auto">
+        <p class="row-title" dir="auto">
           {name}
           {roles.map((role) => (
             <span class="tag" key={role}>
@@ -96,7 +96,7 @@ function KeyRow({ apiKey: { id, name, roles, created, expires, used }, onAsk }: 
             </span>
           ))}
           {expires !== null && expires <= Date.now() && <span class="tag warn">{keysText.expired}</span>}
-        </h3>
+        </p>
         <code>{id}</code>
         <dl>
           <Detail label={keysText.created}>

@@ -85,10 +85,10 @@ function ExportRow({ api, item, onRemove }: ExportRowProps): VNode {
   return (
     <li>
       <div class="row-main">
-        <h3>
+        <p class="row-title">
           <Time at={created} />
           <span class={state === "failed" ? "tag warn" : "tag"}>{tenantText.state[state]}</span>
-        </h3>
+        </p>
         <code>{id}</code>
         {state === "running" && <progress aria-label={tenantText.state.running} />}
         <p role={state === "running" ? "status" : undefined}>{formatTally(tally)}</p>

@@ -85,10 +85,10 @@ function ReceiptRow({ receipt }: { readonly receipt: Receipt }): VNode {
   return (
     <li>
       <div class="row-main">
-        <h3>
+        <p class="row-title">
           {tenantText.receiptOf[kind](target)}
           <span class="tag">{tenantText.receiptState[state]}</span>
-        </h3>
+        </p>
         <code>{id}</code>
         <p>{formatTally(tally)}</p>
         <dl>

@@ -24,7 +24,7 @@ export function TokenKeys({ api }: { readonly api: AdminApi }): VNode {
         {list.value?.keys.map(({ generation, created, retires }) => (
           <li key={generation}>
             <div class="row-main">
-              <h3>{keysText.generation(generation)}</h3>
+              <p class="row-title">{keysText.generation(generation)}</p>
               <dl>
                 {created !== null && (
                   <Detail label={keysText.created}>

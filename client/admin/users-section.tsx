@@ -35,8 +35,10 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
       page.set({ ...page.value, users: page.value.users.map((one) => (one.id === user.id ? user : one)) })
   }
   const showMore = async (): Promise<void> => {
+    const searched = prefix.peek()
     const next = await load(page.value?.next ?? "")
-    page.set({ users: [...users, ...next.users], next: next.next })
+    // Meanwhile the user may have searched for something else.
+    if (prefix.peek() === searched) page.set({ users: [...users, ...next.users], next: next.next })
   }
   return (
     <>
@@ -105,11 +107,11 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
   return (
     <li data-status={user.status}>
       <div class="row-main">
-        <h3 dir="auto">
+        <p class="row-title" dir="auto">
           {name}
           {user.id === identity.id && <span class="tag">{usersText.you}</span>}
           {user.status !== "active" && <span class="tag warn">{usersText.status[user.status]}</span>}
-        </h3>
+        </p>
         <code>{user.id}</code>
         <dl>
           <Detail label={usersText.since}>

@@ -1,7 +1,6 @@
 /** account-text.ts: the strings of the sign-in screen and of the user's menu. Pure. */
 
 export const accountText = {
-  menuFor: (name: string) => `Account of ${name}`,
   account: "Account",
   tenant: "Organization",
   role: "Role",
