@@ -45,6 +45,9 @@ export type Fault =
   | { readonly reason: "token_expired" }
   | { readonly reason: "token_revoked" }
   | { readonly reason: "scope_denied" }
+  | { readonly reason: "region_unavailable"; readonly region: string }
+  | { readonly reason: "viewers_full"; readonly max: number }
+  | { readonly reason: "shares_full"; readonly max: number }
   | { readonly reason: "user_suspended" }
   | { readonly reason: "user_unknown" }
   | { readonly reason: "last_owner" }
@@ -163,6 +166,18 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   token_expired: { status: 401, text: "The token has expired. Sign in again.", close: 4401 },
   token_revoked: { status: 401, text: "The token has been revoked. Sign in again.", close: 4401 },
   scope_denied: { status: 403, text: "The token doesn't grant access to this." },
+  region_unavailable: {
+    status: 503,
+    text: ({ region }) => `This server doesn't store data in the region "${region}".`,
+  },
+  viewers_full: {
+    status: 409,
+    text: ({ max }) => `You can share a conversation with up to ${max} people. Remove someone first.`,
+  },
+  shares_full: {
+    status: 409,
+    text: ({ max }) => `You already share ${max} conversations with this person. Stop sharing one first.`,
+  },
   user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
   user_unknown: { status: 404, text: "We couldn't find that user." },
   last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },

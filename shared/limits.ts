@@ -68,6 +68,12 @@ export const MAX_PAGE_BYTES = 1024 * 1024
 /** Number of sessions in a page of the directory. SPEC DI6. */
 export const MAX_SESSIONS_LISTED = 100
 
+/** Users with whom a session can be shared. Each change of its title is sent to all their directories. SPEC SH6. */
+export const MAX_SESSION_VIEWERS = 100
+
+/** Sessions that one user shares with one other: bounds what a user can add to somebody else's list. SPEC SH6. */
+export const MAX_SHARED_BY_OWNER = 1_000
+
 // ── Tokens ──
 
 /** Shortest secret that signs tokens, in UTF-8 bytes. HS256 needs 32. SPEC AU3. */

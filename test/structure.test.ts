@@ -187,6 +187,22 @@ describe("purity", () => {
   })
 })
 
+describe("places", () => {
+  /** The code that matches, without the one module that may. */
+  const findLinesElsewhere = (pattern: RegExp, home: string): string[] =>
+    findLines(["worker"], pattern).filter((line) => !line.startsWith(`${home}:`))
+
+  test("[RG4] one module asks for the stubs of objects", () => {
+    const pattern =
+      /\b(?:getByName|idFromName|idFromString|newUniqueId|jurisdiction)\(|\benv\.(?:SESSION|DIRECTORY|TENANT)\b/
+    expect(findLinesElsewhere(pattern, "worker/platform/rpc/object-stubs.ts")).toEqual([])
+  })
+
+  test("[RG4] one module chooses the bucket of a tenant", () => {
+    expect(findLinesElsewhere(/\.MEDIA(?!_HOSTS|_UPSTREAM)/, "worker/platform/media-bucket.ts")).toEqual([])
+  })
+})
+
 describe("names and sizes", () => {
   test("[RO4] no source file is longer than the limit", () => {
     const long = files.flatMap((file) => {

@@ -9,6 +9,7 @@ import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { countUtf8Bytes } from "../shared/truncate.ts"
 import { tenantIdSchema } from "./platform/tenant-id.ts"
 import { splitCommaList } from "./platform/comma-list.ts"
+import { checkRegion, type RegionBuckets } from "./platform/media-bucket.ts"
 import type { DirectoryRpc } from "./platform/rpc/directory-rpc.ts"
 import { isPlainOrigin } from "./platform/origin.ts"
 import type { RegistryRpc } from "./platform/rpc/registry-rpc.ts"
@@ -16,14 +17,14 @@ import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
 import type { TenantRpc } from "./settings/tenant-rpc.ts"
 import { findAllowListFaults } from "./settings/tenant-settings.ts"
 
-export interface Env {
+export interface Env extends RegionBuckets {
   readonly SESSION: DurableObjectNamespace<SessionRpc>
   readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>
   readonly TENANT: DurableObjectNamespace<TenantRpc>
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
   /** The files of the page. */
   readonly ASSETS: Fetcher
-  /** The bytes of assets. */
+  /** The bytes of assets of all tenants without a region. RegionBuckets has the other buckets. */
   readonly MEDIA: R2Bucket
   /** `local` or `production`. A production deployment refuses every setting that is only safe on a developer's machine. */
   readonly ENVIRONMENT: string
@@ -91,7 +92,8 @@ export type DeploymentEnv = Pick<
   | "EMBED_ORIGINS"
   | "MEDIA_HOSTS"
   | (typeof TEST_VARS)[number]
->
+> &
+  RegionBuckets
 
 /** The secrets in wrangler.toml. They are public, so a production deployment refuses them. */
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
@@ -134,6 +136,8 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
     const isPublic = secret === LOCAL_SECRET || secret === LOCAL_OPERATOR_SECRET
     if (ENVIRONMENT === "production" && isPublic) faults.push(`${name} is the local development secret`)
   }
+  if (OPERATOR_SECRET !== undefined && !/^[\x21-\x7e]*$/.test(OPERATOR_SECRET))
+    faults.push("OPERATOR_SECRET has characters that a header cannot carry")
   // Otherwise whoever may create tenants could sign tokens for all of them.
   if (OPERATOR_SECRET === JWT_SECRET && JWT_SECRET !== "") faults.push("OPERATOR_SECRET is the same as JWT_SECRET")
   return faults
@@ -157,6 +161,8 @@ function findCanvasFaults(env: DeploymentEnv): string[] {
   const faults: string[] = []
   if (PAGE_TENANT !== undefined && !v.is(tenantIdSchema, PAGE_TENANT))
     faults.push("PAGE_TENANT is not a valid tenant id")
+  else if (PAGE_TENANT !== undefined && !checkRegion(env, PAGE_TENANT).ok)
+    faults.push("PAGE_TENANT has a region whose bucket is not bound")
   if (PAGE_ORIGIN !== undefined && !isUsableOrigin(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is not an https origin")
   if (CANVAS_ORIGIN === undefined) return faults
   if (!isUsableOrigin(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is not an https origin")

@@ -75,6 +75,28 @@ export interface SessionPage {
   readonly next: string | null
 }
 
+/** A session that somebody shared. `since`: when, in milliseconds since 1970. */
+export interface SharedSession {
+  readonly id: string
+  /** The user who shared it: the value of `?owner=` in requests for it. */
+  readonly owner: string
+  readonly title: string
+  readonly since: number
+}
+
+/** The response to `GET /v1/sessions/shared`: a page of the sessions that were shared with the user, the newest first. */
+export interface SharedSessionPage {
+  readonly sessions: readonly SharedSession[]
+  /** The `after` parameter of the next page; null on the last one. */
+  readonly next: string | null
+}
+
+/** A user with whom a session is shared. `since`: in milliseconds since 1970. */
+export interface SessionViewer {
+  readonly user: string
+  readonly since: number
+}
+
 /** The response to `POST /v1/sessions/:id/assets?name=<label>`, whose request body is the file. */
 export interface UploadResponse extends Asset {
   /** The session already had a file with the same bytes; this is that asset. */

@@ -7,6 +7,7 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
+import type { Role } from "../../worker/platform/rpc/claims.ts"
 
 export const HOST = "https://cuecard.test"
 export const SECRET = String(env.JWT_SECRET)
@@ -18,6 +19,12 @@ export function nowSeconds(): number {
 export function tokenOf(tenant: string, user: string, seconds = 600): Promise<string> {
   const [expires, issued] = [nowSeconds() + seconds, Date.now() / 1000]
   return issueToken({ tenant, user, expires, token: nanoid(), issued }, SECRET)
+}
+
+/** A token of scope `user` with a role. */
+export function roleToken(tenant: string, user: string, role: Role): Promise<string> {
+  const [expires, issued] = [nowSeconds() + 600, Date.now() / 1000]
+  return issueToken({ tenant, user, expires, token: nanoid(), issued, role }, SECRET)
 }
 
 export interface Call {
@@ -33,13 +40,15 @@ export interface Call {
 export async function call(path: string, options: Call = {}) {
   const response = await respond(path, options)
   const text = response.webSocket === null ? await response.text() : ""
+  const type = response.headers.get("content-type") ?? ""
   response.webSocket?.accept()
   response.webSocket?.close()
   return {
     status: response.status,
     headers: response.headers,
     text,
-    json: text.startsWith("{") ? JSON.parse(text) : null,
+    // Not of JSON lines.
+    json: text.startsWith("{") && !type.includes("jsonl") ? JSON.parse(text) : null,
   }
 }
 

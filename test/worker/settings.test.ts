@@ -65,6 +65,7 @@ describe("what a tenant allows", () => {
       storage.sql.exec("INSERT INTO schema_version VALUES (1, 1)")
       storage.sql.exec("INSERT INTO agents VALUES ('weather', NULL)")
     })
+    // An object migrates its tables when it wakes up.
     await evictDurableObject(tenant)
     await put("se-agents", { media_hosts: ["a.example.com"] })
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher"])

@@ -122,7 +122,10 @@ describe("an id that another user of the tenant has", () => {
     const { asked, SESSION } = recordAskedSessions()
     for (let n = 0; n < 2; n++) {
       asked.length = 0
-      expect(await createOwnSession({ ...env, SESSION }, eve, "new", "")).toEqual({ ok: true, value: "new.eve" })
+      expect(await createOwnSession({ ...env, SESSION }, eve, "new", { title: "" })).toEqual({
+        ok: true,
+        value: "new.eve",
+      })
     }
     expect(asked).toEqual([`${T}:new.eve`])
   })

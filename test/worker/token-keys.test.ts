@@ -1,6 +1,6 @@
 /** token-keys.test.ts: the keys that sign a tenant's tokens: their names, rotation and retirement. */
 
-import { env } from "cloudflare:test"
+import { env, runInDurableObject } from "cloudflare:test"
 import { decodeProtectedHeader, SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -9,7 +9,7 @@ import { clearCachedAccess } from "../../worker/auth/tenant-access-cache.ts"
 import { deriveTokenKey, parseKid, verifyToken } from "../../worker/auth/verify-token.ts"
 import type { Env } from "../../worker/env.ts"
 import { MAX_TOKEN_KEYS } from "../../worker/tenant/tenant-keys.ts"
-import { call, makeSession, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
+import { call, makeSession, nowSeconds, openSocket, refusal, SECRET, tokenOf } from "./http.ts"
 import { createTenant, post, tokenWith } from "./tenant-access.ts"
 
 afterEach(() => void vi.useRealTimers())
@@ -106,6 +106,31 @@ describe("token keys", () => {
     expect(await reads(next)).toBe(200)
     passTime(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: next })).toEqual(refusal(401, "token_revoked"))
+  })
+
+  test("[TK10] if the others retire now, sockets close and no earlier token of a user is accepted", async () => {
+    const first = await createTenant("tk10")
+    const [ada, bob] = [await tokenWith(first, "ada"), await tokenWith(first, "bob", { ttl: 86_400 })]
+    const id = await makeSession(ada)
+    const [socket, other] = [await openSocket(id, ada), await openSocket(await makeSession(bob), bob)]
+    await rotate(first, { retire_seconds: 0 })
+    await expect.poll(() => [socket.closed, other.closed]).toEqual([4401, 4401])
+    for (const token of [ada, bob]) expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
+    const next = await tokenWith(first, "ada")
+    expect((await call("/v1/sessions", { token: next })).json.sessions).toMatchObject([{ id }])
+    expect((await openSocket(id, next)).closed).toBeNull()
+  })
+
+  test("[TK10] a rotation that leaves time closes nothing", async () => {
+    const first = await createTenant("tk10b")
+    const ada = await tokenWith(first, "ada")
+    const socket = await openSocket(await makeSession(ada), ada)
+    await rotate(first, { retire_seconds: 60 })
+    await runInDurableObject(env.TENANT.getByName("tk10b"), async (_object, { storage }) => {
+      expect(storage.sql.exec("SELECT * FROM user_notices").toArray()).toEqual([])
+      expect(await storage.getAlarm()).toBeNull()
+    })
+    expect(socket.closed).toBeNull()
   })
 
   test("[TK4] a key never retires later because of another rotation", async () => {

@@ -21,6 +21,8 @@ export interface LinkClaims {
   /** The user's public id of the session (platform/session-key.ts). Links of version 0.1.0 name no user. */
   readonly session: string
   readonly user?: string | undefined
+  /** The user for whom the link was signed, if it is not the session's owner (`user`). */
+  readonly viewer?: string | undefined
   /** The asset's id; for the audience `remote`, the URL. */
   readonly what: string
   /** Seconds since 1970. */
@@ -31,6 +33,7 @@ const payloadSchema = v.object({
   tenant: tenantIdSchema,
   session: idSchema,
   user: v.optional(idSchema),
+  viewer: v.optional(idSchema),
   sub: v.string(),
   exp: v.number(),
 })
@@ -43,8 +46,8 @@ export function computeLinkExpiry(nowMs: number): number {
 
 /** Signs a link. The same claims always result in the same token. */
 export async function signLink(secret: string, audience: LinkAudience, claims: LinkClaims): Promise<string> {
-  const { tenant, session, user, what, expires } = claims
-  return await new SignJWT({ tenant, session, user })
+  const { tenant, session, user, viewer, what, expires } = claims
+  return await new SignJWT({ tenant, session, user, viewer })
     .setProtectedHeader({ alg: "HS256" })
     .setAudience(audience)
     .setSubject(what)
@@ -68,8 +71,8 @@ export async function verifyLink(
     })
     const parsed = v.safeParse(payloadSchema, payload)
     if (!parsed.success) return fail({ reason: "link_invalid" })
-    const { tenant, session, user, sub, exp } = parsed.output
-    return succeed({ tenant, session, user, what: sub, expires: exp })
+    const { tenant, session, user, viewer, sub, exp } = parsed.output
+    return succeed({ tenant, session, user, viewer, what: sub, expires: exp })
   } catch (error) {
     return fail({ reason: error instanceof errors.JWTExpired ? "link_expired" : "link_invalid" })
   }

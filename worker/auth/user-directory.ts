@@ -8,7 +8,7 @@
 
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
@@ -16,6 +16,7 @@ import type {
   RevocationResult,
   RevocationState,
   SessionCursor,
+  SharedCursor,
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
@@ -23,6 +24,7 @@ import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
+import { SHARED_TABLE, SharedRows } from "./shared-rows.ts"
 import { UserRegistration } from "./user-registration.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 import {
@@ -43,6 +45,7 @@ const MIGRATIONS: readonly string[] = [
   REVOCATION_TABLES,
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
   ACCOUNT_TABLE,
+  SHARED_TABLE,
 ]
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -63,12 +66,14 @@ const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
+  readonly #sharedRows: SharedRows
   readonly #accountRows: AccountRows
   readonly #registration: UserRegistration
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
+    this.#sharedRows = new SharedRows(ctx.storage.sql)
     this.#accountRows = new AccountRows(ctx.storage.sql)
     this.#registration = new UserRegistration(ctx, env, this.#accountRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
@@ -125,6 +130,23 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (!hasSchema(sql)) return false
     this.#revocationRows.removeHolder(id)
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
+  }
+
+  putShared(shared: SharedSession): Result<null> {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return this.#sharedRows.put(shared)
+  }
+
+  renameShared(owner: string, id: string, title: string): void {
+    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.rename(owner, id, title)
+  }
+
+  removeShared(owner: string, id: string): void {
+    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.remove(owner, id)
+  }
+
+  listShared(limit: number, after?: SharedCursor): SharedSession[] {
+    return hasSchema(this.ctx.storage.sql) ? this.#sharedRows.list(limit, after) : []
   }
 
   getRevocationState(): RevocationState {

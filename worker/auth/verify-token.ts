@@ -23,9 +23,10 @@ const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(
 const payloadSchema = v.object({
   tenant: tenantIdSchema,
   sub: idSchema,
-  exp: v.number(),
+  // JSON can write infinity (1e999), but not carry it to an object.
+  exp: v.pipe(v.number(), v.finite()),
   jti: v.optional(tokenIdSchema),
-  iat: v.optional(v.number(), 0),
+  iat: v.optional(v.pipe(v.number(), v.finite()), 0),
   scope: v.optional(v.picklist(SCOPES), "user"),
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
@@ -43,6 +44,7 @@ const claimsSchema = v.object({
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
   login: v.optional(tokenIdSchema),
+  sharedBy: v.optional(idSchema),
   generation: v.optional(v.number()),
 })
 

@@ -14,12 +14,18 @@ import { readTimeLimits } from "../platform/time-limits.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 
 /**
- * The context of every route. `requireToken` sets `claims`; `requireSession` and its like set `session` and `sessionKey`
+ * The context of every route. `authorize` sets `claims` and `locationHint`; `requireSession` and its like set `session` and `sessionKey`
  * (platform/session-key.ts).
  */
 export type AppEnv = {
   Bindings: Env
-  Variables: { claims: Claims; session: DurableObjectStub<SessionRpc>; sessionKey: string }
+  Variables: {
+    claims: Claims
+    session: DurableObjectStub<SessionRpc>
+    sessionKey: string
+    /** Where objects that this request creates should be; undefined: unknown. */
+    locationHint: DurableObjectLocationHint | undefined
+  }
 }
 
 type AppContext = Context<AppEnv>

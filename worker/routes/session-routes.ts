@@ -33,6 +33,7 @@ import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../platform/session-key.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
+import { viewerRoutes } from "./viewer-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 const titleSchema = v.pipe(
@@ -109,16 +110,19 @@ export const sessionRoutes = new Hono<AppEnv>()
 sessionRoutes.route("/", assetRoutes)
 sessionRoutes.route("/", mediaSigningRoutes)
 sessionRoutes.route("/", externalTokenRoutes)
+sessionRoutes.route("/", viewerRoutes)
 
 sessionRoutes.post("/", async (context) => {
   const body = await readBody(context, createSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = context.get("claims")
   const { title, agent, id = nanoid() } = body.value
-  const createdSession = await createOwnSession(context.env, claims, id, title, agent)
+  const locationHint = context.get("locationHint")
+  const createdSession = await createOwnSession(context.env, claims, id, { title, agent, locationHint })
   if (!createdSession.ok) return faultToResponse(createdSession.fault)
   const created = Date.now()
-  await directoryStub(context.env, claims).addSession(createdSession.value, title, created, getRole(claims))
+  const directory = directoryStub(context.env, claims, locationHint)
+  await directory.addSession(createdSession.value, title, created, getRole(claims))
   return context.json({ id, title, created }, 201)
 })
 
@@ -126,7 +130,7 @@ sessionRoutes.get("/", async (context) => {
   const query = readQuery(context, listSchema)
   if (!query.ok) return faultToResponse(query.fault)
   const { after } = query.value
-  const directory = directoryStub(context.env, context.get("claims"))
+  const directory = directoryStub(context.env, context.get("claims"), context.get("locationHint"))
   // One more than a page has, to know whether there is a next page.
   const limit = MAX_SESSIONS_LISTED + 1
   const found = await (after === undefined ? directory.listSessions(limit) : directory.listSessions(limit, after))

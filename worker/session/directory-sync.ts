@@ -10,6 +10,7 @@ import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
 import type { LiveSession } from "./live-session.ts"
+import { renameForViewers } from "./session-sharing.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
 export interface DirectorySync {
@@ -43,16 +44,19 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   }
   return {
     async reportActivity(text, nowMs) {
+      const wasUntitled = store.readSession()?.title === ""
       const title = ensureTitle(store, text)
       // If this fails the list shows an old date until the next message.
       await directory()
         .recordActivity(id, nowMs, title)
         .catch(() => log("touch_failed", { id }))
+      if (wasUntitled && title !== "") await renameForViewers(env, session, title)
     },
     async renameSession(newTitle, nowMs) {
       const title = toTitle(newTitle)
       store.setTitle(title)
       await directory().recordActivity(id, nowMs, title)
+      await renameForViewers(env, session, title)
     },
     syncRunningState() {
       syncing ??= reportRunningState().finally(() => {

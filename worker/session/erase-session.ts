@@ -29,11 +29,11 @@ export async function eraseSessionStorage(
 /** Erases late uploads. If it throws, the alarm at `retryAtMs` tries again. */
 export async function eraseLateUploads(
   storage: DurableObjectStorage,
-  bucket: R2Bucket,
+  findBucket: (tenant: string) => R2Bucket,
   retryAtMs: number,
 ): Promise<void> {
   const sessionRef = storage.kv.get<SessionRef>(ERASED_SESSION_KEY)
   if (sessionRef === undefined) return
   await storage.setAlarm(retryAtMs)
-  await eraseSessionStorage(storage, bucket, sessionRef, null)
+  await eraseSessionStorage(storage, findBucket(sessionRef.tenant), sessionRef, null)
 }

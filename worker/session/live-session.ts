@@ -16,6 +16,7 @@ import { type AssetService, createAssetService } from "../asset/asset-service.ts
 import { deriveExportKey } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
+import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Sockets } from "../socket/sockets.ts"
 import type { SessionRow } from "../store/row-codec.ts"
@@ -295,7 +296,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       now: Date.now,
       nextId: nanoid,
       times: readTimeLimits(this.#env),
-      bucket: () => this.#env.MEDIA,
+      bucket: () => mediaBucket(this.#env, this.row.tenant),
     })
   }
 
@@ -320,7 +321,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       // In a later task: an `advance` that is running now may already have looked for work.
       resume: () => void setTimeout(this.advance),
       pastTurns: createPastTurns(store.findMessageAt, contextTokens, createQuoteLookup(store)),
-      loadAsset: createAssetLoader(env.MEDIA, this.row, log),
+      loadAsset: createAssetLoader(mediaBucket(env, this.row.tenant), this.row, log),
       saveAsset: this.assetService.save,
       times: readTimeLimits(env),
       now: Date.now,

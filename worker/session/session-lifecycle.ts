@@ -9,6 +9,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionRef } from "../asset/bucket.ts"
 import { sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
+import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
 import { Sockets } from "../socket/sockets.ts"
 import type { NewSession } from "../store/row-codec.ts"
@@ -16,9 +17,10 @@ import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
 import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
+import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
 import type { SessionHooks } from "./session-hooks.ts"
-import { getScope, type OwnerClaims, type SessionOwner } from "../platform/rpc/claims.ts"
+import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../platform/rpc/claims.ts"
 
 export class SessionLifecycle {
   readonly sockets: Sockets
@@ -46,10 +48,18 @@ export class SessionLifecycle {
     return this.#session
   }
 
-  /** The session if it belongs to these claims. They need the scope `user`. */
+  /** The session if these claims may change it: those of its owner, of scope `user` and at least role `member`. */
   find(claims: OwnerClaims): LiveSession | null {
+    return isReadOnly(claims) ? null : this.findReadable(claims)
+  }
+
+  /** The session if these claims may read it: those of its owner or of a viewer, of scope `user` and any role. */
+  findReadable(claims: OwnerClaims): LiveSession | null {
     const session = getScope(claims) === "user" ? this.#session : null
-    return session?.isOwner(claims) === true ? session : null
+    if (session === null) return null
+    const { tenant, user, sharedBy } = claims
+    if (sharedBy === undefined) return session.isOwner(claims) ? session : null
+    return session.isOwner({ tenant, user: sharedBy }) && session.store.viewers.has(user) ? session : null
   }
 
   /** Opens the stored session, if there is one, and continues its work. */
@@ -95,16 +105,13 @@ export class SessionLifecycle {
       withAgents || id === family.session
         ? session.store.agentAsks.listAskedSessions().filter((asked) => asked !== family.session)
         : []
+    const unlisted = removeFromViewers(this.#env, session)
     const hasPendingUploads = session.assetService.nextAlarmAt() !== null
     const recheckAtMs = hasPendingUploads ? Date.now() + this.#times.assetPendingMs : null
     session.close()
     this.sockets.closeAll({ reason: "session_unknown" })
-    this.#eraseInProgress = this.#eraseWithAgents(
-      { tenant: owner.tenant, session: id },
-      owner,
-      agentSessions,
-      recheckAtMs,
-    )
+    const sessionRef = { tenant: owner.tenant, session: id }
+    this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, [unlisted], agentSessions, recheckAtMs)
     await this.#eraseInProgress
     return succeed(null)
   }
@@ -139,16 +146,18 @@ export class SessionLifecycle {
     })
   }
 
-  /** Erases the agent sessions first, so that a retry after a failure can still find them. */
+  /** Erases the agent sessions and the viewers' entries first, so that a retry after a failure can still find them. */
   async #eraseWithAgents(
     sessionRef: SessionRef,
     owner: SessionOwner,
+    begun: readonly Promise<void>[],
     agentSessions: readonly string[],
     recheckAtMs: number | null,
   ): Promise<void> {
     try {
-      await Promise.all(agentSessions.map((id) => sessionStub(this.#env, owner.tenant, id).erase(owner, true)))
-      await eraseSessionStorage(this.#ctx.storage, this.#env.MEDIA, sessionRef, recheckAtMs)
+      const erasing = agentSessions.map((id) => sessionStub(this.#env, owner.tenant, id).erase(owner, true))
+      await Promise.all([...erasing, ...begun])
+      await eraseSessionStorage(this.#ctx.storage, mediaBucket(this.#env, owner.tenant), sessionRef, recheckAtMs)
     } finally {
       // After a failure the session is opened again, so that it can be erased again.
       if (isCreated(this.#ctx.storage.sql)) this.#open()
@@ -160,7 +169,8 @@ export class SessionLifecycle {
   async #eraseLateUploads(): Promise<void> {
     this.#alarm.reset()
     const retryAtMs = Date.now() + this.#times.assetPendingMs
-    this.#eraseInProgress ??= eraseLateUploads(this.#ctx.storage, this.#env.MEDIA, retryAtMs).finally(() => {
+    const findBucket = (tenant: string): R2Bucket => mediaBucket(this.#env, tenant)
+    this.#eraseInProgress ??= eraseLateUploads(this.#ctx.storage, findBucket, retryAtMs).finally(() => {
       this.#eraseInProgress = null
     })
     await this.#eraseInProgress

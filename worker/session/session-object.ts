@@ -1,7 +1,7 @@
 /**
  * session-object.ts: the Durable Object of one session, named `tenant:session`.
  *
- * It only routes: each method finds the live session of the caller and passes the call on.
+ * It only routes: each method finds the live session of the caller and passes the call on. `SessionRpc` describes them.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -16,25 +16,11 @@ import type { CancelledTurn, LiveSession } from "./live-session.ts"
 import { ProducerIngress } from "./producer-ingress.ts"
 import { NO_HOOKS } from "./session-hooks.ts"
 import { SessionLifecycle } from "./session-lifecycle.ts"
+import { addViewer, removeViewer } from "./session-sharing.ts"
 import { handleSocketMessage, openSocket } from "./socket-events.ts"
-import type { ImportAnswer, ImportProgress } from "../../shared/protocol/http-body.ts"
+import type { ImportAnswer, ImportProgress, SessionViewer, SharedSession } from "../../shared/protocol/http-body.ts"
 import { PING_FRAME, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
-import type {
-  AcceptedMessage,
-  AnswerRef,
-  AskAnswer,
-  AskCallback,
-  AskRequest,
-  CompleteAnswerState,
-  ExportFormat,
-  ExternalState,
-  ImportPart,
-  IngestResult,
-  PageQuery,
-  PageText,
-  SendRequest,
-  StoredAsset,
-} from "../platform/rpc/session-types.ts"
+import type * as Types from "../platform/rpc/session-types.ts"
 import type { Claims, OwnerClaims, SessionOwner } from "../platform/rpc/claims.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
@@ -51,7 +37,6 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     this.#lifecycle.wake()
   }
 
-  /** Idempotent: repeating it has no effect. Errors: `agent_unknown`; `session_unknown` for another user's session. */
   async create(claims: Claims, id: string, title: string, agent = GENERAL_AGENT_NAME): Promise<Result<null>> {
     return await this.#lifecycle.create(claims, { id, title, agent, family: { session: id, agent } })
   }
@@ -60,91 +45,95 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return await this.#lifecycle.erase(owner, withAgents)
   }
 
-  /** Whether the session belongs to the caller. */
   checkOwner(claims: OwnerClaims): Result<null> {
     return this.#withSession(claims, () => succeed(null))
   }
 
-  /** Changes the title. This does not count as activity. */
+  checkReader(claims: OwnerClaims): Result<null> {
+    return this.#withReadable(claims, () => succeed(null))
+  }
+
+  addViewer(claims: OwnerClaims, viewer: string): Result<SharedSession> {
+    return this.#withSession(claims, (session) => addViewer(session, viewer))
+  }
+
+  removeViewer(claims: OwnerClaims, viewer: string): Result<null> {
+    return this.#withSession(claims, (session) => removeViewer(session, viewer))
+  }
+
+  listViewers(claims: OwnerClaims): Result<readonly SessionViewer[]> {
+    return this.#withSession(claims, ({ store }) => succeed(store.viewers.list()))
+  }
+
   async renameSession(claims: Claims, title: string): Promise<Result<null>> {
     return await this.#withSession(claims, (session) => session.rename(title))
   }
 
-  readHistoryPage(claims: Claims, query: PageQuery): Result<PageText> {
-    return this.#withSession(claims, ({ store, epoch, lastSeq }) => succeed(readPage(store, epoch, lastSeq, query)))
+  readHistoryPage(claims: Claims, query: Types.PageQuery): Result<Types.PageText> {
+    return this.#withReadable(claims, ({ store, epoch, lastSeq }) => succeed(readPage(store, epoch, lastSeq, query)))
   }
 
-  /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
-  send(claims: Claims, request: SendRequest): Result<AcceptedMessage> {
+  send(claims: Claims, request: Types.SendRequest): Result<Types.AcceptedMessage> {
     return this.#withSession(claims, (session) => session.withSeqRollback(() => session.acceptMessage(request)))
   }
 
-  /** Stops the answer of an exchange; null: of the one that is running. Returns its id. */
   cancel(claims: Claims, exchangeId: string | null): Result<CancelledTurn> {
     return this.#withSession(claims, (session) => session.withSeqRollback(() => session.cancelActiveTurn(exchangeId)))
   }
 
-  /** Reserves an id for a user's upload. Errors: `assets_full`. */
   reserveAsset(claims: Claims, size: number): Result<string> {
     return this.#withSession(claims, ({ assetService }) => assetService.reserve("user", size))
   }
 
-  /** Completes an upload whose bytes are in the bucket. Errors: `asset_store_failed`. */
-  commitAsset(claims: Claims, asset: Asset, hash: string): Result<StoredAsset> {
+  commitAsset(claims: Claims, asset: Asset, hash: string): Result<Types.StoredAsset> {
     return this.#withSession(claims, ({ assetService }) => assetService.commit(asset, hash))
   }
 
-  /** Gives up an upload whose bytes have been deleted. */
   discardAsset(claims: Claims, id: string): Result<null> {
     return this.#withSession(claims, ({ assetService }) => succeed(assetService.discard(id)))
   }
 
-  /** The assets with these ids; null for an id without one. */
   findAssets(claims: Claims, ids: readonly string[]): Result<readonly (Asset | null)[]> {
-    return this.#withSession(claims, ({ assets }) => succeed(ids.map((id) => assets.find(id))))
+    return this.#withReadable(claims, ({ assets }) => succeed(ids.map((id) => assets.find(id))))
   }
 
-  /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   async export(
     claims: Claims,
     after: number | null,
-    format: ExportFormat = "jsonl",
+    format: Types.ExportFormat = "jsonl",
   ): Promise<Result<{ readonly lines: ReadableStream }>> {
-    return await this.#withSession(claims, async (session) => succeed(await session.export(after, format)))
+    return await this.#withReadable(claims, async (session) => succeed(await session.export(after, format)))
   }
 
-  /** Imports a file or one part of it. Records that can't be folded now are folded in the background. */
   async import(
     claims: Claims,
     body: ReadableStream<Uint8Array>,
-    importPart: ImportPart = WHOLE_FILE,
+    importPart: Types.ImportPart = WHOLE_FILE,
   ): Promise<Result<ImportAnswer>> {
     return await this.#withSession(claims, (session) => session.importPart(importPart, body))
   }
 
   importProgress(claims: Claims): Result<ImportProgress> {
-    return this.#withSession(claims, ({ importer }) => succeed(importer.readProgress()))
+    return this.#withReadable(claims, ({ importer }) => succeed(importer.readProgress()))
   }
 
-  /** Reads an external producer's records from a body as they arrive. Returns when the body has ended. */
   async ingestRecords(
     claims: Claims,
-    answerRef: AnswerRef,
+    answerRef: Types.AnswerRef,
     body: ReadableStream<Uint8Array> | null,
-  ): Promise<Result<IngestResult>> {
+  ): Promise<Result<Types.IngestResult>> {
     return await this.#producerIngress.ingestRecords(this.#lifecycle.current(), claims, answerRef, body)
   }
 
-  /** Adds a complete answer of an external producer. Idempotent: repeating an id has no effect. */
-  writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Result<CompleteAnswerState> {
+  writeExternalAnswer(claims: Claims, answerRef: Types.AnswerRef, text: string): Result<Types.CompleteAnswerState> {
     return this.#producerIngress.acceptCompleteAnswer(this.#lifecycle.current(), claims, answerRef, text)
   }
 
-  readExternalState(claims: Claims, id: string): Result<ExternalState> {
+  readExternalState(claims: Claims, id: string): Result<Types.ExternalState> {
     return this.#producerIngress.readState(this.#lifecycle.current(), claims, id)
   }
 
-  async acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>> {
+  async acceptAsk(request: Types.AskRequest): Promise<Result<null, TurnFault>> {
     return await acceptAsk(this.#lifecycle, this.env, request)
   }
 
@@ -152,7 +141,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return this.#lifecycle.find(owner)?.outboundAsks.isAskOpen(id) ?? false
   }
 
-  async waitForAnswer(owner: SessionOwner, id: string): Promise<AskAnswer> {
+  async waitForAnswer(owner: SessionOwner, id: string): Promise<Types.AskAnswer> {
     return await waitForAnswer(this.#lifecycle, owner, id)
   }
 
@@ -160,7 +149,7 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     cancelAsk(this.#lifecycle, owner, id)
   }
 
-  acceptCallback(owner: SessionOwner, callback: AskCallback): void {
+  acceptCallback(owner: SessionOwner, callback: Types.AskCallback): void {
     acceptCallback(this.#lifecycle, owner, callback)
   }
 
@@ -168,11 +157,9 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     return this.#lifecycle.find(owner)?.outboundAsks.listAwaitedSessions() ?? []
   }
 
-  /** Called by the owner's directory: closes the sockets and requests of revoked tokens. */
   revoke(owner: SessionOwner, revoked: RevocationState): void {
-    if (this.#lifecycle.current()?.isOwner(owner) !== true) return
-    this.#lifecycle.sockets.closeRevoked(revoked)
-    this.#producerIngress.stopRevoked(revoked)
+    this.#lifecycle.sockets.closeRevoked(owner.user, revoked)
+    if (this.#lifecycle.current()?.isOwner(owner) === true) this.#producerIngress.stopRevoked(revoked)
   }
 
   override async fetch(request: Request): Promise<Response> {
@@ -194,6 +181,11 @@ export class Session extends DurableObject<Env> implements SessionRpc {
 
   #withSession<T>(claims: OwnerClaims, run: (session: LiveSession) => T): T | Result<never> {
     const session = this.#lifecycle.find(claims)
+    return session === null ? fail({ reason: "session_unknown" }) : run(session)
+  }
+
+  #withReadable<T>(claims: OwnerClaims, run: (session: LiveSession) => T): T | Result<never> {
+    const session = this.#lifecycle.findReadable(claims)
     return session === null ? fail({ reason: "session_unknown" }) : run(session)
   }
 }

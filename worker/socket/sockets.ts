@@ -7,8 +7,9 @@
  */
 
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import { MAX_UNSEEN_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { MAX_SESSION_VIEWERS, MAX_UNSEEN_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
+import { BoundedMap } from "../platform/bounded-map.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { frameToTexts, messageToFrame, type NumberedFrame, opsToFrame, sumBodyChars } from "./numbered-frame.ts"
 import { createReplayBuffer } from "./replay-buffer.ts"
@@ -56,10 +57,10 @@ export class Sockets {
   readonly #host: SocketsHost
   readonly #replayBuffer = createReplayBuffer()
   /**
-   * Kept in memory only: the directory admits no revoked token, so this covers sockets that were being opened while
-   * their token was revoked.
+   * By user: the owner and the viewers. Kept in memory only: the directory admits no revoked token, so this covers
+   * sockets that were being opened while their token was revoked.
    */
-  #revoked: RevocationState = NO_REVOCATIONS
+  readonly #revokedByUser = new BoundedMap<string, RevocationState>(MAX_SESSION_VIEWERS + 1)
 
   /** Timers of the sockets without a `hello`. They keep the object in memory, but only for that short time. */
   readonly #helloTimers = new Map<WebSocket, ReturnType<typeof setTimeout>>()
@@ -143,8 +144,9 @@ export class Sockets {
     const attachment = getAttachment(socket)
     const { claims } = attachment
     const isExpired = claims.expires * 1000 <= this.#host.now()
-    if (!isExpired && !isRevoked(claims, this.#revoked)) return attachment
-    const endedBy = this.#revoked.suspended === true ? "user_suspended" : "token_revoked"
+    const revoked = this.#revokedByUser.get(claims.user) ?? NO_REVOCATIONS
+    if (!isExpired && !isRevoked(claims, revoked)) return attachment
+    const endedBy = revoked.suspended === true ? "user_suspended" : "token_revoked"
     this.sendFault(socket, { reason: isExpired ? "token_expired" : endedBy })
     expireSocket(socket)
     return null
@@ -174,10 +176,21 @@ export class Sockets {
     }
   }
 
-  /** Closes the sockets of revoked tokens, and any that are opened with them later. */
-  closeRevoked(newest: RevocationState): void {
-    if (newest.n >= this.#revoked.n) this.#revoked = newest
+  /** Closes the sockets of a user's revoked tokens, and any that are opened with them later. */
+  closeRevoked(user: string, newest: RevocationState): void {
+    const known = this.#revokedByUser.get(user) ?? NO_REVOCATIONS
+    if (newest.n >= known.n) this.#revokedByUser.set(user, newest)
     for (const socket of this.#ctx.getWebSockets()) this.verifySocket(socket)
+  }
+
+  /** Closes the sockets of a user with whom the session is no longer shared. */
+  closeViewer(user: string, fault: Fault): void {
+    for (const socket of this.#ctx.getWebSockets()) {
+      const { claims } = getAttachment(socket)
+      if (claims.sharedBy === undefined || claims.user !== user) continue
+      this.sendFault(socket, fault)
+      expireSocket(socket)
+    }
   }
 
   #awaitHello(socket: WebSocket): void {

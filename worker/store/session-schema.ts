@@ -124,6 +124,8 @@ export const MIGRATIONS: readonly string[] = [
    CREATE TABLE staged_piece (                         -- what follows the text in the staged row
      n INTEGER NOT NULL, i INTEGER NOT NULL, text TEXT NOT NULL,
      PRIMARY KEY (n, i)) WITHOUT ROWID`,
+  // The users who may read the session.
+  `CREATE TABLE viewer (user TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID`,
 ]
 
 /** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */

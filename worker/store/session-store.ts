@@ -15,6 +15,7 @@ import { createQueueRows } from "./queue-rows.ts"
 import { createSessionRows } from "./session-rows.ts"
 import type { SqlExecutor } from "./storage-gate.ts"
 import { createVersionRows } from "./version-rows.ts"
+import { createViewerRows } from "./viewer-rows.ts"
 
 export type SessionStore = ReturnType<typeof createSessionStore>
 
@@ -31,6 +32,7 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     ...createQueueRows(database),
     ...createProducerRows(database),
     ...createChangeRows(database),
+    viewers: createViewerRows(database),
     agentAsks: createAgentAskRows(database),
   }
 }

@@ -20,6 +20,7 @@ import { type ApiKeyRecord, ApiKeyRows } from "./api-key-rows.ts"
 import type { AuditRows } from "./audit-rows.ts"
 import { TenantRow } from "./tenant-row.ts"
 import { TokenKeyRows } from "./token-key-rows.ts"
+import type { UserNotices } from "./user-notices.ts"
 
 /** API keys of a tenant: several services with two keys each during a rotation. */
 export const MAX_API_KEYS = 50
@@ -40,12 +41,15 @@ export class TenantKeys {
   readonly #auditRows: AuditRows
   readonly #tenantRow: TenantRow
 
-  constructor(storage: DurableObjectStorage, auditRows: AuditRows) {
+  readonly #userNotices: UserNotices
+
+  constructor(storage: DurableObjectStorage, auditRows: AuditRows, userNotices: UserNotices) {
     this.#storage = storage
     this.#apiKeyRows = new ApiKeyRows(storage.sql)
     this.#tokenKeyRows = new TokenKeyRows(storage.sql)
     this.#tenantRow = new TenantRow(storage.sql)
     this.#auditRows = auditRows
+    this.#userNotices = userNotices
   }
 
   listKeys(): ApiKeyInfo[] {
@@ -94,9 +98,8 @@ export class TenantKeys {
   /** Cost: one row read; at most one written in USE_INTERVAL_MS, and one more in RECORD_INTERVAL_MS. */
   useKey({ id, hash, address }: ApiKeyUse, now: number): Result<ApiKeyUser> {
     const key = this.#apiKeyRows.find(id)
-    const actor: Actor = { kind: "key", id, address }
     if (key === null || !isSameHash(key.hash, hash)) {
-      this.#recordRefusal({ ...actor, id: key === null ? "" : id }, now)
+      this.#recordRefusal({ kind: "anonymous", id: "", address }, key?.id, now)
       return fail({ reason: "key_invalid" })
     }
     if (hasExpired(key, now)) return fail({ reason: "key_expired" })
@@ -104,17 +107,17 @@ export class TenantKeys {
       const isRecorded = key.recorded === null || now - key.recorded >= RECORD_INTERVAL_MS
       this.#storage.transactionSync(() => {
         this.#apiKeyRows.recordUse(id, now, isRecorded)
-        if (isRecorded) this.#auditRows.append(actor, { action: "key.used", target: id }, now)
+        if (isRecorded) this.#auditRows.append({ kind: "key", id, address }, { action: "key.used", target: id }, now)
       })
     }
     return succeed({ roles: key.roles, expires: key.expires })
   }
 
-  /** Bounded, because anybody can make up keys. */
-  #recordRefusal(actor: Actor, now: number): void {
+  /** Bounded, because anybody can make up keys. `id`: the key whose secret was wrong. */
+  #recordRefusal(actor: Actor, id: string | undefined, now: number): void {
     this.#storage.transactionSync(() => {
       if (!this.#tenantRow.takeRefusalRecord(now, RECORD_INTERVAL_MS)) return
-      this.#auditRows.append(actor, { action: "key.refused" }, now)
+      this.#auditRows.append(actor, { action: "key.refused", ...(id === undefined ? {} : { target: id }) }, now)
     })
   }
 
@@ -129,7 +132,10 @@ export class TenantKeys {
       this.#tokenKeyRows.rotate(now, now + retireMs)
       const keys = this.listTokenKeys(now)
       const details = { retire_seconds: retireMs / 1000 }
-      this.#auditRows.append(actor, { action: "token_key.rotated", target: String(keys[0]?.generation), details }, now)
+      const event = { action: "token_key.rotated", target: String(keys[0]?.generation), details }
+      const version = this.#auditRows.append(actor, event, now)
+      // Nobody may go on with a token whose key has retired, not even on an open socket.
+      if (retireMs === 0) this.#userNotices.addForAll(version, now)
       return succeed(keys)
     })
   }

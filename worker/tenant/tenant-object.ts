@@ -77,8 +77,8 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     this.#userRows = new UserRows(sql)
     this.#auditRows = new AuditRows(sql, this.#tenant)
     this.#tenantRow = new TenantRow(sql)
-    this.#keys = new TenantKeys(ctx.storage, this.#auditRows)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
+    this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userNotices)
     this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
     this.#alarm = new TenantAlarm(ctx, [this.#userNotices])
     if (hasSchema(sql)) this.#migrate()
@@ -193,7 +193,9 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
-    return this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
+    const rotated = this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
+    this.#alarm.schedule()
+    return rotated
   }
 
   findUser(id: string): TenantUser | null {

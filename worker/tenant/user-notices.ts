@@ -1,5 +1,6 @@
 /**
- * user-notices.ts: tells the directories of users that they were suspended or restored, or have another role.
+ * user-notices.ts: tells the directories of users that they were suspended or restored, have another role, or must have new
+ * tokens.
  *
  * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
  * repeats the others, so that no change is lost if this process ends.
@@ -50,6 +51,13 @@ export class UserNotices {
       version,
       now + NOTICE_RETRY_MS,
     )
+  }
+
+  /** Adds a notice for every active user, which the next alarms send. Cost: a row written for each. */
+  addForAll(version: number, now: number): void {
+    const sql =
+      "INSERT OR REPLACE INTO user_notices (user, version, retry) SELECT id, ?, ? FROM users WHERE status = 'active'"
+    this.#sql.exec(sql, version, now)
   }
 
   /** Sends the notice of one user, if there is one. Does not reject. */

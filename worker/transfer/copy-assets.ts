@@ -14,6 +14,7 @@ import { MAX_BAD_LINES } from "../../shared/limits.ts"
 import { parseRecord } from "../../shared/protocol/record.ts"
 import type { Env } from "../env.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
+import { type MediaEnv, mediaBucket } from "../platform/media-bucket.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { createPrivateKey } from "../platform/session-key.ts"
 import type { AssetRows } from "../asset/asset-rows.ts"
@@ -38,13 +39,14 @@ const SOURCE_FRESH_MS = 10_000
 const MAX_CACHED_SOURCES = 100
 
 /** The other session objects of the tenant. */
-type SessionsEnv = Pick<Env, "MEDIA" | "SESSION" | "ENVIRONMENT">
+type SessionsEnv = MediaEnv & Pick<Env, "SESSION">
 
 export function createAssetCopier(
   env: SessionsEnv,
   { tenant, user, id }: Pick<SessionRow, "tenant" | "user" | "id">,
   assets: AssetRows,
 ): AssetCopier {
+  const bucket = (): R2Bucket => mediaBucket(env, tenant)
   const sources = new FreshCache<string | null>(SOURCE_FRESH_MS, MAX_CACHED_SOURCES)
   const findOwnSession = async (publicId: string): Promise<string | null> => {
     for (const key of [publicId, createPrivateKey(publicId, user)]) {
@@ -57,7 +59,7 @@ export function createAssetCopier(
     async copy(from, asset) {
       // A file is sealed for its tenant, so any user of the tenant may hold it. The assets stay with their owner.
       const source = await sources.getOrFetch(from, Date.now(), () => findOwnSession(from))
-      const found = source === null ? null : await env.MEDIA.get(assetObjectKey({ tenant, session: source }, asset.id))
+      const found = source === null ? null : await bucket().get(assetObjectKey({ tenant, session: source }, asset.id))
       if (found === null) return null
       const { httpMetadata, customMetadata, size, body: bytes } = found
       const options = {
@@ -66,7 +68,7 @@ export function createAssetCopier(
       }
       const key = assetObjectKey({ tenant, session: id }, asset.id)
       const { signal } = new AbortController()
-      const piped = await pipeAndHash({ size, bytes, signal }, (copy) => env.MEDIA.put(key, copy, options))
+      const piped = await pipeAndHash({ size, bytes, signal }, (copy) => bucket().put(key, copy, options))
       if (!piped.ok) throw new Error(`an asset could not be copied: ${piped.fault.reason}`)
       return piped.value
     },

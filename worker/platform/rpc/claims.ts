@@ -35,6 +35,11 @@ export interface Claims {
   readonly role?: Role | undefined
   /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
   readonly login?: string | undefined
+  /**
+   * The owner of the session that the request reads, if they shared it with this user (`?owner=`). Absent: the request is
+   * about the user's own sessions. Set by the Worker for one request; no token has it.
+   */
+  readonly sharedBy?: string | undefined
   /** The id of the API key that made the request. Then `user` is `key:<id>`, which no token can name. */
   readonly key?: string | undefined
   /** Only of an API key: the roles that tokens made with it may have. */
@@ -46,8 +51,13 @@ export interface Claims {
 /** The user who owns a session. */
 export type SessionOwner = Pick<Claims, "tenant" | "user">
 
-/** Who claims to own a session, and with which scope. */
-export type OwnerClaims = SessionOwner & Pick<Claims, "scope">
+/** Who claims to own a session or to be one of its viewers, and with which scope and role. */
+export type OwnerClaims = SessionOwner & Pick<Claims, "scope" | "role" | "sharedBy">
+
+/** Whether these claims may only read: those of role `viewer`, and every request for a session of somebody else. */
+export function isReadOnly(claims: Pick<Claims, "role" | "sharedBy">): boolean {
+  return claims.sharedBy !== undefined || !includesRole(getRole(claims), "member")
+}
 
 /** The role of a token's user. A token without a `role` claim has the role `member`. */
 export function getRole({ role = "member" }: Pick<Claims, "role">): Role {

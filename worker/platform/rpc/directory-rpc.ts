@@ -5,7 +5,7 @@
  */
 
 import type { Result } from "../../../shared/fault.ts"
-import type { SessionSummary } from "../../../shared/protocol/http-body.ts"
+import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -33,6 +33,9 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 /** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
+/** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
+export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
+
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
@@ -47,6 +50,14 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   setRunning(id: string, running: boolean): void
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
+  /** Lists a session of another user, or replaces its entry. Errors: `shares_full`. */
+  putShared(shared: SharedSession): Result<null>
+  /** Changes the title of a listed session of another user. */
+  renameShared(owner: string, id: string, title: string): void
+  /** Removes a session of another user from the list. Repeating the call has no effect. */
+  removeShared(owner: string, id: string): void
+  /** The sessions that others shared with this user, the newest first, from the beginning or after a position. */
+  listShared(limit: number, after?: SharedCursor): SharedSession[]
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires.

@@ -6,7 +6,7 @@
 
 import type { Result, TurnFault } from "../../../shared/fault.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
-import type { ImportAnswer, ImportProgress } from "../../../shared/protocol/http-body.ts"
+import type { ImportAnswer, ImportProgress, SessionViewer, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { Claims, OwnerClaims, SessionOwner } from "./claims.ts"
 import type { RevocationState } from "./directory-rpc.ts"
 import type {
@@ -26,11 +26,21 @@ import type {
   StoredAsset,
 } from "./session-types.ts"
 
-/** Methods that take `claims` or `owner` fail with `session_unknown` if the session is not theirs. */
+/**
+ * Methods that take `claims` or `owner` fail with `session_unknown` if the session is not theirs. Those that only read
+ * also accept the claims of a viewer (`sharedBy`).
+ */
 export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Creates the session. Repeating the call has no effect. Errors: `agent_unknown`. */
   create(claims: Claims, id: string, title: string, agent?: string): Promise<Result<null>>
   checkOwner(claims: OwnerClaims): Result<null>
+  /** Whether the claims may read the session: those of its owner, or of a user with whom it is shared. */
+  checkReader(claims: OwnerClaims): Result<null>
+  /** Shares the session with a user. Returns the entry for their list. Repeating the call has no effect. Errors: `viewers_full`. */
+  addViewer(claims: OwnerClaims, viewer: string): Result<SharedSession>
+  /** Ends sharing with a user and closes their sockets. Repeating the call has no effect. */
+  removeViewer(claims: OwnerClaims, viewer: string): Result<null>
+  listViewers(claims: OwnerClaims): Result<readonly SessionViewer[]>
   /** Renames the session. This does not count as activity. */
   renameSession(claims: Claims, title: string): Promise<Result<null>>
   /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */
@@ -83,6 +93,6 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** The sessions whose answers the running turn is waiting for. */
   listAwaitedSessions(owner: SessionOwner): string[]
 
-  /** Closes the sockets and producer streams whose tokens are revoked. */
+  /** Called by the directory of the owner or of a viewer: closes the sockets and producer streams of revoked tokens. */
   revoke(owner: SessionOwner, revoked: RevocationState): void
 }

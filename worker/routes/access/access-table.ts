@@ -21,6 +21,8 @@ export interface AccessRule {
   readonly allow: readonly Principal[] | "open" | "operator"
   /** Revoked tokens are admitted too. */
   readonly admitsRevoked?: true
+  /** With `?owner=`, also reads a session that its owner shares with the user. */
+  readonly admitsViewers?: true
 }
 
 /** All API keys. */
@@ -71,18 +73,22 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
 
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/shared", allow: READERS },
   { method: "PATCH", path: "/v1/sessions/:id", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id", allow: MEMBERS },
-  { method: "GET", path: "/v1/sessions/:id/conversation/recent", allow: READERS },
+  { method: "GET", path: "/v1/sessions/:id/conversation/recent", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/messages", allow: MEMBERS },
   { method: "POST", path: "/v1/sessions/:id/cancel", allow: MEMBERS },
-  { method: "GET", path: "/v1/sessions/:id/events", allow: READERS },
+  { method: "GET", path: "/v1/sessions/:id/events", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/import", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/:id/import", allow: READERS },
-  { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS },
+  { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/assets", allow: MEMBERS },
-  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS },
+  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/external-token", allow: MEMBERS },
+  { method: "GET", path: "/v1/sessions/:id/viewers", allow: MEMBERS },
+  { method: "PUT", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
+  { method: "DELETE", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
 
   { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },

@@ -4,7 +4,9 @@
  */
 
 import type { Context, MiddlewareHandler } from "hono"
+import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
 import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
 import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
 import { checkTenantAccess, useApiKey } from "../../auth/tenant-access-cache.ts"
@@ -12,9 +14,11 @@ import { verifyToken } from "../../auth/verify-token.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { isSameSecret } from "../../platform/crypto/compare-secrets.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
+import { checkRegion } from "../../platform/media-bucket.ts"
 import { type Claims, getHighestRole } from "../../platform/rpc/claims.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
 import { type AccessRule, findAccessRule, isAllowed, isForKeys } from "./access-table.ts"
+import { readLocationHint } from "./location-hint.ts"
 import { createActor } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
@@ -46,15 +50,33 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
 async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Promise<Result<null>> {
   const claims = await authenticate(context, rule)
   if (!claims.ok) return claims
+  const served = checkRegion(context.env, claims.value.tenant)
+  if (!served.ok) return served
   if (!isAllowed(rule, claims.value)) return fail({ reason: "scope_denied" })
+  const sharedBy = readSharedBy(context, rule, claims.value)
+  if (!sharedBy.ok) return sharedBy
+  context.set("locationHint", readLocationHint(context.req.raw))
   const [access, revoked] = await Promise.all([
     checkTenantAccess(context.env, claims.value),
     rule.admitsRevoked === true ? succeed(null) : checkRevocation(context, claims.value),
   ])
   if (!access.ok) return access
   if (!revoked.ok) return revoked
-  context.set("claims", claims.value)
+  context.set("claims", sharedBy.value === null ? claims.value : { ...claims.value, sharedBy: sharedBy.value })
   return succeed(null)
+}
+
+/**
+ * The user whose shared session a request is about (`?owner=`); null: the caller's own session, or no session.
+ *
+ * Errors: `field_invalid`; `scope_denied` where a viewer could write or learn more than the session.
+ */
+function readSharedBy({ req }: Context<AppEnv>, rule: AccessRule, { user }: Claims): Result<string | null> {
+  const owner = req.query("owner")
+  if (owner === undefined || !rule.path.startsWith("/v1/sessions/:id")) return succeed(null)
+  if (!v.is(idSchema, owner)) return fail({ reason: "field_invalid", field: "owner" })
+  if (owner === user) return succeed(null)
+  return rule.admitsViewers === true ? succeed(owner) : fail({ reason: "scope_denied" })
 }
 
 /**
@@ -74,6 +96,8 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
   if (key === null) return fail({ reason: "key_invalid" })
   if (!isForKeys(rule)) return fail({ reason: "scope_denied" })
   const { tenant, id } = key
+  const served = checkRegion(context.env, tenant)
+  if (!served.ok) return served
   const { address } = createActor(context, "key", id)
   const used = await useApiKey(
     context.env,
@@ -91,10 +115,10 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
 /** Recent revocation states, shared by all requests of this isolate. */
 const revocationCache = createRevocationCache()
 
-async function checkRevocation({ env }: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
+async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
   // An API key is no user, so it has no directory.
   if (claims.key !== undefined) return succeed(null)
-  const fetchState = () => directoryStub(env, claims).getRevocationState()
+  const fetchState = () => directoryStub(context.env, claims, context.get("locationHint")).getRevocationState()
   const revoked = await revocationCache.getOrFetch(userKey(claims), Date.now(), fetchState)
   const fault = findTokenFault(claims, revoked)
   return fault === null ? succeed(null) : fail(fault)

@@ -22,11 +22,16 @@ const KEY_FRESH_MS = 10_000
 const keyCache = new FreshCache<string>(KEY_FRESH_MS, MAX_CACHED_KEYS)
 
 /** The key of a user's session; its public id if the user has none of that id. Cost: a request to its object, then cached. */
-async function findSessionKey(env: Env, owner: SessionOwner, id: string): Promise<string> {
+export async function findSessionKey(
+  env: Env,
+  owner: SessionOwner,
+  id: string,
+  locationHint?: DurableObjectLocationHint,
+): Promise<string> {
   const cached = keyCache.get(cacheKey(owner, id), Date.now())
   if (cached !== undefined) return cached
   for (const key of [id, createPrivateKey(id, owner.user)]) {
-    if (!(await isOwnSession(env, owner, key))) continue
+    if (!(await sessionStub(env, owner.tenant, key, locationHint).checkOwner(owner)).ok) continue
     keyCache.set(cacheKey(owner, id), key, Date.now())
     return key
   }
@@ -37,8 +42,10 @@ function cacheKey(owner: SessionOwner, id: string): string {
   return `${userKey(owner)}:${id}`
 }
 
-async function isOwnSession(env: Env, { tenant, user }: SessionOwner, key: string): Promise<boolean> {
-  return (await sessionStub(env, tenant, key).checkOwner({ tenant, user })).ok
+export interface NewOwnSession {
+  readonly title: string
+  readonly agent?: string | undefined
+  readonly locationHint?: DurableObjectLocationHint | undefined
 }
 
 /**
@@ -51,12 +58,12 @@ export async function createOwnSession(
   env: Env,
   claims: Claims,
   id: string,
-  title: string,
-  agent?: string,
+  { title, agent, locationHint }: NewOwnSession,
 ): Promise<Result<string>> {
-  const own = await findSessionKey(env, claims, id)
-  for (const key of [own, createPrivateKey(id, claims.user)]) {
-    const created = await sessionStub(env, claims.tenant, key).create(claims, key, title, agent)
+  const { tenant, user } = claims
+  const own = await findSessionKey(env, { tenant, user }, id, locationHint)
+  for (const key of [own, createPrivateKey(id, user)]) {
+    const created = await sessionStub(env, tenant, key, locationHint).create(claims, key, title, agent)
     if (created.ok) {
       keyCache.set(cacheKey(claims, id), key, Date.now())
       return { ok: true, value: key }
@@ -67,9 +74,10 @@ export async function createOwnSession(
 }
 
 /**
- * Sets `session` and `sessionKey` from `:id`, in the token's tenant. Errors: `session_unknown` if it is not a valid id.
+ * Sets `session` and `sessionKey` from `:id`, in the token's tenant: the user's own session, or that of the user who
+ * shares it (`?owner=`). Errors: `session_unknown` if it is not a valid id.
  *
- * Whether the session exists and belongs to the user is checked by its object, in the call that the route makes anyway.
+ * Whether the session exists and the user may use it is checked by its object, in the call that the route makes anyway.
  */
 export const requireSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const id = context.req.param("id")
@@ -79,9 +87,10 @@ export const requireSession: MiddlewareHandler<AppEnv> = async (context, next) =
 }
 
 async function setSession(context: Context<AppEnv>, id: string): Promise<void> {
-  const claims = context.get("claims")
-  const key = await findSessionKey(context.env, claims, id)
-  context.set("session", sessionStub(context.env, claims.tenant, key))
+  const { tenant, user, sharedBy = user } = context.get("claims")
+  const locationHint = context.get("locationHint")
+  const key = await findSessionKey(context.env, { tenant, user: sharedBy }, id, locationHint)
+  context.set("session", sessionStub(context.env, tenant, key, locationHint))
   context.set("sessionKey", key)
 }
 

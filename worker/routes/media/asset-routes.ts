@@ -17,6 +17,7 @@ import { readImageSize } from "../../asset/image-size.ts"
 import type { Env } from "../../env.ts"
 import type { Claims } from "../../platform/rpc/claims.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
+import { mediaBucket } from "../../platform/media-bucket.ts"
 import { sessionStub } from "../../platform/rpc/object-stubs.ts"
 import { BodyReader } from "../../platform/read-bounded.ts"
 import { readTimeLimits } from "../../platform/time-limits.ts"
@@ -58,7 +59,7 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
     if (!about.ok) return about
     const upload = { about: about.value, size, bytes: body.readAll(), signal: controller.signal }
     const target = createUploadTarget(env, claims, session)
-    return await storeAsset(env.MEDIA, { tenant: claims.tenant, session }, target, upload)
+    return await storeAsset(mediaBucket(env, claims.tenant), { tenant: claims.tenant, session }, target, upload)
   } finally {
     clearTimeout(timer)
     await drainRefused(body, readTimeLimits(env).refusedUploadMs)

@@ -9,13 +9,14 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import { type Fault, fail, faultToWire, type Result, succeed } from "../../../shared/fault.ts"
 import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
 import { listLinkedKeys } from "../../asset/bucket.ts"
-import { verifyLink } from "../../auth/link-signing.ts"
 import { type Env, getCanvasOrigin, parseAllowedOrigins } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { logError } from "../../platform/log.ts"
+import { mediaBucket } from "../../platform/media-bucket.ts"
 import { isPlainOrigin } from "../../platform/origin.ts"
 import { hardenDocument, UNAVAILABLE_DOCUMENT } from "./canvas-document.ts"
 import { createDocumentHeaders } from "./content-policy.ts"
+import { openLink } from "../access/open-link.ts"
 import type { AppEnv } from "../request-body.ts"
 
 export const canvasRoutes = new Hono<AppEnv>().get("/:id/index.html", async (context) => {
@@ -33,12 +34,12 @@ function isFrameRequest(destination = "iframe"): boolean {
 }
 
 async function loadDocument(env: Env, id: string, token: string): Promise<Result<string>> {
-  const link = await verifyLink(env.JWT_SECRET ?? "", "canvas", token, Date.now())
+  const link = await openLink(env, "canvas", token)
   if (!link.ok) return link
   if (link.value.what !== id) return fail({ reason: "link_invalid" })
   try {
     for (const key of listLinkedKeys(link.value)) {
-      const object = await env.MEDIA.get(key)
+      const object = await mediaBucket(env, link.value.tenant).get(key)
       // An uploaded file is never served as a document.
       if (object?.customMetadata?.["kind"] === "canvas") return succeed(await object.text())
     }

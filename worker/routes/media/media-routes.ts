@@ -15,12 +15,14 @@ import { type Asset, idSchema } from "../../../shared/protocol/event.ts"
 import type { SignResponse } from "../../../shared/protocol/http-body.ts"
 import { checkPublicUrl } from "../../../shared/text/public-url.ts"
 import { listLinkedKeys, readAssetMetadata } from "../../asset/bucket.ts"
-import { computeLinkExpiry, type LinkAudience, type LinkClaims, signLink, verifyLink } from "../../auth/link-signing.ts"
+import { computeLinkExpiry, type LinkAudience, type LinkClaims, signLink } from "../../auth/link-signing.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { errorMessage, log } from "../../platform/log.ts"
+import { mediaBucket } from "../../platform/media-bucket.ts"
 import { type ByteRange, formatContentRange, parseRange, refuseRange } from "./byte-range.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
+import { openLink } from "../access/open-link.ts"
 import { requireSession } from "../access/require-session.ts"
 
 const signSchema = v.object({
@@ -55,10 +57,11 @@ mediaSigningRoutes.post("/:id/media/sign", requireSession, async (context) => {
 type SignUrl = (audience: LinkAudience, url: string, what: string) => Promise<string>
 
 function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: number): SignUrl {
-  const { tenant, user } = context.get("claims")
+  const { tenant, user: self, sharedBy } = context.get("claims")
   const session = context.req.param("id")
+  const owned = sharedBy === undefined ? { user: self } : { user: sharedBy, viewer: self }
   return async (audience, url, what) => {
-    const token = await signLink(context.env.JWT_SECRET ?? "", audience, { tenant, session, user, what, expires })
+    const token = await signLink(context.env.JWT_SECRET ?? "", audience, { tenant, session, ...owned, what, expires })
     return `${url}?token=${token}`
   }
 }
@@ -90,8 +93,7 @@ mediaRoutes.get("/:id", async (context, next) => {
   // `/media/remote` is another route (remote-media-routes.ts).
   if (id === "remote") return await next()
   if (!v.is(idSchema, id)) return faultToResponse({ reason: "asset_unknown" })
-  const token = context.req.query("token") ?? ""
-  const claims = await verifyLink(context.env.JWT_SECRET ?? "", "media", token, Date.now())
+  const claims = await openLink(context.env, "media", context.req.query("token") ?? "")
   if (!claims.ok) return faultToResponse(claims.fault)
   if (claims.value.what !== id) return faultToResponse({ reason: "link_invalid" })
   try {
@@ -108,7 +110,7 @@ mediaRoutes.get("/:id", async (context, next) => {
 
 /** Null if there is no such asset. */
 async function serveAsset(context: Context<AppEnv>, claims: LinkClaims, key: string): Promise<Response | null> {
-  const bucket = context.env.MEDIA
+  const bucket = mediaBucket(context.env, claims.tenant)
   const { method } = context.req
   const ifNoneMatch = context.req.header("if-none-match")
   // Only these requests need the size or the ETag before the body is read.
@@ -160,7 +162,10 @@ function isEtagMatch(header: string, etag: string): boolean {
 const INLINE_KINDS: ReadonlySet<Asset["kind"]> = new Set(["image", "audio", "video"])
 
 /** Null if the object is not served here. */
-function createAssetHeaders(object: R2Object, { expires }: LinkClaims): Readonly<Record<string, string>> | null {
+function createAssetHeaders(
+  object: R2Object,
+  { expires, viewer }: LinkClaims,
+): Readonly<Record<string, string>> | null {
   const stored = readAssetMetadata(object)
   if (stored === null || stored.kind === "canvas") return null
   const { kind, label } = stored
@@ -171,7 +176,8 @@ function createAssetHeaders(object: R2Object, { expires }: LinkClaims): Readonly
     "content-security-policy": "sandbox; default-src 'none'",
     "cross-origin-resource-policy": "same-origin",
     "x-content-type-options": "nosniff",
-    "cache-control": `private, max-age=${seconds}, immutable`,
+    // Asked again each time, because sharing may have ended.
+    "cache-control": viewer === undefined ? `private, max-age=${seconds}, immutable` : "private, no-cache",
     "accept-ranges": "bytes",
     etag: object.httpEtag,
   }

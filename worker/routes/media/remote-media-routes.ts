@@ -10,11 +10,12 @@ import { base64url } from "jose"
 import { succeed } from "../../../shared/fault.ts"
 import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../../shared/asset-limits.ts"
 import type { Env } from "../../env.ts"
-import { type LinkClaims, verifyLink } from "../../auth/link-signing.ts"
+import type { LinkClaims } from "../../auth/link-signing.ts"
 import { readTimeLimits } from "../../platform/time-limits.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { formatContentRange, type ByteRange, parseRange, refuseRange } from "./byte-range.ts"
 import { fetchRemote, isOwnRequest, type RemoteMedia } from "./remote-fetch.ts"
+import { openLink } from "../access/open-link.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import type { AppEnv } from "../request-body.ts"
 
@@ -22,7 +23,7 @@ export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => 
   const { env, req } = context
   if (req.method !== "GET" || isOwnRequest(req.header("user-agent")))
     return faultToResponse({ reason: "route_unknown" })
-  const claims = await verifyLink(env.JWT_SECRET ?? "", "remote", req.query("token") ?? "", Date.now())
+  const claims = await openLink(env, "remote", req.query("token") ?? "")
   if (!claims.ok) return faultToResponse(claims.fault)
   const key = await createCacheKey(claims.value)
   const cached = await matchCache(key, req.header("range"))

@@ -4,12 +4,12 @@ import { Hono } from "hono"
 import * as v from "valibot"
 import { createApiKey } from "../../auth/api-key.ts"
 import { clearCachedAccess } from "../../auth/tenant-access-cache.ts"
-import type { Env } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
+import { checkRegion, listServedRegions } from "../../platform/media-bucket.ts"
 import { ROLES } from "../../platform/rpc/claims.ts"
 import { registryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { TENANT_LIST_KEY } from "../../platform/rpc/registry-rpc.ts"
-import { getRegion, newTenantIdSchema, type Region, REGIONS, tenantIdSchema } from "../../platform/tenant-id.ts"
+import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../platform/tenant-id.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { createTenantKey, newKeySchema } from "./api-key-routes.ts"
@@ -37,6 +37,8 @@ tenantRoutes.post("/", async (context) => {
   const body = await readBody(context, newTenantSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { id, name } = body.value
+  const served = checkRegion(context.env, id)
+  if (!served.ok) return faultToResponse(served.fault)
   // Listed first: if this process ends before the tenant exists, repeating the request completes it.
   await registryStub(context.env, getRegion(id), TENANT_LIST_KEY).addTenant(id)
   const { text, stored } = await createApiKey(id)
@@ -53,7 +55,7 @@ tenantRoutes.get("/", async (context) => {
   if (!query.ok) return faultToResponse(query.fault)
   // One more than the page has, to know whether there is a next one.
   const lists = await Promise.all(
-    listRegistryRegions(context.env).map((region) =>
+    [null, ...listServedRegions(context.env)].map((region) =>
       registryStub(context.env, region, TENANT_LIST_KEY).listTenants(TENANT_PAGE_ROWS + 1, query.value.after),
     ),
   )
@@ -67,14 +69,11 @@ tenantRoutes.get("/", async (context) => {
 tenantRoutes.post("/:id/keys", async (context) => {
   const id = v.safeParse(tenantIdSchema, context.req.param("id"))
   if (!id.success) return faultToResponse({ reason: "field_invalid", field: "id" })
+  const served = checkRegion(context.env, id.output)
+  if (!served.ok) return faultToResponse(served.fault)
   const body = await readBody(context, newKeySchema)
   if (!body.ok) return faultToResponse(body.fault)
   const manager = { actor: readActor(context), role: "owner" } as const
   const created = await createTenantKey(context.env, id.output, manager, body.value)
   return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
 })
-
-/** The regions whose registries may list tenants; null: that of tenants without a region. */
-function listRegistryRegions({ ENVIRONMENT }: Env): readonly (Region | null)[] {
-  return ENVIRONMENT === "local" ? [null, ...REGIONS] : [null]
-}

@@ -1,0 +1,97 @@
+/** tenant-command.test.ts: scripts/tenant.ts against a real server, as an operator uses it. */
+
+import { execFile } from "node:child_process"
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+
+let cuecard: Cuecard
+beforeAll(async () => {
+  cuecard = await startCuecard()
+})
+afterAll(() => cuecard.close())
+
+interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly error: string
+}
+
+function run(args: readonly string[], vars: Record<string, string> = {}, cwd = process.cwd()): Promise<Outcome> {
+  const { OPERATOR_SECRET: _, CUECARD_KEY: __, ...env } = process.env
+  return new Promise((done) => {
+    const script = resolve("scripts/tenant.ts")
+    execFile(process.execPath, [script, ...args], { env: { ...env, ...vars }, cwd }, (error, out, stderr) => {
+      done({ code: error === null ? 0 : Number(error.code), out, error: stderr })
+    })
+  })
+}
+
+const tenant = (...args: string[]): Promise<Outcome> => run([...args, "--url", cuecard.url])
+
+describe("npm run tenant", () => {
+  test("[TN9] leads from nothing to a token that chats, without any settings", async () => {
+    const created = await tenant("create", "acme", "--name", "Acme")
+    expect(created).toMatchObject({ code: 0, error: "" })
+    const key = /^ {2}(ck_acme_\w+)$/m.exec(created.out)?.[1] ?? ""
+    // The command that it suggests works as it stands.
+    const next = /npm run tenant -- (token acme .*)$/m.exec(created.out)?.[1]?.split(" ") ?? []
+    const issued = await run(next, { CUECARD_KEY: key })
+    expect(issued).toMatchObject({ code: 0, error: "" })
+    const token = /^ {2}(eyJ\S+)$/m.exec(issued.out)?.[1]
+    const response = await fetch(`${cuecard.url}/v1/sessions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    })
+    expect(response.status).toBe(201)
+  })
+
+  test("[TN9] lists tenants, and gives keys and tokens to those without a key at hand", async () => {
+    for (const args of [["beta"], ["gamma", "--region", "eu"]]) expect((await tenant("create", ...args)).code).toBe(0)
+    expect((await tenant("list")).out.split("\n")).toEqual(expect.arrayContaining(["beta", "eu.gamma"]))
+    const key = await tenant("key", "beta", "--role", "admin", "--role", "member", "--ttl", "3600", "--json")
+    expect(JSON.parse(key.out)).toMatchObject({ name: "npm run tenant", roles: ["admin", "member"] })
+    for (const args of [["beta"], ["eu.gamma", "--role", "owner"]]) {
+      const { token } = JSON.parse((await tenant("token", ...args, "--user", "ada", "--json")).out)
+      const response = await fetch(`${cuecard.url}/v1/sessions`, { headers: { authorization: `Bearer ${token}` } })
+      expect(response.status).toBe(200)
+    }
+  })
+
+  test("[TN9] says in one line what is wrong", async () => {
+    expect((await tenant("create", "acme-two")).code).toBe(0)
+    const cases: [args: string[], vars: Record<string, string>, text: string][] = [
+      [["create", "acme-two"], {}, "There's already a tenant with this id, or there was one. (tenant_taken)"],
+      [["create", "Acme"], {}, 'The field "id" is missing or invalid. (field_invalid)'],
+      [["list"], { OPERATOR_SECRET: "x" }, "The operator's secret is not the server's."],
+      [["token", "acme-two"], {}, "Whose token? Add --user."],
+      [["token", "acme-two", "--user", "ada"], { CUECARD_KEY: "ck_other_x" }, "The key in CUECARD_KEY is not one of"],
+      [["token", "acme-two", "--user", "ada", "--ttl", "1h"], {}, "--ttl is a number of seconds."],
+      [["create"], {}, "npm run tenant -- create ID"],
+      [["drop", "acme"], {}, "npm run tenant -- create ID"],
+      [["create", "a", "b"], {}, "Unexpected: b"],
+      [["create", "a", "--what"], {}, "Unknown option"],
+    ]
+    for (const [args, vars, text] of cases) {
+      const outcome = await run([...args, "--url", cuecard.url], vars)
+      expect(outcome).toMatchObject({ code: 1, out: "", error: expect.stringContaining(text) })
+      expect(outcome.error).not.toContain("    at ")
+    }
+    expect((await run(["list", "--url", "http://127.0.0.1:9"])).error).toContain("Is the server running?")
+    expect((await run(["list", "--url", "nowhere"])).error).toContain("nowhere is not a URL.")
+  })
+
+  test("[TN9] sends no secret unencrypted to another machine, and finds that of this one", async () => {
+    expect((await run(["list", "--url", "http://chat.example.com"])).error).toContain("Use https.")
+    const elsewhere = await run(["list", "--url", "https://chat.example.com"])
+    expect(elsewhere.error).toContain("The operator's secret is missing.")
+    const folder = await mkdtemp(join(tmpdir(), "cuecard-tenant-"))
+    await symlink(resolve("wrangler.toml"), join(folder, "wrangler.toml"))
+    expect((await run(["list", "--url", cuecard.url], {}, folder)).code).toBe(0)
+    await writeFile(join(folder, ".dev.vars"), 'OPERATOR_SECRET="another-secret-of-this-machine"\n')
+    expect((await run(["list", "--url", cuecard.url], {}, folder)).error).toContain("not the server's")
+    await rm(folder, { recursive: true })
+  })
+})

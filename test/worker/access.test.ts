@@ -1,0 +1,217 @@
+/**
+ * access.test.ts: the access table against the routes, and every principal on every route and with every frame: each is
+ * answered, or refused with `scope_denied` and changes nothing.
+ */
+
+import { env } from "cloudflare:test"
+import { nanoid } from "nanoid"
+import { describe, expect, test } from "vitest"
+import worker from "../../worker/index.ts"
+import { issueToken } from "../../worker/auth/verify-token.ts"
+import { type Claims, type Role, ROLES } from "../../worker/platform/rpc/claims.ts"
+import {
+  ACCESS_TABLE,
+  type AccessRule,
+  findAccessRule,
+  isAllowed,
+  type Principal,
+} from "../../worker/routes/access/access-table.ts"
+import { FRAME_ACCESS } from "../../worker/socket/frame-access.ts"
+import { png } from "./files.ts"
+import { createKey, createTenant } from "./tenant-access.ts"
+import { call, nowSeconds, openSocket, refusal, roleToken, SECRET, socketHeaders, tokenOf } from "./http.ts"
+import { digestBucket, digestOf } from "./storage-digest.ts"
+
+const T = "access"
+const DENIED = refusal(403, "scope_denied")
+const nameOf = ({ method, path }: Pick<AccessRule, "method" | "path">): string => `${method} ${path}`
+
+/** The claims of a new token of each principal that has tokens, for a user of its own. */
+const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
+  ...ROLES.map((role) => [role, () => ({ role })] as const),
+  ["external", (session) => ({ scope: "external", session })],
+  ["admin-scope", () => ({ scope: "admin" })],
+])
+
+/** The roles of API keys. Each key may do what its role allows, and make tokens of that role only. */
+const KEY_ROLES = new Map<Principal, Role>(ROLES.map((role) => [`key-${role}`, role]))
+
+/** A key of each role, made with the first key of the tenant. */
+const getKeys = onceOnly(async () => {
+  const first = await createTenant(T)
+  const keys = await Promise.all(
+    [...KEY_ROLES].map(async ([name, role]) => [name, await createKey(first, { roles: [role] })] as const),
+  )
+  return new Map(keys.map(([name, { key }]) => [name, key]))
+})
+
+async function tokenFor(principal: Principal, session: string): Promise<string> {
+  const key = KEY_ROLES.has(principal) ? (await getKeys()).get(principal) : undefined
+  if (key !== undefined) return key
+  const [expires, issued] = [nowSeconds() + 600, Date.now() / 1000]
+  const base = { tenant: T, user: `p-${principal}`, expires, issued, token: nanoid() }
+  return await issueToken({ ...base, ...CLAIMS.get(principal)?.(session) }, SECRET)
+}
+
+/** Bodies that the routes accept; any other route gets `{}`. */
+const BODIES: Readonly<Record<string, BodyInit>> = {
+  "POST /v1/sessions/:id/messages": '{"id":"m1","content":"/say hi"}',
+  "PATCH /v1/sessions/:id": '{"title":"New"}',
+  "POST /v1/sessions/:id/media/sign": '{"urls":["https://example.com/a.png"]}',
+  "POST /v1/sessions/:id/assets": png(1),
+  "POST /external/sessions/:id/messages": '{"text":"hi"}',
+  "PUT /v1/agents/:name": '{"description":"d","prompt":"p"}',
+  "POST /v1/keys": '{"name":"another","roles":["viewer"]}',
+  "PUT /v1/settings": '{"media_hosts":["media.example.com"]}',
+}
+
+/** A key makes tokens of its own roles only. */
+function createBody(rule: AccessRule, principal: Principal): BodyInit {
+  const role = KEY_ROLES.get(principal) ?? "member"
+  if (nameOf(rule) === "POST /v1/tokens") return JSON.stringify({ user: `of-${principal}`, role, ttl: 60 })
+  return BODIES[nameOf(rule)] ?? "{}"
+}
+
+async function request(rule: AccessRule, principal: Principal, session: string) {
+  const token = await tokenFor(principal, session)
+  const path = rule.path.replace(":id", session).replace(":user", "somebody").replace(/:\w+/g, "notes")
+  const body = rule.method === "GET" ? {} : { body: createBody(rule, principal) }
+  const length = body.body instanceof Uint8Array ? { "content-length": String(body.body.byteLength) } : {}
+  const upgrade = path.endsWith("/socket") ? socketHeaders(token) : {}
+  return await call(path, { method: rule.method, token, headers: { ...length, ...upgrade }, ...body })
+}
+
+/** A new session of the principal's user, with one message. */
+async function createSession(principal: Principal, id: string): Promise<void> {
+  const token = await tokenOf(T, `p-${principal}`)
+  const created = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
+  expect(created.status).toBe(201)
+}
+
+function onceOnly<T>(create: () => Promise<T>): () => Promise<T> {
+  let created: Promise<T> | null = null
+  return () => (created ??= create())
+}
+
+async function digestAll(principal: Principal, session: string): Promise<string[]> {
+  return await Promise.all([
+    // Using a key is recorded, in the log and with the key.
+    digestOf(env.TENANT.getByName(T), KEY_ROLES.has(principal) ? ["api_keys", "audit", "audit_head"] : []),
+    digestOf(env.DIRECTORY.getByName(`${T}:p-${principal}`)),
+    digestOf(env.DIRECTORY.getByName(`${T}:somebody`)),
+    digestOf(env.SESSION.getByName(`${T}:${session}`)),
+    digestBucket(`${T}/`),
+  ])
+}
+
+describe("the access table", () => {
+  test("[RL1] has every route of the API, and names each once", () => {
+    const routes = worker.routes
+      .filter(({ method, path }) => method !== "ALL" && /^\/(?:v1|external)\//.test(path))
+      .map(({ method, path }) => `${method} ${path.replace(/\/$/, "")}`)
+    const listed = ACCESS_TABLE.map(nameOf)
+    expect([...new Set(routes)].filter((route) => !listed.includes(route))).toEqual([])
+    expect(listed.filter((route, index) => listed.indexOf(route) !== index)).toEqual([])
+  })
+
+  test("[RL1] a request matches one rule at most; any other path is unknown, with or without a token", async () => {
+    for (const rule of ACCESS_TABLE) expect(findAccessRule(rule.method, rule.path)).toBe(rule)
+    const token = await roleToken(T, "any", "owner")
+    for (const [method, path] of [
+      ["GET", "/v1/nothing"],
+      ["DELETE", "/v1/sessions"],
+      ["GET", "/v1/sessions/"],
+      ["GET", "/v1/sessions//socket"],
+      ["OPTIONS", "/v1/sessions"],
+      ["TRACE", "/v1/sessions"],
+      ["GET", "/v1/Sessions"],
+      ["GET", "/external/sessions/s/messages"],
+    ] as const)
+      for (const credentials of [{}, { token }])
+        expect(await call(path, { method, ...credentials }), `${method} ${path}`).toEqual(refusal(404, "route_unknown"))
+  })
+
+  test.each([...CLAIMS.keys(), ...KEY_ROLES.keys()])(
+    "[RL2] %s: each route answers, or is scope_denied and nothing changes",
+    async (principal) => {
+      const session = `own-${principal}`
+      await getKeys()
+      await createSession(principal, session)
+      const keyRole = KEY_ROLES.get(principal)
+      const more = keyRole === undefined ? CLAIMS.get(principal)?.(session) : { role: keyRole, key: "k" }
+      const claims = { tenant: T, user: "u", expires: 0, token: null, issued: 0, ...more }
+      const denied = ACCESS_TABLE.filter((rule) => rule.allow !== "open" && !isAllowed(rule, claims))
+      const before = await digestAll(principal, session)
+      for (const rule of denied) {
+        const answer = await request(rule, principal, session)
+        // The operator's secret is no token.
+        const expected = rule.allow === "operator" ? [401, 403] : [403]
+        expect(expected, nameOf(rule)).toContain(answer.status)
+        if (rule.allow !== "operator") expect(answer, nameOf(rule)).toEqual(DENIED)
+      }
+      expect(await digestAll(principal, session)).toEqual(before)
+      let count = 0
+      for (const rule of ACCESS_TABLE.filter((one) => isAllowed(one, claims))) {
+        count += 1
+        const own = `${session}-${count}`
+        if (rule.path.includes(":id")) await createSession(principal, own)
+        const { status, json } = await request(rule, principal, own)
+        const codes = ["scope_denied", "route_unknown", "token_missing", "token_invalid", "internal"]
+        expect([status === 404 && json?.code === "session_unknown", codes.includes(json?.code)], nameOf(rule)).toEqual([
+          false,
+          false,
+        ])
+      }
+      expect(denied.length + count).toBeGreaterThan(20)
+    },
+  )
+
+  test("[RL3] a role includes the ones below it, and a viewer may change nothing of a tenant", () => {
+    for (const rule of ACCESS_TABLE) {
+      const allows = ROLES.map((role) =>
+        isAllowed(rule, { tenant: T, user: "u", expires: 0, token: null, issued: 0, role }),
+      )
+      // From the first role that is admitted to owner, all are.
+      expect(allows.join().replace(/^(?:true,?)*(?:false,?)*$/, ""), nameOf(rule)).toBe("")
+      const isRead = rule.method === "GET" || /\/(?:sign|revoke)$/.test(rule.path)
+      if (allows[3] === true) expect(isRead, nameOf(rule)).toBe(true)
+    }
+  })
+})
+
+describe("frames", () => {
+  const FRAMES: Readonly<Record<keyof typeof FRAME_ACCESS, object>> = {
+    hello: { protocol: 3, live: true },
+    seen: { seq: 0 },
+    ping: { pad: 1 },
+    send: { id: "f-send", content: "/say hi" },
+    cancel: { exchange_id: "f-cancel" },
+    approve: { call_id: "f-approve", decision: "allow" },
+    withdraw: { id: "f-withdraw", message: "m" },
+    retry: { id: "f-retry", message: "m" },
+    regenerate: { id: "f-regenerate", message: "m" },
+    edit: { id: "f-edit", message: "m", content: "x" },
+    switch: { id: "f-switch", message: "m", version: 1 },
+  }
+
+  test.each(ROLES)(
+    "[RL4] %s: each frame is answered, or is scope_denied, changes nothing and leaves the socket open",
+    async (role) => {
+      const id = `frames-${role}`
+      const member = await tokenOf(T, `f-${role}`)
+      await call("/v1/sessions", { method: "POST", token: member, body: JSON.stringify({ id }) })
+      const before = await digestOf(env.SESSION.getByName(`${T}:${id}`))
+      const connection = await openSocket(id, await roleToken(T, `f-${role}`, role))
+      for (const [type, access] of Object.entries(FRAME_ACCESS)) {
+        const count = connection.received.length
+        connection.socket.send(JSON.stringify({ type, ...FRAMES[type as keyof typeof FRAME_ACCESS] }))
+        const isDenied = role === "viewer" && access === "write"
+        // `seen` has no answer.
+        if (type !== "seen") await expect.poll(() => connection.received.length).toBeGreaterThan(count)
+        expect(connection.received.slice(count).includes("scope_denied"), type).toBe(isDenied)
+      }
+      expect(connection.closed).toBe(null)
+      if (role === "viewer") expect(await digestOf(env.SESSION.getByName(`${T}:${id}`))).toBe(before)
+    },
+  )
+})

@@ -1,0 +1,220 @@
+/** names.test.ts: invalid ids of tenants, users and sessions, in every place that takes one: one error each, nothing created. */
+
+import { env } from "cloudflare:test"
+import { SignJWT } from "jose"
+import { describe, expect, test } from "vitest"
+import * as v from "valibot"
+import { MAX_ID_CHARS } from "../../shared/limits.ts"
+import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platform/tenant-id.ts"
+import { call, nowSeconds, refusal, tablesOf, tokenOf } from "./http.ts"
+import { RECORDED_SECRET, withRecordedDeployment } from "./recorded-objects.ts"
+
+/** No id of any kind. */
+const BAD_NAMES: readonly string[] = [
+  "",
+  " ",
+  "a b",
+  " a",
+  "a\n",
+  "a\0",
+  "a:b",
+  "acme:ada",
+  ":",
+  "a/b",
+  "/",
+  "..",
+  ".",
+  "../acme",
+  "a/../b",
+  "a\\b",
+  "%2e%2e",
+  "a%2Fb",
+  "*",
+  "'; DROP TABLE users",
+  "а", // Cyrillic
+  "аcme",
+  "ａcme", // full width
+  "acmé",
+  "acme\u0301",
+  "acme\u200b", // zero width space
+  "\u202eemca", // bidi override
+  "\u212a", // Kelvin sign
+  "\u017f", // long s
+  "\u0131", // dotless i
+  "😀",
+  "\ud800", // lone surrogate
+  "key:abc",
+  "x".repeat(MAX_ID_CHARS + 1),
+  "x".repeat(10_000),
+]
+
+/** Ids with a dot are invalid for users and sessions. */
+const DOTTED: readonly string[] = ["a.b", "eu.acme", "s1.ada", ".a", "a."]
+
+const BAD_TENANTS: readonly string[] = [
+  ...BAD_NAMES,
+  "eu.",
+  ".acme",
+  "acme.",
+  "eu.eu.acme",
+  "xx.acme",
+  "EU.acme",
+  "eu..acme",
+  "eu:acme",
+  "fedramp_high.acme",
+  "eu.a b",
+  `eu.${"x".repeat(MAX_ID_CHARS + 1)}`,
+]
+
+/** Values that are no text. */
+const NO_TEXT: readonly unknown[] = [null, 7, true, [], ["acme"], {}, { toString: "acme" }]
+
+const sign = (claims: object): Promise<string> =>
+  new SignJWT({ exp: nowSeconds() + 600, ...claims })
+    .setProtectedHeader({ alg: "HS256" })
+    .sign(new TextEncoder().encode(RECORDED_SECRET))
+
+const show = (name: unknown): string => JSON.stringify(name).slice(0, 60)
+
+describe("invalid ids", () => {
+  test("[RG5] of a tenant, user or session in a token's claims: token_invalid, and no object is asked", async () => {
+    await withRecordedDeployment({}, async ({ asked, fetch }) => {
+      const cases: { claims: object }[] = [
+        ...[...BAD_TENANTS, ...NO_TEXT].map((tenant) => ({ claims: { tenant, sub: "ada" } })),
+        ...[...BAD_NAMES, ...DOTTED, ...NO_TEXT].map((sub) => ({ claims: { tenant: "names", sub } })),
+        ...[...BAD_NAMES, ...DOTTED, 7, []].map((session) => ({
+          claims: { tenant: "names", sub: "ada", scope: "external", session },
+        })),
+        { claims: { sub: "ada" } },
+        { claims: { tenant: "names" } },
+        ...["root", "Owner", "", 1, ["owner"]].map((role) => ({ claims: { tenant: "names", sub: "ada", role } })),
+      ]
+      for (const { claims } of cases) {
+        const headers = { authorization: `Bearer ${await sign(claims)}` }
+        for (const path of ["/v1/sessions", "/v1/sessions/s1/conversation/recent", "/external/sessions/s1/events"]) {
+          const response = await fetch(path, { headers })
+          expect([response.status, (await response.json<{ code: string }>()).code], show(claims)).toEqual([
+            401,
+            "token_invalid",
+          ])
+        }
+      }
+      expect([...asked]).toEqual([])
+    })
+  })
+
+  test("[RG5] of a session or user in a path, a query or a body: one clear error, and only the caller's directory and tenant are asked", async () => {
+    await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
+      const token = await tokenFor({ tenant: "names", user: "ada" })
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+      const ask = async (method: string, path: string, body?: unknown) => {
+        const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) }
+        const response = await fetch(path, init)
+        const { code, text } = await response.json<{ code: string; text: string }>()
+        return { status: response.status, code, text }
+      }
+      const field = (name: string) => ({
+        status: 400,
+        code: "field_invalid",
+        text: expect.stringContaining(`"${name}"`),
+      })
+      for (const name of [...BAD_NAMES, ...DOTTED]) {
+        // A path cannot have an empty segment, and the platform resolves dot segments, also escaped ones.
+        const escaped = toUrlText(name)
+        const isPath = escaped !== null && !/^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)
+        if (isPath) {
+          const unknown = { status: 404, code: "session_unknown" }
+          for (const [method, rest] of [
+            ["GET", "/conversation/recent"],
+            ["GET", "/socket"],
+            ["DELETE", ""],
+            ["GET", "/viewers"],
+          ] as const)
+            expect(await ask(method, `/v1/sessions/${escaped}${rest}`), show(name)).toMatchObject(unknown)
+          expect(await ask("POST", `/v1/sessions/${escaped}/messages`, { content: "x" }), show(name)).toMatchObject(
+            unknown,
+          )
+        }
+        if (escaped !== null) {
+          expect(await ask("GET", `/v1/sessions/s1/events?owner=${escaped}`), show(name)).toMatchObject(field("owner"))
+          expect(await ask("GET", `/v1/sessions?after=1.1.${escaped}`), show(name)).toMatchObject(field("after"))
+          expect(await ask("GET", `/v1/sessions/shared?after=1.ada.${escaped}`), show(name)).toMatchObject(
+            field("after"),
+          )
+        }
+        expect(await ask("POST", "/v1/sessions", { id: name }), show(name)).toMatchObject(field("id"))
+      }
+      for (const name of NO_TEXT.filter((one) => one !== null))
+        expect(await ask("POST", "/v1/sessions", { id: name }), show(name)).toMatchObject(field("id"))
+      expect([...asked].sort()).toEqual(["names", "names:ada"])
+    })
+    expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
+  })
+
+  test("[RG5] of a user who is to read a session: field_invalid, and no directory is asked", async () => {
+    const token = await tokenOf("names", "eve")
+    await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
+    await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
+      const headers = { authorization: `Bearer ${await tokenFor({ tenant: "names", user: "eve" })}` }
+      for (const name of [...BAD_NAMES, ...DOTTED]) {
+        const escaped = toUrlText(name)
+        if (escaped === null || /^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)) continue
+        for (const method of ["PUT", "DELETE"]) {
+          const response = await fetch(`/v1/sessions/mine/viewers/${escaped}`, { method, headers })
+          expect([response.status, (await response.json<{ code: string }>()).code], show(name)).toEqual([
+            400,
+            "field_invalid",
+          ])
+        }
+      }
+      expect([...asked].filter((name) => !["names", "names:eve", "names:mine"].includes(name))).toEqual([])
+    })
+  })
+
+  test("[RG5] that a client puts into the header of the claims are discarded", async () => {
+    const token = await tokenOf("names", "ben")
+    await call("/v1/sessions", { method: "POST", token, body: '{"id":"bens"}' })
+    const forged = JSON.stringify({
+      tenant: "names",
+      user: "ben",
+      expires: 4e9,
+      token: null,
+      issued: 0,
+      sharedBy: "ben",
+    })
+    const headers = { "x-cuecard-claims": forged, upgrade: "websocket" }
+    const eve = await tokenOf("names", "eve")
+    expect(await call("/v1/sessions/bens/socket", { token: eve, headers })).toEqual(refusal(404, "session_unknown"))
+    expect(await call("/v1/sessions/bens/socket", { headers })).toEqual(refusal(401, "token_missing"))
+  })
+})
+
+describe("ids of tenants", () => {
+  test("[RG6] are those of version 0.1.0, alone or after a region; a new one is lower case, as in a host name", () => {
+    for (const name of BAD_TENANTS) {
+      expect(v.is(tenantIdSchema, name), show(name)).toBe(false)
+      expect(v.is(newTenantIdSchema, name), show(name)).toBe(false)
+    }
+    const upTo = (count: number): string => "x".repeat(count)
+    const old = ["acme", "Acme", "a_b", "-", "demo", "eu.Acme", upTo(MAX_ID_CHARS), `us.${upTo(MAX_ID_CHARS)}`]
+    expect(old.filter((name) => !v.is(tenantIdSchema, name))).toEqual([])
+    const fresh = ["acme", "a", "a-1", "7", "eu", "eu.acme", "us.acme", "fedramp.acme", "fedramp-high.acme", upTo(40)]
+    expect(fresh.filter((name) => !v.is(newTenantIdSchema, name) || !v.is(tenantIdSchema, name))).toEqual([])
+    const refused = ["Acme", "a_b", "-a", "a-", "-", "eu.Acme", upTo(41), `eu.${upTo(41)}`]
+    expect(refused.filter((name) => v.is(newTenantIdSchema, name))).toEqual([])
+  })
+
+  test("[RG6] name their region exactly", () => {
+    const regions = ["acme", "eu", "eu-acme", "eu.acme", "us.acme", "fedramp.acme", "fedramp-high.acme", "xx.acme"]
+    expect(regions.map(getRegion)).toEqual([null, null, null, "eu", "us", "fedramp", "fedramp-high", null])
+  })
+})
+
+/** As in an address; null for text that cannot be in one. */
+function toUrlText(name: string): string | null {
+  try {
+    return encodeURIComponent(name)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * recorded-objects.ts: a production deployment whose objects and buckets record what they are asked.
+ *
+ * workerd has no jurisdictions. Here the objects of a region are objects of another name, `<region>!<name>` in the record.
+ */
+
+import { createExecutionContext, env, runInDurableObject } from "cloudflare:test"
+import { issueToken } from "../../worker/auth/verify-token.ts"
+import type { Env } from "../../worker/env.ts"
+import worker from "../../worker/index.ts"
+import type { Claims } from "../../worker/platform/rpc/claims.ts"
+
+/** Signs the tokens of the deployment. */
+export const RECORDED_SECRET = "a-secret-of-a-recorded-deployment-000"
+const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
+
+export interface RecordedDeployment {
+  /** Names of the objects that were asked, by the Worker and by other objects. */
+  readonly asked: Set<string>
+  /** The location hint of the first request to each object. */
+  readonly hints: Map<string, string | undefined>
+  /** Keys that were written, with their binding: `MEDIA_EU eu.acme/s/a`. */
+  readonly written: Set<string>
+  readonly fetch: (path: string, init?: RequestInit<RequestInitCfProperties>) => Promise<Response>
+  readonly tokenFor: (claims: Pick<Claims, "tenant" | "user"> & Partial<Claims>) => Promise<string>
+}
+
+/** Runs `work` against a production deployment with these bindings besides. All objects use it meanwhile. */
+export async function withRecordedDeployment(
+  over: Partial<Record<keyof Env, unknown>>,
+  work: (deployment: RecordedDeployment) => Promise<void>,
+): Promise<void> {
+  const [asked, hints, written] = [new Set<string>(), new Map<string, string | undefined>(), new Set<string>()]
+  const record = (name: string, hint?: string): void => {
+    if (!asked.has(name)) hints.set(name, hint)
+    asked.add(name)
+  }
+  const bindings: Record<string, unknown> = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: RECORDED_SECRET }
+  for (const name of NAMESPACES) bindings[name] = recordNamespace(env[name], record)
+  const buckets = { MEDIA: env.MEDIA, ...over }
+  for (const [name, bucket] of Object.entries(buckets)) {
+    bindings[name] = name.startsWith("MEDIA") && bucket !== undefined ? recordBucket(name, written) : bucket
+  }
+  const restore = await replaceBindings(bindings)
+  const testOnly = {
+    PROBE_TOOLS: undefined,
+    PROBE_URL: undefined,
+    MEDIA_UPSTREAM: undefined,
+    TIME_SCALE: undefined,
+    OPERATOR_SECRET: undefined,
+  }
+  try {
+    await work({
+      asked,
+      hints,
+      written,
+      fetch: async (path, init) => {
+        const request = new Request(new URL(path, "https://chat.example.com"), init)
+        return await worker.fetch(
+          request,
+          { ...env, ...testOnly, ...bindings } as unknown as Env,
+          createExecutionContext(),
+        )
+      },
+      tokenFor: async (claims) => {
+        const [expires, issued] = [Math.floor(Date.now() / 1000) + 600, Date.now() / 1000]
+        return await issueToken({ expires, issued, token: crypto.randomUUID(), ...claims }, RECORDED_SECRET)
+      },
+    })
+  } finally {
+    restore()
+  }
+}
+
+function recordNamespace(namespace: DurableObjectNamespace, record: (name: string, hint?: string) => void) {
+  return {
+    getByName(name: string, options?: { locationHint?: string }) {
+      record(name, options?.locationHint)
+      return namespace.getByName(name)
+    },
+    jurisdiction: (region: string) => ({
+      getByName(name: string) {
+        record(`${region}!${name}`)
+        return namespace.getByName(`${region}!${name}`)
+      },
+    }),
+  }
+}
+
+/** All bindings share the one bucket of the tests, so that what a wrong binding stores would be found. */
+function recordBucket(binding: string, written: Set<string>): R2Bucket {
+  return new Proxy(env.MEDIA, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== "function") return value
+      return (...args: unknown[]) => {
+        if (name === "put") written.add(`${binding} ${String(args[0])}`)
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+}
+
+/** All objects have one `env`. Returns a function that restores it. */
+async function replaceBindings(bindings: Record<string, unknown>): Promise<() => void> {
+  const shared = await runInDurableObject(
+    env.SESSION.getByName("any:object"),
+    (object) => (object as unknown as { env: Record<string, unknown> }).env,
+  )
+  const before = Object.fromEntries(Object.keys(bindings).map((name) => [name, shared[name]]))
+  Object.assign(shared, bindings)
+  return () => void Object.assign(shared, before)
+}

@@ -1,0 +1,183 @@
+/** regions.test.ts: where the objects and files of a tenant are: in the region that its id names, and nowhere else. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { findDeploymentFault } from "../../worker/env.ts"
+import { checkRegion, listServedRegions, mediaBucket } from "../../worker/platform/media-bucket.ts"
+import { ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
+import { readLocationHint } from "../../worker/routes/access/location-hint.ts"
+import { png } from "./files.ts"
+import { HELLO } from "./http.ts"
+import { type RecordedDeployment, withRecordedDeployment } from "./recorded-objects.ts"
+
+const JSON_TYPE = { "content-type": "application/json" }
+
+/** Uses every route of the API, links, and a turn with an agent and a generated file. */
+async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: string): Promise<void> {
+  const [owner, viewer] = [
+    await tokenFor({ tenant, user: "ada", role: "owner" }),
+    await tokenFor({ tenant, user: "eve", role: "viewer" }),
+  ]
+  const id = `r-${tenant.replace(".", "-")}`
+  const ask = async (
+    method: string,
+    path: string,
+    body?: BodyInit,
+    token = owner,
+    headers: HeadersInit = JSON_TYPE,
+  ) => {
+    const init = { method, headers: { ...headers, authorization: `Bearer ${token}` } }
+    const response = await fetch(path, body === undefined ? init : { ...init, body })
+    const text = response.webSocket === null ? await response.text() : ""
+    return { status: response.status, json: text.startsWith("{") ? JSON.parse(text.split("\n")[0] ?? "") : null }
+  }
+  expect((await ask("POST", "/v1/sessions", JSON.stringify({ id }))).status).toBe(201)
+  const untilIdle = async (count: number): Promise<void> =>
+    await expect
+      .poll(async () => {
+        const { messages } = (await ask("GET", `/v1/sessions/${id}/conversation/recent?limit=50`)).json
+        return [messages.length >= count, messages.at(-1)?.status]
+      })
+      .toEqual([true, "completed"])
+  for (const [n, content] of [
+    "Draw a chart of apples 3, pears 5",
+    "Ask the researcher about the weather in Oslo",
+  ].entries()) {
+    await ask("POST", `/v1/sessions/${id}/messages`, JSON.stringify({ id: `q${n}`, content }))
+    await untilIdle(2 * n + 2)
+  }
+  const bytes = png(7)
+  const length = { "content-length": String(bytes.byteLength) }
+  const asset = (await ask("POST", `/v1/sessions/${id}/assets?name=a.png`, bytes, owner, length)).json.id
+  await ask("PUT", `/v1/sessions/${id}/viewers/eve`)
+  for (const token of [owner, viewer]) {
+    const urls = JSON.stringify({ urls: [`/media/${asset}`] })
+    const signed = await ask("POST", `/v1/sessions/${id}/media/sign?owner=ada`, urls, token)
+    expect((await fetch(signed.json.signed[0].href)).status).toBe(200)
+    const upgrade = { upgrade: "websocket", "sec-websocket-protocol": `cuecard.v1, token.${token}` }
+    const { webSocket } = await fetch(`/v1/sessions/${id}/socket?owner=ada`, { headers: upgrade })
+    webSocket?.accept()
+    webSocket?.send(HELLO)
+    webSocket?.close()
+  }
+  const exported = await (
+    await fetch(`/v1/sessions/${id}/events`, { headers: { authorization: `Bearer ${owner}` } })
+  ).text()
+  const copy = await ask("POST", "/v1/sessions", "{}")
+  const imported = await ask("POST", `/v1/sessions/${copy.json.id}/import`, exported)
+  expect(imported.json).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
+  const external = await ask("POST", `/v1/sessions/${id}/external-token`, "{}")
+  await ask("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
+  // What is left of the table, and at last what erases.
+  for (const { method, path } of ACCESS_TABLE) {
+    if (path.endsWith("/revoke") || path.endsWith("/socket") || method === "DELETE") continue
+    const body = method === "GET" ? undefined : "{}"
+    await ask(method, path.replace(":id", id).replace(":user", "eve").replace(":name", "notes"), body)
+  }
+  for (const path of ["/v1/agents/notes", `/v1/sessions/${id}/viewers/eve`, `/v1/sessions/${id}`])
+    await ask("DELETE", path)
+  await ask("POST", "/v1/tokens/revoke", '{"all":true}')
+}
+
+describe("a tenant's data", () => {
+  test("[RG1] with a region, nothing of it is created or written elsewhere, on any route", async () => {
+    await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
+      await useEverything(deployment, "eu.region1")
+      const { asked, written } = deployment
+      expect([...asked].filter((name) => !/^eu!eu\.region1(?::|$)/.test(name))).toEqual([])
+      expect([...written].filter((key) => !key.startsWith("MEDIA_EU eu.region1/"))).toEqual([])
+      // Sessions with their agents' sessions, both directories and the tenant; files of a user, a tool and an import.
+      expect([asked.size > 5, written.size > 2]).toEqual([true, true])
+      expect([asked.has("eu!eu.region1"), asked.has("eu!eu.region1:ada"), asked.has("eu!eu.region1:eve")]).toEqual([
+        true,
+        true,
+        true,
+      ])
+    })
+  })
+
+  test("[RG1] without a region, it is where version 0.1.0 has stored it", async () => {
+    await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
+      await useEverything(deployment, "region2")
+      expect([...deployment.asked].filter((name) => !/^region2(?::|$)/.test(name))).toEqual([])
+      expect([...deployment.written].filter((key) => !key.startsWith("MEDIA region2/"))).toEqual([])
+    })
+  })
+
+  test("[RG2] in a region whose bucket is not bound is refused before any object is asked", async () => {
+    await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async ({ asked, fetch, tokenFor }) => {
+      for (const tenant of ["us.region3", "fedramp.region3", "fedramp-high.region3"]) {
+        const headers = { authorization: `Bearer ${await tokenFor({ tenant, user: "ada", role: "owner" })}` }
+        for (const { method, path, allow } of ACCESS_TABLE) {
+          if (!Array.isArray(allow) || !allow.includes("owner")) continue
+          const response = await fetch(path.replaceAll(":", ""), { method, headers })
+          expect([response.status, (await response.json<{ code: string }>()).code], path).toEqual([
+            503,
+            "region_unavailable",
+          ])
+        }
+      }
+      expect([...asked]).toEqual([])
+    })
+    const production = { ...env, ENVIRONMENT: "production" }
+    expect(() => mediaBucket(production, "us.acme")).toThrow("no bucket")
+    expect(checkRegion(production, "us.acme")).toEqual({
+      ok: false,
+      fault: { reason: "region_unavailable", region: "us" },
+    })
+    expect(listServedRegions({ ...production, MEDIA_US: env.MEDIA })).toEqual(["us"])
+    expect(mediaBucket(env, "us.acme")).toBe(env.MEDIA)
+  })
+
+  test("[RG2] the page of a tenant whose region is not served makes a deployment unsafe", () => {
+    const [url, safe] = [
+      new URL("https://chat.example.com"),
+      { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "x".repeat(40) },
+    ]
+    expect(findDeploymentFault({ ...safe, PAGE_TENANT: "us.acme" }, url)).toBe(
+      "PAGE_TENANT has a region whose bucket is not bound",
+    )
+    expect(findDeploymentFault({ ...safe, PAGE_TENANT: "us.acme", MEDIA_US: env.MEDIA }, url)).toBe(null)
+    expect(findDeploymentFault({ ...safe, PAGE_TENANT: "acme" }, url)).toBe(null)
+  })
+})
+
+describe("without a region", () => {
+  test.each([
+    [{ continent: "EU", longitude: "10.7" }, "weur"],
+    [{ continent: "EU", longitude: "21.0" }, "eeur"],
+    [{ continent: "EU" }, "weur"],
+    [{ continent: "NA", longitude: "-122.4" }, "wnam"],
+    [{ continent: "NA", longitude: "-74" }, "enam"],
+    [{ continent: "NA" }, "enam"],
+    [{ continent: "AS", longitude: "55.3" }, "me"],
+    [{ continent: "AS", longitude: "139.7" }, "apac"],
+    [{ continent: "AS" }, "apac"],
+    [{ continent: "SA", longitude: "-58" }, "sam"],
+    [{ continent: "AF", longitude: "18" }, "afr"],
+    [{ continent: "OC", longitude: "-176" }, "oc"],
+    [{ continent: "AN" }, undefined],
+    [{ continent: "T1", longitude: "x" }, undefined],
+    [{ continent: "__proto__" }, undefined],
+    [{ continent: 7 }, undefined],
+    [{}, undefined],
+    [undefined, undefined],
+  ])("[RG3] the place of a client %j gives the location %s", (cf, hint) => {
+    expect(readLocationHint(cf === undefined ? {} : { cf })).toBe(hint)
+  })
+
+  test("[RG3] a session and its user's directory are created near the client", async () => {
+    await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async ({ fetch, hints, tokenFor }) => {
+      const create = async (tenant: string) =>
+        await fetch("/v1/sessions", {
+          method: "POST",
+          headers: { ...JSON_TYPE, authorization: `Bearer ${await tokenFor({ tenant, user: "ada" })}` },
+          body: '{"id":"s1"}',
+          cf: { continent: "SA" } as RequestInitCfProperties,
+        })
+      expect([(await create("region4")).status, (await create("eu.region4")).status]).toEqual([201, 201])
+      expect([hints.get("region4:ada"), hints.get("region4:s1")]).toEqual(["sam", "sam"])
+      expect([hints.get("eu!eu.region4:ada"), hints.get("eu!eu.region4:s1")]).toEqual([undefined, undefined])
+    })
+  })
+})

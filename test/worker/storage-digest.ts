@@ -1,0 +1,23 @@
+/** storage-digest.ts: everything that an object or the bucket stores, as text, to show that a request changed nothing. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+
+/** All rows of all tables and the key-value entries. Not the alarm: a socket that opens sets it to its token's end. */
+export async function digestOf(stub: DurableObjectStub, without: readonly string[] = []): Promise<string> {
+  return await runInDurableObject(stub, (_object, { storage }) => {
+    const tables = storage.sql
+      .exec<{ name: string }>(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'",
+      )
+      .toArray()
+      .filter(({ name }) => !without.includes(name))
+      .map(({ name }) => [name, storage.sql.exec(`SELECT * FROM "${name}"`).toArray()])
+    return JSON.stringify([tables, [...storage.kv.list()]])
+  })
+}
+
+/** All keys with this prefix, with their ETags. */
+export async function digestBucket(prefix: string, bucket: R2Bucket = env.MEDIA): Promise<string> {
+  const { objects } = await bucket.list({ prefix })
+  return objects.map(({ key, etag }) => `${key} ${etag}`).join("\n")
+}

@@ -1,0 +1,34 @@
+/** location-hint.ts: where the platform should create the objects of a request, from where its client is. */
+
+/** The part of `request.cf` that is used here. All of it is absent in local use. */
+interface RequestPlace {
+  readonly continent?: unknown
+  /** A decimal number as text. */
+  readonly longitude?: unknown
+}
+
+/** Two locations of one continent are divided by this meridian: the western one first. */
+const CONTINENTS = new Map<string, readonly [DurableObjectLocationHint, number, DurableObjectLocationHint]>([
+  ["AF", ["afr", 180, "afr"]],
+  // The Middle East is part of Asia.
+  ["AS", ["me", 60, "apac"]],
+  ["EU", ["weur", 15, "eeur"]],
+  ["NA", ["wnam", -100, "enam"]],
+  ["OC", ["oc", 180, "oc"]],
+  ["SA", ["sam", 180, "sam"]],
+])
+
+/**
+ * The location nearest to the client; undefined if its place is unknown. The platform obeys a hint only when it creates an
+ * object, and ignores it in a region.
+ */
+export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObjectLocationHint | undefined {
+  const { continent, longitude }: RequestPlace = cf ?? {}
+  const entry = typeof continent === "string" ? CONTINENTS.get(continent) : undefined
+  if (entry === undefined) return undefined
+  const [west, meridian, east] = entry
+  const degrees = Number.parseFloat(String(longitude))
+  // Without a longitude: the location that most clients of the continent are near.
+  if (Number.isNaN(degrees)) return continent === "EU" ? west : east
+  return degrees < meridian ? west : east
+}

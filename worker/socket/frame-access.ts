@@ -1,0 +1,44 @@
+/** frame-access.ts: which frames of a client change the session, and who may send them. Pure. */
+
+import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
+import { type Claims, isReadOnly } from "../platform/rpc/claims.ts"
+
+/** `read`: whoever may open the socket. `write`: the session's owner, unless their role is `viewer`. */
+export const FRAME_ACCESS: Readonly<Record<ClientFrame["type"], "read" | "write">> = {
+  hello: "read",
+  seen: "read",
+  ping: "read",
+  send: "write",
+  cancel: "write",
+  approve: "write",
+  withdraw: "write",
+  retry: "write",
+  regenerate: "write",
+  edit: "write",
+  switch: "write",
+}
+
+export function isFrameAllowed({ type }: ClientFrame, claims: Claims): boolean {
+  return FRAME_ACCESS[type] === "read" || !isReadOnly(claims)
+}
+
+/** The id by which the answer to a frame names it; undefined for frames that are not answered. */
+export function getFrameId(frame: ClientFrame): string | undefined {
+  switch (frame.type) {
+    case "hello":
+    case "seen":
+    case "ping":
+      return undefined
+    case "cancel":
+      return frame.exchange_id
+    case "approve":
+      return frame.call_id
+    case "send":
+    case "withdraw":
+    case "retry":
+    case "regenerate":
+    case "edit":
+    case "switch":
+      return frame.id
+  }
+}
