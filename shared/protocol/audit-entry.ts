@@ -84,6 +84,12 @@ export function encodeAuditEntry(previousHash: string, entry: StoredAuditEntry):
   return JSON.stringify([previousHash, seq, at, actor, address, action, target, details])
 }
 
+/** An entry as a line of an exported file. Every entry has exactly one. */
+export function formatAuditLine({ seq, at, actor, action, target, details, hash }: AuditEntry): string {
+  const { kind, id, address } = actor
+  return JSON.stringify({ seq, at, actor: { kind, id, address }, action, target, details, hash })
+}
+
 /** The stored form of an entry that was read from an exported file. */
 export function toStoredAuditEntry({ actor, details, ...entry }: AuditEntry): StoredAuditEntry {
   const { seq, at, action, target } = entry

@@ -8,11 +8,13 @@
 import { writeFileSync } from "node:fs"
 import { cpus } from "node:os"
 import { benchAdded } from "./added.ts"
+import { benchAuth } from "./auth.ts"
 import { benchCancel } from "./cancel.ts"
 import { benchCrowd } from "./crowd.ts"
 import { benchGrowth } from "./growth.ts"
 import { benchHistory } from "./history.ts"
 import { benchImport } from "./import.ts"
+import { benchLists } from "./lists.ts"
 import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { type Row, tableOf } from "./table.ts"
@@ -33,6 +35,8 @@ const GROUPS: Groups = {
   cancel: benchCancel,
   history: benchHistory,
   import: benchImport,
+  auth: benchAuth,
+  lists: benchLists,
   weight: benchWeight,
 }
 

@@ -1,7 +1,7 @@
 /** audit-routes.ts: administrators read, export and verify the audit log of their tenant. */
 
 import { type Context, Hono } from "hono"
-import type { AuditFileHeader, AuditVerification } from "../../shared/protocol/audit-entry.ts"
+import { type AuditFileHeader, type AuditVerification, formatAuditLine } from "../../shared/protocol/audit-entry.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { AUDIT_PAGE_ROWS, auditFilterSchema, auditHeadToText, auditVerifySchema } from "../settings/audit-event.ts"
@@ -71,7 +71,7 @@ function streamAuditFile(context: Context<AppEnv>, header: AuditFileHeader): Rea
         const entries = limit > 0 ? await tenantOf(context).listAuditAfter(last, limit) : []
         last = entries.at(-1)?.seq ?? header.head.seq
         if (entries.length === 0) return controller.close()
-        controller.enqueue(encoder.encode(entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")))
+        controller.enqueue(encoder.encode(entries.map((entry) => `${formatAuditLine(entry)}\n`).join("")))
       },
     },
     { highWaterMark: 0 },

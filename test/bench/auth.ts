@@ -1,0 +1,120 @@
+/**
+ * auth.ts: what authentication adds to a request and to opening a socket, on the warm path.
+ *
+ * The floor of a request is one that the same Worker refuses before it looks at credentials (an unknown route). The others
+ * are refused right after it (a malformed query), so that no object is asked and the difference is authentication alone.
+ * The kinds take turns, because the load of the machine changes, and the fastest tenth of each is compared: what else runs
+ * on the machine delays the others. The socket's floor is a bare object.
+ */
+
+import { Agent, get } from "node:http"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { connect } from "./client.ts"
+import { startFloor } from "./floor.ts"
+import { median, percentile } from "./measure.ts"
+import type { Row } from "./table.ts"
+
+const ROUNDS = 1_000
+const SOCKET_ROUNDS = 150
+const OPERATOR_SECRET = "the-operator-of-this-benchmark-only"
+const GOAL_MS = 0.3
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+
+interface Kind {
+  readonly what: string
+  readonly path: string
+  readonly status: number
+  readonly token: string
+}
+
+/** Milliseconds from sending a request to the end of its response. */
+function time({ url }: Cuecard, { path, status, token }: Kind): Promise<number> {
+  const headers = token === "" ? {} : { authorization: `Bearer ${token}` }
+  const started = performance.now()
+  return new Promise((resolve, reject) => {
+    const request = get(new URL(path, url), { agent, headers }, (response) => {
+      if (response.statusCode !== status) reject(new Error(`${path}: ${response.statusCode}`))
+      response.resume().on("end", () => resolve(performance.now() - started))
+    })
+    request.on("error", reject)
+  })
+}
+
+async function post({ url }: Cuecard, path: string, token: string, body: object): Promise<Record<string, string>> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+  const response = await fetch(new URL(path, url), { method: "POST", headers, body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Record<string, string>
+}
+
+/** The floor first. */
+async function listKinds(cuecard: Cuecard): Promise<readonly Kind[]> {
+  const { key = "" } = await post(cuecard, "/v1/tenants", OPERATOR_SECRET, { id: "bench" })
+  const { token = "" } = await post(cuecard, "/v1/tokens", key, { user: "ada", ttl: 3600 })
+  const refused = { path: "/v1/sessions?after=x", status: 400 }
+  return [
+    { what: "no credentials", path: "/v1/nothing?after=x", status: 404, token: "" },
+    { what: "a token signed with the deployment's secret", ...refused, token: cuecard.token },
+    { what: "a token of the tenant's key (kid)", ...refused, token },
+    { what: "an API key", path: "/v1/users?after=.", status: 400, token: key },
+  ]
+}
+
+async function benchRequests(cuecard: Cuecard, kinds: readonly Kind[]): Promise<Row[]> {
+  const times = kinds.map((): number[] => [])
+  for (let round = -100; round < ROUNDS; round += 1) {
+    for (const [i, kind] of kinds.entries()) {
+      const ms = await time(cuecard, kind)
+      if (round >= 0) times[i]?.push(ms)
+    }
+  }
+  const [floor = 0, ...others] = times.map((values) => percentile(values, 10))
+  return others.map((ms, i) => ({
+    what: `a request with ${kinds[i + 1]?.what}: added by authentication`,
+    ours: format(ms - floor),
+    goal: `≤ ${GOAL_MS} ms`,
+    floor: `${format(floor)} (a request that is refused before it)`,
+    peer: "",
+  }))
+}
+
+/** Opening a socket asks the user's directory and the tenant at the same time, so that a revoked token opens none (AU7). */
+async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
+  const floor = await startFloor()
+  const { id } = await cuecard.createSession()
+  const [ours, bare]: [number[], number[]] = [[], []]
+  for (let round = -20; round < SOCKET_ROUNDS; round += 1) {
+    const before = performance.now()
+    const socket = await connect(cuecard, id)
+    const between = performance.now()
+    const other = await floor.open()
+    const after = performance.now()
+    for (const opened of [socket, other]) opened.close()
+    if (round < 0) continue
+    ours.push(between - before)
+    bare.push(after - between)
+  }
+  await floor.close()
+  return [
+    {
+      what: "opening a socket, with the checks of its token, its owner and the revocations",
+      ours: `${format(percentile(ours, 10))} (median ${format(median(ours))})`,
+      goal: "",
+      floor: `${format(percentile(bare, 10))} (median ${format(median(bare))}), a bare object`,
+      peer: "",
+    },
+  ]
+}
+
+export async function benchAuth(): Promise<Row[]> {
+  const cuecard = await startCuecard({ port: 0, vars: { OPERATOR_SECRET } })
+  try {
+    return [...(await benchRequests(cuecard, await listKinds(cuecard))), ...(await benchSockets(cuecard))]
+  } finally {
+    await cuecard.close()
+    agent.destroy()
+  }
+}
+
+const format = (ms: number): string => `${ms.toFixed(2)} ms`

@@ -1,0 +1,122 @@
+/** audit-file.test.ts: `npm run audit -- verify` finds what was changed in an exported audit log. */
+
+import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import fc from "fast-check"
+import { expect, test } from "vitest"
+import { verifyAuditFile } from "../../scripts/audit-file.ts"
+import {
+  type AuditEntry,
+  actorToText,
+  encodeAuditEntry,
+  encodeAuditGenesis,
+  textToActor,
+  toStoredAuditEntry,
+} from "../../shared/protocol/audit-entry.ts"
+import { assertPropertyAsync } from "../support/seeded.ts"
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** The lines of an export with `count` entries. */
+function createFile(count: number, tenant = "acme"): string[] {
+  const base = { seq: 0, hash: sha256(encodeAuditGenesis(tenant)) }
+  const entries: AuditEntry[] = []
+  for (let seq = 1; seq <= count; seq += 1) {
+    const id = seq % 2 === 0 ? "ada" : ""
+    const actor = {
+      kind: id === "" ? ("operator" as const) : ("user" as const),
+      id,
+      address: seq % 3 === 0 ? null : "10.0.0.0/24",
+    }
+    const details = seq % 2 === 0 ? null : { count: seq, name: "é", on: true, none: null }
+    const entry = {
+      seq,
+      at: 1_000 + seq,
+      actor,
+      action: "key.created",
+      target: seq % 4 === 0 ? null : `k${seq}`,
+      details,
+      hash: "",
+    }
+    entries.push({
+      ...entry,
+      hash: sha256(encodeAuditEntry(entries.at(-1)?.hash ?? base.hash, toStoredAuditEntry(entry))),
+    })
+  }
+  const head = { seq: count, hash: entries.at(-1)?.hash ?? base.hash }
+  return [{ type: "audit", version: 1, tenant, base, head }, ...entries].map((line) => JSON.stringify(line))
+}
+
+const FILE = createFile(9)
+const HEAD = { seq: 9, hash: JSON.parse(FILE[0] ?? "").head.hash }
+
+test("[AL12] an untouched file is verified, with or without a head that was noted", async () => {
+  expect(await verifyAuditFile(FILE)).toMatchObject({ ok: true, entries: 9 })
+  expect(await verifyAuditFile(FILE, HEAD)).toMatchObject({ ok: true })
+  const noted = { seq: 4, hash: JSON.parse(FILE[4] ?? "").hash }
+  expect(await verifyAuditFile(FILE, noted)).toMatchObject({ ok: true })
+  expect(await verifyAuditFile(createFile(0))).toMatchObject({ ok: true, entries: 0 })
+  expect(await verifyAuditFile(FILE, { ...noted, hash: "0".repeat(64) })).toMatchObject({ ok: false })
+  expect(await verifyAuditFile(createFile(3), HEAD)).toMatchObject({ ok: false })
+})
+
+test("[AL12] a missing, moved or repeated line and another tenant's first line are found", async () => {
+  const without = (index: number): string[] => FILE.filter((_line, n) => n !== index)
+  expect(await verifyAuditFile(without(0))).toMatchObject({ ok: false, line: 1 })
+  expect(await verifyAuditFile(without(5))).toEqual({ ok: false, line: 6, because: "entry 5 is missing" })
+  expect(await verifyAuditFile(without(9))).toEqual({ ok: false, line: 10, because: "entry 9 is missing" })
+  expect(await verifyAuditFile(FILE.toSpliced(5, 2, FILE[6] ?? "", FILE[5] ?? ""))).toMatchObject({
+    ok: false,
+    line: 6,
+  })
+  expect(await verifyAuditFile([...FILE, FILE[9] ?? ""])).toMatchObject({ ok: false, line: 11 })
+  expect(await verifyAuditFile(createFile(9, "other").with(0, FILE[0] ?? ""))).toMatchObject({ ok: false, line: 2 })
+  expect(await verifyAuditFile([])).toMatchObject({ ok: false, line: 1 })
+})
+
+test("[AL12] one changed character of an entry is found", async () => {
+  await assertPropertyAsync(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 9 }),
+      fc.nat(),
+      fc.integer({ min: 0x20, max: 0x7e }),
+      async (n, at, code) => {
+        const line = FILE[n] ?? ""
+        const index = at % line.length
+        const changed = line.slice(0, index) + String.fromCharCode(code) + line.slice(index + 1)
+        expect((await verifyAuditFile(FILE.with(n, changed))).ok).toBe(changed === line)
+      },
+    ),
+    5_000,
+  )
+})
+
+test("[AL12] the command prints the line at fault, and its exit code says whether there is one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "cuecard-audit-"))
+  try {
+    const run = (lines: readonly string[]): string => {
+      const path = join(folder, "audit.jsonl")
+      writeFileSync(path, `${lines.join("\n")}\n`)
+      try {
+        return execFileSync(process.execPath, ["scripts/audit.ts", "verify", path], { encoding: "utf8", stdio: "pipe" })
+      } catch (error) {
+        return `${(error as { status: number }).status} ${(error as { stderr: string }).stderr}`
+      }
+    }
+    expect(run(FILE)).toBe(`ok: 9 entries of acme, head 9.${HEAD.hash}.\n`)
+    expect(run(FILE.with(3, (FILE[3] ?? "").replace("key.created", "key.revoked")))).toMatch(
+      /^1 .*audit\.jsonl:4: entry 3 was changed\n$/,
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test("[AL1] an actor and its text are each other's inverse", () => {
+  for (const text of ["user:ada", "key:a1", "operator", "system", "anonymous"]) {
+    expect(actorToText(textToActor(text))).toBe(text)
+  }
+})
