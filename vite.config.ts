@@ -103,7 +103,7 @@ function withAdminPage(): Plugin {
 }
 
 /** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
-const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
+const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 /** Modules that only chunks loaded on demand import. In the base chunk they would be part of the first view. */
 const DEFERRED_MODULES =

@@ -10,6 +10,7 @@ import { authorize } from "./routes/access/authorize.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
+import { issuerRoutes } from "./routes/issuer-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import { remoteMediaRoutes } from "./routes/media/remote-media-routes.ts"
@@ -17,6 +18,7 @@ import type { AppEnv } from "./routes/request-body.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
+import { signInRoutes } from "./routes/sign-in-routes.ts"
 import { apiKeyRoutes } from "./routes/tenants/api-key-routes.ts"
 import { tenantRoutes } from "./routes/tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./routes/tenants/token-key-routes.ts"
@@ -43,6 +45,8 @@ app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
 app.route("/v1/users", userRoutes)
 app.route("/v1/audit", auditRoutes)
+app.route("/v1/issuers", issuerRoutes)
+app.route("/auth", signInRoutes)
 app.route("/v1/sessions", sessionRoutes)
 app.route("/external/sessions", externalRoutes)
 app.route("/media", mediaRoutes)

@@ -136,7 +136,7 @@ const attempt = fc.record({
     { user: "ada", role: "owner" },
   ),
   query: fc.constantFrom("", "&after=0", "&limit=100", "&responseId=a1-q", "&format=markdown"),
-  frame: fc.option(fc.constantFrom(...Object.keys(FRAME_ACCESS)), { freq: 4 }),
+  frame: fc.option(fc.constantFrom(...Object.keys(FRAME_ACCESS)), { freq: 2 }),
 })
 
 type Attempt = typeof attempt extends fc.Arbitrary<infer A> ? A : never
