@@ -8,6 +8,7 @@
 import { useSignal } from "@preact/signals"
 import { render, type VNode } from "preact"
 import { useEffect } from "preact/hooks"
+import { SIGN_IN_ERRORS, type SignInProviders } from "../../shared/protocol/sign-in.ts"
 import { createParser, hasShape, isListOf, isString } from "../../shared/protocol/shape-check.ts"
 import { describeError, parseBody, type RequestError } from "../net/http-request.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
@@ -21,13 +22,7 @@ import { watchUser } from "./watch-user.ts"
 /** Longest wait for the list of providers, in milliseconds. */
 const PROVIDERS_TIMEOUT_MS = 15_000
 
-interface Providers {
-  /** Null if this host has none. */
-  readonly tenant: string | null
-  readonly providers: readonly { readonly name: string; readonly label: string }[]
-}
-
-const parseProviders = createParser<Providers>({
+const parseProviders = createParser<SignInProviders>({
   tenant: (value) => value === null || isString(value),
   providers: isListOf(hasShape({ name: isString, label: isString })),
 })
@@ -55,7 +50,7 @@ function takeSignInError(): string | null {
   const code = ERROR_HASH.exec(location.hash)?.[1]
   if (code === undefined) return null
   history.replaceState(history.state, "", readTarget())
-  return (Object.hasOwn(signInErrorText, code) ? signInErrorText[code] : undefined) ?? signInErrorText["internal"] ?? ""
+  return signInErrorText[SIGN_IN_ERRORS.find((known) => known === code) ?? "internal"]
 }
 
 /** A path of this page: another tab of the same site can't write it, but an old version may have. */
@@ -139,13 +134,13 @@ function loginHref(provider: string): string {
 }
 
 interface ProvidersState {
-  readonly providers: Providers | null
+  readonly providers: SignInProviders | null
   readonly fault: string | null
   load(): void
 }
 
 function useProviders(): ProvidersState {
-  const providers = useSignal<Providers | null>(null)
+  const providers = useSignal<SignInProviders | null>(null)
   const fault = useSignal<string | null>(null)
   const load = (): void => {
     fault.value = null
@@ -159,7 +154,7 @@ function useProviders(): ProvidersState {
 }
 
 /** A deployment without sign-in has no such route, and so no providers. */
-async function fetchProviders(): Promise<Providers> {
+async function fetchProviders(): Promise<SignInProviders> {
   const response = await fetch("/auth/providers", { signal: AbortSignal.timeout(PROVIDERS_TIMEOUT_MS) })
   if (response.status === 404) return { tenant: null, providers: [] }
   return await parseBody(response, parseProviders)

@@ -61,17 +61,10 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
   const LoadedUserMenu = userMenu.module.value?.UserMenu
   return (
     <div class="admin">
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault()
-          mainRef.current?.focus()
-        }}
-      >
-        {adminText.skip}
-      </a>
       <header>
+        <button type="button" class="skip" onClick={() => mainRef.current?.focus()}>
+          {adminText.skip}
+        </button>
         <p class="brand">
           <Logo /> {appText.name} <span class="muted">{adminText.title}</span>
         </p>
@@ -82,7 +75,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
         <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
       </header>
       {isAdmitted && <SectionList current={section} />}
-      <main id="main" ref={mainRef} tabIndex={-1}>
+      <main ref={mainRef} tabIndex={-1}>
         {isAdmitted ? (
           <>
             <h1>{adminText.section[section]}</h1>

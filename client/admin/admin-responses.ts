@@ -1,8 +1,8 @@
 /** admin-responses.ts: reads the responses that the admin page uses. Each parser returns null if a field has another type. Pure. */
 
-import type { AuditPage, AuditVerification } from "./audit-types.ts"
 import type { RoleName } from "../account/identity.ts"
-import type { PageSettings } from "../../shared/protocol/http-body.ts"
+import type { AuditEntry, AuditPage, AuditVerification } from "../../shared/protocol/audit-entry.ts"
+import type { PageSettings, UserPage, UserSummary } from "../../shared/protocol/http-body.ts"
 import {
   type Check,
   createParser,
@@ -18,17 +18,6 @@ const isNullOr =
   (value) =>
     value === null || check(value)
 
-/** Times are milliseconds since 1970. */
-export interface User {
-  readonly id: string
-  readonly name: string | null
-  readonly role: RoleName
-  /** The provider at which the user signed in; null for users of the tenant's own tokens. */
-  readonly issuer: string | null
-  readonly status: "active" | "suspended" | "erasing"
-  readonly created: number
-}
-
 const USER = {
   id: isString,
   name: isNullOr(isString),
@@ -38,13 +27,14 @@ const USER = {
   created: isNumber,
 }
 
-export const parseUser = createParser<User>(USER)
+export const parseUser = createParser<UserSummary>(USER)
 
-export const parseUserPage = createParser<{ readonly users: readonly User[]; readonly next: string | null }>({
-  users: isListOf(hasShape<User>(USER)),
+export const parseUserPage = createParser<UserPage>({
+  users: isListOf(hasShape<UserSummary>(USER)),
   next: isNullOr(isString),
 })
 
+/** Times are milliseconds since 1970. */
 export interface ApiKey {
   readonly id: string
   readonly name: string
@@ -149,10 +139,10 @@ const isHead = hasShape<AuditPage["head"]>({ seq: isNumber, hash: isString })
 
 export const parseAuditPage = createParser<AuditPage>({
   entries: isListOf(
-    hasShape<AuditPage["entries"][number]>({
+    hasShape<AuditEntry>({
       seq: isNumber,
       at: isNumber,
-      actor: hasShape<AuditPage["entries"][number]["actor"]>({
+      actor: hasShape<AuditEntry["actor"]>({
         kind: isString,
         id: isString,
         address: isNullOr(isString),

@@ -2,12 +2,12 @@
 
 import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
+import type { AuditEntry, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import { saveBlob } from "../ui/save-file.ts"
 import { adminText, auditText } from "../words/admin-text.ts"
 import type { AdminApi } from "./admin-api.ts"
 import { parseAuditPage, parseAuditVerification } from "./admin-responses.ts"
 import { type AdminContext, useAction, useLoaded } from "./admin-state.ts"
-import type { AuditEntry, AuditPage } from "./audit-types.ts"
 import { FaultText, Pending, TextField, Time } from "./form-fields.tsx"
 
 const AUDIT_PATH = "/v1/audit"

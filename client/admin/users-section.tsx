@@ -2,10 +2,11 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
+import type { UserSummary } from "../../shared/protocol/http-body.ts"
 import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
 import { adminText, usersText } from "../words/admin-text.ts"
 import { pathOf } from "./admin-api.ts"
-import { parseUser, parseUserPage, type User } from "./admin-responses.ts"
+import { parseUser, parseUserPage } from "./admin-responses.ts"
 import { type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
 import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form-fields.tsx"
@@ -16,7 +17,7 @@ const SEARCH_DELAY_MS = 250
 
 /** A user, and what is about to be done to them. */
 interface PendingChange {
-  readonly user: User
+  readonly user: UserSummary
   readonly kind: "suspend" | "erase"
 }
 
@@ -30,7 +31,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   const page = useLoaded(() => load(""), prefix.value)
   const more = useAction()
   const users = page.value?.users ?? []
-  const replace = (user: User): void => {
+  const replace = (user: UserSummary): void => {
     if (page.value !== null)
       page.set({ ...page.value, users: page.value.users.map((one) => (one.id === user.id ? user : one)) })
   }
@@ -85,8 +86,8 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
 }
 
 interface UserRowProps extends AdminContext {
-  readonly user: User
-  readonly onChange: (user: User) => void
+  readonly user: UserSummary
+  readonly onChange: (user: UserSummary) => void
   readonly onAsk: (kind: PendingChange["kind"]) => void
 }
 
@@ -160,7 +161,7 @@ function roleOptions(own: RoleName, current: RoleName): Readonly<Record<RoleName
 interface UserDialogProps {
   readonly api: AdminContext["api"]
   readonly change: PendingChange
-  readonly onChange: (user: User) => void
+  readonly onChange: (user: UserSummary) => void
   readonly onClose: () => void
 }
 

@@ -1,5 +1,7 @@
 /** account-text.ts: the strings of the sign-in screen and of the user's menu. Pure. */
 
+import type { SignInError } from "../../shared/protocol/sign-in.ts"
+
 export const accountText = {
   account: "Account",
   tenant: "Organization",
@@ -30,8 +32,8 @@ export const signInText = {
   draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",
 } as const
 
-/** Why a sign-in failed, by its code (shared/protocol/sign-in.ts). */
-export const signInErrorText: Readonly<Record<string, string>> = {
+/** Why a sign-in failed. */
+export const signInErrorText: Readonly<Record<SignInError, string>> = {
   consent_denied: "You canceled the sign-in, or your provider didn't allow it. You can try again.",
   state_invalid: "That sign-in took too long, was already used, or began in another browser. Please start again.",
   provider_unknown: "This sign-in option isn't available any more. Choose another one.",

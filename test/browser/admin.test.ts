@@ -5,6 +5,7 @@ import { createRequire } from "node:module"
 import type { AxeResults } from "axe-core"
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
+import { CLIENT_ID, CLIENT_SECRET, startOidcProvider } from "../support/oidc-provider.ts"
 import { addUser, callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
 import { DESK, PHONE } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -171,6 +172,52 @@ describe("API keys", () => {
     const admin = await openAdmin(setup.browser, setup.cuecard, "keys", { role: "admin", user: "an-admin" })
     expect(await admin.page.getByText("Signing keys").count()).toBe(0)
     await admin.page.context().close()
+  })
+})
+
+describe("sign-in providers", () => {
+  test("[AD4] one is saved only with its keys found; its secret is never shown; it is changed and deleted", async () => {
+    const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback`] })
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
+    await page.getByRole("button", { name: "Add a provider" }).click()
+    await page.getByLabel("Short name").fill("staff")
+    await page.getByLabel("Button label").fill("Acme Staff")
+    await page.getByLabel("Issuer URL").fill(`${provider.issuer}/nowhere`)
+    await page.getByLabel("Audience").fill("https://api.example.com")
+    await page.getByLabel("Client ID").fill(CLIENT_ID)
+    await page.getByLabel("Client secret").fill(CLIENT_SECRET)
+    expect(await page.getByRole("textbox", { name: "Redirect URL" }).inputValue()).toBe(
+      `${setup.cuecard.url}/auth/callback`,
+    )
+    await dialogButton(page, "Save and check").click()
+    await expect.poll(() => page.locator("dialog .fault").count()).toBe(1)
+    expect((await api("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
+    await page.getByLabel("Issuer URL").fill(provider.issuer)
+    await dialogButton(page, "Save and check").click()
+    const row = rowWith(page, "Acme Staff")
+    await row.waitFor(SOON)
+    expect(await row.textContent()).toContain("Used for the page's sign-in")
+    expect(await page.content()).not.toContain(CLIENT_SECRET)
+    await row.getByRole("button", { name: "Edit" }).click()
+    expect(await page.getByLabel("Client secret").inputValue()).toBe("")
+    await page.getByLabel("Button label").fill("All staff")
+    await page.getByText("Advanced").click()
+    await page.getByLabel("Claim with the user's role").fill("role")
+    await dialogButton(page, "Save and check").click()
+    await rowWith(page, "All staff").waitFor(SOON)
+    expect((await api("GET", "/v1/issuers/staff")).body).toMatchObject({
+      label: "All staff",
+      role_claim: "role",
+      has_client_secret: true,
+      roles: ["admin", "member", "viewer"],
+    })
+    await rowWith(page, "All staff").getByRole("button", { name: "Delete…" }).click()
+    await dialogButton(page, "Delete provider").click()
+    await expect.poll(() => page.locator(".rows > li").count()).toBe(0)
+    expect((await api("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
+    expect(errors).toEqual([])
+    await page.context().close()
+    await provider.close()
   })
 })
 

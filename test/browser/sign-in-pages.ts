@@ -59,7 +59,10 @@ export function signToken(user: string, role: string): Promise<string> {
 }
 
 export async function callAsOwner(cuecard: Cuecard, method: string, path: string, body: object): Promise<Response> {
-  const headers = { authorization: `Bearer ${await signToken("the-owner", "owner")}`, "content-type": "application/json" }
+  const headers = {
+    authorization: `Bearer ${await signToken("the-owner", "owner")}`,
+    "content-type": "application/json",
+  }
   return await fetch(`${cuecard.url}${path}`, { method, headers, body: JSON.stringify(body) })
 }
 

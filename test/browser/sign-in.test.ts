@@ -46,8 +46,15 @@ describe("signing in", () => {
     const session = sessionIn(page)
     await openMenu(page)
     expect(await page.textContent(".account-button .names")).toBe(`Ada Example${TENANT}`)
-    expect(await page.locator(".account-panel dd").allTextContents()).toEqual([TENANT, "Member", expect.stringMatching(/^o_/)])
-    expect(await page.locator(".account-panel :is(a, button)").allTextContents()).toEqual(["Sign out", "Sign out everywhere…"])
+    expect(await page.locator(".account-panel dd").allTextContents()).toEqual([
+      TENANT,
+      "Member",
+      expect.stringMatching(/^o_/),
+    ])
+    expect(await page.locator(".account-panel :is(a, button)").allTextContents()).toEqual([
+      "Sign out",
+      "Sign out everywhere…",
+    ])
     await page.reload()
     await page.waitForSelector("article", SOON)
     const tab = await openTab(context, url(`/#/s/${session}`))
@@ -223,7 +230,9 @@ describe("signing out", () => {
     await settled(page)
     const firsts = page.url()
     // The server doesn't get this message.
-    await page.route("**/v1/sessions", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()))
+    await page.route("**/v1/sessions", (route) =>
+      route.request().method() === "POST" ? route.abort() : route.continue(),
+    )
     await page.goto(url("/#/"))
     await page.waitForSelector(".welcome", SOON)
     await ask(page, "an unsent message")
