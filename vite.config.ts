@@ -74,7 +74,7 @@ function withoutPreloadHelper(): Plugin {
 }
 
 /** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
-const DEV_PATHS = ["/v1/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
+const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 /** One chunk for what several chunks share: many small ones compress worse and are more requests. */
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3 }] }

@@ -96,6 +96,11 @@ export type Fault =
   | { readonly reason: "link_expired" }
   | { readonly reason: "range_invalid" }
   | { readonly reason: "remote_refused"; readonly because: RemoteFlaw }
+  | { readonly reason: "issuer_unknown" }
+  | { readonly reason: "issuers_full"; readonly max: number }
+  | { readonly reason: "issuer_refused"; readonly because: IssuerFlaw }
+  | { readonly reason: "issuer_unreachable" }
+  | { readonly reason: "sign_in_required" }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
   | { readonly reason: "internal" }
 
@@ -106,6 +111,9 @@ export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "hos
 
 /** Why a remote file is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
+
+/** Why an OpenID provider cannot be used. */
+export type IssuerFlaw = "address" | "unreachable" | "status" | "too_large" | "malformed" | "issuer_differs" | "no_keys"
 
 /** The public form of a fault: `code` is its reason, `text` is for the user. */
 export interface WireFault {
@@ -249,6 +257,11 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   link_expired: { status: 403, text: "This link has expired. Reload the page." },
   range_invalid: { status: 416, text: "The requested range is outside this file." },
   remote_refused: { status: 502, text: ({ because }) => `We can't show what's at this address (${because}).` },
+  issuer_unknown: { status: 404, text: "We couldn't find that issuer." },
+  issuers_full: { status: 409, text: ({ max }) => `You can have up to ${max} issuers. Delete one first.` },
+  issuer_refused: { status: 422, text: ({ because }) => `This identity provider can't be used (${because}).` },
+  issuer_unreachable: { status: 503, text: "We couldn't reach the identity provider. Try again in a moment." },
+  sign_in_required: { status: 401, text: "You're signed out. Sign in to continue." },
   deployment_unsafe: {
     status: 503,
     text: ({ because }) => `This deployment is misconfigured and won't serve requests: ${because}.`,

@@ -89,6 +89,34 @@ export const MAX_USER_TOKEN_SECONDS = 24 * 60 * 60
 /** How long the Worker relies on the revocation check of a token, in milliseconds. SPEC AU7. */
 export const TOKEN_TRUST_MS = 30_000
 
+/** Lifetime of a token that `/auth/token` issues to the page, in seconds. SPEC SI5. */
+export const PAGE_TOKEN_SECONDS = 10 * 60
+
+/** Longest time from `/auth/login` to `/auth/callback`, in milliseconds: a person signs in, perhaps with a second factor. SPEC SI2. */
+export const SIGN_IN_MS = 10 * 60_000
+
+/** A sign-in ends after this time without use, and after this time in any case, in milliseconds. SPEC SI6. */
+export const LOGIN_IDLE_MS = 30 * 24 * 60 * 60_000
+export const LOGIN_MS = 90 * 24 * 60 * 60_000
+
+/** How long the previous secret of a sign-in is accepted, in milliseconds: two tabs, or a lost response. SPEC SI7. */
+export const LOGIN_OVERLAP_MS = 60_000
+
+/** Longest wait for a response of an OpenID provider, in milliseconds. SPEC OI4. */
+export const PROVIDER_MS = 5_000
+
+/** The keys of a provider are fetched at most once in this time, in milliseconds, whatever key ids tokens name. SPEC OI6. */
+export const ISSUER_KEYS_COOLDOWN_MS = 30_000
+
+/** How often an isolate asks the tenant's object about unknown key ids, in milliseconds. SPEC OI6. */
+export const UNKNOWN_KEY_MS = 5_000
+
+/** Fetched keys are refreshed after this time, in milliseconds, so that a key that the provider withdrew ends. SPEC OI7. */
+export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
+
+/** While the provider cannot be reached, its keys are trusted this long since they were fetched, in milliseconds. SPEC OI7. */
+export const ISSUER_KEYS_TRUST_MS = 60 * 60_000
+
 /** Lifetime of a producer's token, in seconds: by default a working day, at most a week. SPEC AU11. */
 export const EXTERNAL_TOKEN_SECONDS = 8 * 60 * 60
 export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60

@@ -7,7 +7,7 @@
 import * as v from "valibot"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { countUtf8Bytes } from "../shared/truncate.ts"
-import { tenantIdSchema } from "./platform/tenant-id.ts"
+import { newTenantIdSchema, tenantIdSchema } from "./platform/tenant-id.ts"
 import { splitCommaList } from "./platform/comma-list.ts"
 import { checkRegion, type RegionBuckets } from "./platform/media-bucket.ts"
 import type { DirectoryRpc } from "./platform/rpc/directory-rpc.ts"
@@ -38,6 +38,8 @@ export interface Env extends RegionBuckets {
   readonly ALLOWED_ORIGINS?: string
   /** The tenant whose page this host serves: its settings decide what the page may frame. With AUTH=dev: `demo`. */
   readonly PAGE_TENANT?: string
+  /** The domain below which each tenant has a host of its own: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
+  readonly PAGE_DOMAIN?: string
   /** A separate origin for canvas documents, which serves nothing else. Without it, they share the page's origin. */
   readonly CANVAS_ORIGIN?: string
   /** The page's origin. Required with CANVAS_ORIGIN: only the page may frame documents. */
@@ -87,6 +89,7 @@ export type DeploymentEnv = Pick<
   | "OPERATOR_SECRET"
   | "ALLOWED_ORIGINS"
   | "PAGE_TENANT"
+  | "PAGE_DOMAIN"
   | "CANVAS_ORIGIN"
   | "PAGE_ORIGIN"
   | "EMBED_ORIGINS"
@@ -109,6 +112,7 @@ export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null
   const faults = [
     ...findEnvironmentFaults(env),
     ...findCanvasFaults(env),
+    ...findPageFaults(env),
     ...findAllowListFaults(env),
     ...(env.ENVIRONMENT === "local" ? findAddressFaults(env, url) : []),
   ]
@@ -143,10 +147,21 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
   return faults
 }
 
-/** The tenant whose page this deployment serves; null if none is configured. */
-export function getPageTenant({ AUTH, PAGE_TENANT }: Pick<Env, "AUTH" | "PAGE_TENANT">): string | null {
+/**
+ * The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN the host names it: `acme.<domain>` is
+ * the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme`.
+ */
+export function getPageTenant({ AUTH, PAGE_TENANT, PAGE_DOMAIN }: PageTenantEnv, { hostname }: URL): string | null {
+  if (PAGE_DOMAIN !== undefined) {
+    if (!hostname.endsWith(`.${PAGE_DOMAIN}`)) return null
+    const [name = "", ...region] = hostname.slice(0, -PAGE_DOMAIN.length - 1).split(".")
+    const tenant = [...region, name].join(".")
+    return region.length <= 1 && v.is(newTenantIdSchema, tenant) ? tenant : null
+  }
   return PAGE_TENANT ?? (AUTH === "dev" ? "demo" : null)
 }
+
+type PageTenantEnv = Pick<Env, "AUTH" | "PAGE_TENANT" | "PAGE_DOMAIN">
 
 /** The origin of canvas documents; null: the same as the page's. */
 export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {
@@ -155,20 +170,38 @@ export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): 
 
 /** The canvas origin must differ from every origin that can call the API, or only the sandbox would isolate documents. */
 function findCanvasFaults(env: DeploymentEnv): string[] {
-  const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_TENANT } = env
+  const { CANVAS_ORIGIN, PAGE_ORIGIN, PAGE_DOMAIN } = env
   const isUsableOrigin = (origin: string): boolean =>
     isPlainOrigin(origin) && (origin.startsWith("https://") || env.ENVIRONMENT === "local")
+  const faults: string[] = []
+  if (PAGE_ORIGIN !== undefined && !isUsableOrigin(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is not an https origin")
+  if (CANVAS_ORIGIN === undefined) return faults
+  if (!isUsableOrigin(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is not an https origin")
+  if (PAGE_ORIGIN === undefined && PAGE_DOMAIN === undefined)
+    faults.push("CANVAS_ORIGIN is set, but PAGE_ORIGIN is missing")
+  const canvasHost = URL.canParse(CANVAS_ORIGIN) ? new URL(CANVAS_ORIGIN).hostname : ""
+  if (PAGE_DOMAIN !== undefined && `.${canvasHost}`.endsWith(`.${PAGE_DOMAIN}`))
+    faults.push("CANVAS_ORIGIN is below PAGE_DOMAIN")
+  const callerOrigins = [...parseAllowedOrigins(env), PAGE_ORIGIN]
+  if (callerOrigins.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS")
+  return faults
+}
+
+/** A host name in lower case, as browsers send it. */
+const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+function findPageFaults(env: DeploymentEnv): string[] {
+  const { PAGE_TENANT, PAGE_DOMAIN, PAGE_ORIGIN, ENVIRONMENT } = env
   const faults: string[] = []
   if (PAGE_TENANT !== undefined && !v.is(tenantIdSchema, PAGE_TENANT))
     faults.push("PAGE_TENANT is not a valid tenant id")
   else if (PAGE_TENANT !== undefined && !checkRegion(env, PAGE_TENANT).ok)
     faults.push("PAGE_TENANT has a region whose bucket is not bound")
-  if (PAGE_ORIGIN !== undefined && !isUsableOrigin(PAGE_ORIGIN)) faults.push("PAGE_ORIGIN is not an https origin")
-  if (CANVAS_ORIGIN === undefined) return faults
-  if (!isUsableOrigin(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is not an https origin")
-  if (PAGE_ORIGIN === undefined) faults.push("CANVAS_ORIGIN is set, but PAGE_ORIGIN is missing")
-  const callerOrigins = [...parseAllowedOrigins(env), PAGE_ORIGIN]
-  if (callerOrigins.includes(CANVAS_ORIGIN)) faults.push("CANVAS_ORIGIN is PAGE_ORIGIN or in ALLOWED_ORIGINS")
+  if (PAGE_DOMAIN === undefined) return faults
+  const isUsable = HOST_NAME.test(PAGE_DOMAIN) && (PAGE_DOMAIN.includes(".") || ENVIRONMENT === "local")
+  if (!isUsable) faults.push("PAGE_DOMAIN is not a domain in lower case")
+  if (PAGE_TENANT !== undefined) faults.push("PAGE_DOMAIN and PAGE_TENANT are both set")
+  if (PAGE_ORIGIN !== undefined) faults.push("PAGE_DOMAIN and PAGE_ORIGIN are both set")
   return faults
 }
 

@@ -17,6 +17,7 @@ import type { AppEnv } from "./routes/request-body.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
+import { signInRoutes } from "./routes/sign-in-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
@@ -35,6 +36,7 @@ app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
 mountAdministration(app)
+app.route("/auth", signInRoutes)
 app.route("/v1/sessions", sessionRoutes)
 app.route("/external/sessions", externalRoutes)
 app.route("/media", mediaRoutes)

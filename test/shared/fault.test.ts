@@ -89,6 +89,11 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   range_invalid: { reason: "range_invalid" },
   url_refused: { reason: "url_refused", because: "…" as "host" },
   remote_refused: { reason: "remote_refused", because: "…" as "type" },
+  issuer_unknown: { reason: "issuer_unknown" },
+  issuers_full: { reason: "issuers_full", max: 10 },
+  issuer_refused: { reason: "issuer_refused", because: "…" as "address" },
+  issuer_unreachable: { reason: "issuer_unreachable" },
+  sign_in_required: { reason: "sign_in_required" },
   deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
   internal: { reason: "internal" },
 }

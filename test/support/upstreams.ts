@@ -3,11 +3,13 @@
  *
  * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.
+ * `<UPSTREAM_URL>/oidc/start` starts an OpenID provider on a port of its own (oidc-provider.ts) and returns its issuer.
  * `<UPSTREAM_URL>/seen/<run>` returns the requests of a run, so that tests in workerd can read them too.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { TestProject } from "vitest/node"
+import { startOidcProvider, type TestProvider } from "./oidc-provider.ts"
 import { playRemote } from "./upstream-remote.ts"
 import { playModel } from "./upstream-model.ts"
 import { playWeather } from "./upstream-weather.ts"
@@ -44,11 +46,28 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
 
 export async function startUpstreams(): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const seen = new Map<string, Seen[]>()
-  const server = createServer((request, reply) => void answer(seen, request, reply))
+  const providers: TestProvider[] = []
+  const server = createServer((request, reply) => {
+    if (request.url === "/oidc/start") return void startProvider(providers, request, reply)
+    void answer(seen, request, reply)
+  })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
-  return { url: `http://127.0.0.1:${port}`, close: () => closed(server) }
+  const close = async (): Promise<void> => {
+    await Promise.all([...providers.map((provider) => provider.close()), closed(server)])
+  }
+  return { url: `http://127.0.0.1:${port}`, close }
+}
+
+async function startProvider(
+  providers: TestProvider[],
+  request: IncomingMessage,
+  reply: ServerResponse,
+): Promise<void> {
+  const provider = await startOidcProvider((await bodyOf(request)) as object)
+  providers.push(provider)
+  reply.end(JSON.stringify({ issuer: provider.issuer }))
 }
 
 function closed(server: Server): Promise<void> {

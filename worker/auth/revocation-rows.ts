@@ -12,7 +12,7 @@ import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 export const REVOCATION_TABLES = `
   CREATE TABLE revoked (
     n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, since holders refer to it
-    token TEXT,                          -- null: every token issued up to \`issued\`
+    token TEXT,                          -- a jti or the id of a sign-in; null: every token issued up to \`issued\`
     issued REAL NOT NULL,
     expires REAL);                       -- null: never
   CREATE TABLE holder (
@@ -51,6 +51,11 @@ export class RevocationRows {
     // Kept for as long as the Worker still accepts the token.
     const until = expires + CLOCK_TOLERANCE_SECONDS
     this.#query("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
+  }
+
+  /** Revokes the tokens of a sign-in. `until`: when the last of them expires. */
+  revokeLogin(login: string, now: number, until: number): void {
+    this.#query("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", login, now, until)
   }
 
   /** Revokes every token issued up to a time. This covers earlier individual revocations, so their rows are deleted. */

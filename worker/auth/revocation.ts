@@ -18,9 +18,15 @@ export const MAX_REVOKED_LIMITED_TOKENS = 800
 
 export const NO_REVOCATIONS: RevocationState = { n: 0, tokens: [], upTo: null }
 
-/** Whether a token is revoked, individually or together with all tokens of its user. */
+/** Whether a token is revoked: individually, with its sign-in, or together with all tokens of its user. */
 export function isRevoked(claims: Claims, revoked: RevocationState): boolean {
-  return isIssuedBeforeCutoff(claims, revoked) || (claims.token !== null && revoked.tokens.includes(claims.token))
+  const { token, login } = claims
+  const isListed = (id: string): boolean => revoked.tokens.includes(id)
+  return (
+    isIssuedBeforeCutoff(claims, revoked) ||
+    (token !== null && isListed(token)) ||
+    (login !== undefined && isListed(login))
+  )
 }
 
 /** Why a request with this token is refused; null if it is not. */

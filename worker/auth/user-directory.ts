@@ -9,10 +9,14 @@
 import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
+import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
   DirectoryRpc,
+  Login,
+  LoginSecrets,
+  NewLogin,
   RevocationResult,
   RevocationState,
   SessionCursor,
@@ -22,11 +26,11 @@ import type {
 import { toTitle } from "../../shared/text/title.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
+import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
 import { SHARED_TABLE, SharedRows } from "./shared-rows.ts"
 import { UserRegistration } from "./user-registration.ts"
-import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 import {
   findTokenFault,
   isRevoked,
@@ -35,6 +39,7 @@ import {
   MAX_REVOKED_TOKENS,
   NO_REVOCATIONS,
 } from "./revocation.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
 
 /** With the index, listing sessions reads only the rows that it returns. */
 const MIGRATIONS: readonly string[] = [
@@ -46,6 +51,7 @@ const MIGRATIONS: readonly string[] = [
   "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0",
   ACCOUNT_TABLE,
   SHARED_TABLE,
+  LOGIN_TABLE,
 ]
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -69,6 +75,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #sharedRows: SharedRows
   readonly #accountRows: AccountRows
   readonly #registration: UserRegistration
+  readonly #loginRows: LoginRows
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -76,6 +83,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     this.#sharedRows = new SharedRows(ctx.storage.sql)
     this.#accountRows = new AccountRows(ctx.storage.sql)
     this.#registration = new UserRegistration(ctx, env, this.#accountRows)
+    this.#loginRows = new LoginRows(ctx.storage.sql)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -199,6 +207,51 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     this.#writeRevocation(before, () => this.#revocationRows.revokeAll(upTo))
   }
 
+  addLogin(login: NewLogin): Result<null> {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    const revoked = this.#readRevocationState()
+    if (this.#loginRows.has(login.id) || revoked.tokens.includes(login.id)) return fail({ reason: "sign_in_required" })
+    // Each sign-in can add a revocation, so a full list admits no more of them until some expire.
+    if (revoked.tokens.length >= MAX_REVOKED_TOKENS)
+      return fail({ reason: "revocations_full", max: MAX_REVOKED_TOKENS })
+    // `admitSignIn` has added the user to the tenant's list.
+    this.#accountRows.setRegistered()
+    this.#loginRows.prune(Date.now())
+    this.#revokeLogins(this.#loginRows.add(login, Date.now()))
+    return succeed(null)
+  }
+
+  useLogin(id: string, secrets: LoginSecrets): Result<Login> {
+    if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
+    if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
+    const use = this.#loginRows.use(id, secrets, Date.now())
+    if (use === "copied") this.endLogin(id, false)
+    return typeof use === "object" ? succeed(use.login) : fail({ reason: "sign_in_required" })
+  }
+
+  endLogin(id: string, everywhere: boolean): void {
+    if (!hasSchema(this.ctx.storage.sql) || !this.#loginRows.remove(id)) return
+    if (!everywhere) return this.#revokeLogins([id])
+    this.#writeRevocation(this.#readRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
+  }
+
+  /** Revokes the tokens of sign-ins that have ended. */
+  #revokeLogins(ids: readonly string[]): void {
+    if (ids.length === 0) return
+    const now = nowSeconds()
+    this.#writeRevocation(this.#readRevocationState(), () => {
+      this.#revocationRows.pruneExpired(now)
+      for (const id of ids)
+        this.#revocationRows.revokeLogin(id, now, now + PAGE_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS)
+    })
+  }
+
+  /** Sign-ins end too, because each of them could issue new tokens. */
+  #revokeAllUpTo(upTo: number): void {
+    this.#revocationRows.revokeAll(upTo)
+    this.#loginRows.removeAll()
+  }
+
   override async alarm(): Promise<void> {
     this.#revocationRows.pruneExpired(nowSeconds())
     await this.#pushRevocations()
@@ -218,7 +271,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
     // The issuer's clock may be ahead of ours.
     const upTo = Math.max(nowSeconds(), claims.issued)
-    this.#writeRevocation(revoked, () => this.#revocationRows.revokeAll(upTo))
+    this.#writeRevocation(revoked, () => this.#revokeAllUpTo(upTo))
     return succeed({ revoked: "all", up_to: upTo })
   }
 

@@ -165,12 +165,17 @@ export async function deriveTokenKey(secret: string, { tenant, generation }: Tok
   return key
 }
 
+const HMAC = { name: "HMAC", hash: "SHA-256" }
+
 /** Derives an independent key for one purpose. It reveals nothing about the secret or any other derived key. */
 export async function deriveKey(secret: string, purpose: string): Promise<CryptoKey> {
-  const hmac = { name: "HMAC", hash: "SHA-256" }
-  const master = await crypto.subtle.importKey("raw", encodeSecret(secret), hmac, false, ["sign"])
-  const derived = await crypto.subtle.sign("HMAC", master, new TextEncoder().encode(`cuecard ${purpose}`))
-  return await crypto.subtle.importKey("raw", derived, hmac, false, ["sign", "verify"])
+  return await crypto.subtle.importKey("raw", await deriveBytes(secret, purpose), HMAC, false, ["sign", "verify"])
+}
+
+/** The 32 bytes of a derived key. */
+export async function deriveBytes(secret: string, purpose: string): Promise<ArrayBuffer> {
+  const master = await crypto.subtle.importKey("raw", encodeSecret(secret), HMAC, false, ["sign"])
+  return await crypto.subtle.sign("HMAC", master, new TextEncoder().encode(`cuecard ${purpose}`))
 }
 
 /** The verified claims that the Worker passed on with a request; null if there are none. */

@@ -25,6 +25,9 @@ import {
   IMPORT_TOTAL_MS,
   IMPORT_UPLOAD_MS,
   IMPORT_STAGING_MS,
+  ISSUER_KEYS_COOLDOWN_MS,
+  ISSUER_KEYS_FRESH_MS,
+  ISSUER_KEYS_TRUST_MS,
   MAX_RETRY_AFTER_MS,
   MODEL_FIRST_BYTE_MS,
   MODEL_IDLE_MS,
@@ -32,8 +35,10 @@ import {
   PRODUCER_REFRESH_MS,
   PRODUCER_SILENCE_MS,
   PRODUCER_TURN_MS,
+  PROVIDER_MS,
   TOOL_MS,
   TURN_MS,
+  UNKNOWN_KEY_MS,
 } from "../../shared/limits.ts"
 
 export interface TimeLimitsEnv {
@@ -68,6 +73,11 @@ export interface TimeLimits {
   readonly assetPendingMs: number
   readonly remoteFirstByteMs: number
   readonly remoteMs: number
+  readonly providerMs: number
+  readonly keysCooldownMs: number
+  readonly keysFreshMs: number
+  readonly keysTrustMs: number
+  readonly unknownKeyMs: number
 }
 
 /** An invalid factor counts as 1. */
@@ -102,5 +112,10 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     assetPendingMs: scaleMs(ASSET_PENDING_MS),
     remoteFirstByteMs: scaleMs(REMOTE_FIRST_BYTE_MS),
     remoteMs: scaleMs(REMOTE_MS),
+    providerMs: scaleMs(PROVIDER_MS),
+    keysCooldownMs: scaleMs(ISSUER_KEYS_COOLDOWN_MS),
+    keysFreshMs: scaleMs(ISSUER_KEYS_FRESH_MS),
+    keysTrustMs: scaleMs(ISSUER_KEYS_TRUST_MS),
+    unknownKeyMs: scaleMs(UNKNOWN_KEY_MS),
   }
 }

@@ -53,18 +53,19 @@ function removeConditions(request: Request): Request {
 async function addPolicy({ env, req }: Context<AppEnv>, file: Response): Promise<Response> {
   const origins = { own: new URL(req.url).origin, canvas: getCanvasOrigin(env) }
   const headers = new Headers(file.headers)
-  for (const [name, value] of Object.entries(createPageHeaders(origins, await loadSettings(env))))
+  for (const [name, value] of Object.entries(createPageHeaders(origins, await loadSettings(env, new URL(req.url)))))
     headers.set(name, value)
   headers.delete("etag")
   return new Response(file.body, { status: file.status, headers })
 }
 
-/** A deployment shows the page of one tenant. */
-const settingsCache = new FreshCache<TenantSettings>(SETTINGS_FRESH_MS, 1)
+/** With PAGE_DOMAIN a deployment shows the pages of all tenants. */
+const MAX_CACHED_TENANTS = 1_000
+const settingsCache = new FreshCache<TenantSettings>(SETTINGS_FRESH_MS, MAX_CACHED_TENANTS)
 
 /** Without a tenant, or if its object fails, the page gets the deployment's settings: it must load in any case. */
-async function loadSettings(env: Env): Promise<TenantSettings> {
-  const tenant = getPageTenant(env)
+async function loadSettings(env: Env, url: URL): Promise<TenantSettings> {
+  const tenant = getPageTenant(env, url)
   if (tenant === null) return readDeploymentSettings(env)
   try {
     return await settingsCache.getOrFetch(tenant, Date.now(), async () => await tenantStub(env, tenant).getSettings())

@@ -31,7 +31,7 @@ export type AppEnv = {
 type AppContext = Context<AppEnv>
 
 /** `application/json`, or a type that is based on it. A form or text/plain can be sent by any site without asking us. */
-const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**
  * Reads a JSON body of a known shape. An empty body counts as `{}` and needs no type. The bytes are counted as they

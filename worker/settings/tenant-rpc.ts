@@ -23,6 +23,7 @@ import type {
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
+import type { IssuerInput, IssuerKeys, IssuerManager, IssuerView, SignInClient } from "./issuer-config.ts"
 
 /** A user at the first contact. */
 export interface NewUser {
@@ -32,6 +33,15 @@ export interface NewUser {
   readonly role?: Role | undefined
   /** The name of the issuer at which the user signed in; absent for users of the tenant's own tokens. */
   readonly issuer?: string | undefined
+}
+
+/** A user who signs in. */
+export interface SignInUser {
+  readonly id: string
+  readonly name: string | null
+  readonly issuer: string
+  /** By the issuer's role claim; null: the stored role counts. */
+  readonly role: Role | null
 }
 
 export type TenantUser = UserSummary
@@ -105,4 +115,21 @@ export interface TenantRpc extends Rpc.DurableObjectBranded {
   listAuditAfter(seq: number, limit: number): AuditEntry[]
   /** Checks up to `limit` entries of the log (`checkAuditRows`). */
   checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck
+  /** The OpenID providers of the tenant, the oldest first. */
+  listIssuers(): Promise<IssuerView[]>
+  /**
+   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `scope_denied` if it gives the
+   * role `owner` and the manager is no owner.
+   */
+  putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
+  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` as for `putIssuer`. */
+  removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>>
+  /** The keys for tokens of an issuer and audience, fetched again if `kid` is unknown or they are old. Null: not registered. */
+  getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
+  /** The keys for ID tokens of an issuer. Null: not registered. */
+  getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
+  /** What a sign-in at an issuer needs. Null: not registered, or without a client. */
+  getSignInClient(name: string): Promise<SignInClient | null>
+  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer is no longer registered. */
+  admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

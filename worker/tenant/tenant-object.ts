@@ -22,7 +22,7 @@ import {
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
-import type { Administrator, NewUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { checkAuditRows } from "./audit-check.ts"
@@ -45,6 +45,16 @@ import { API_KEY_TABLE } from "./api-key-rows.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
+import {
+  type IssuerInput,
+  type IssuerKeys,
+  type IssuerManager,
+  type IssuerView,
+  limitRole,
+  type SignInClient,
+} from "../settings/issuer-config.ts"
+import { ISSUER_TABLES } from "./issuer-rows.ts"
+import type { TenantIssuers } from "./tenant-issuers.ts"
 import { USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
@@ -57,6 +67,7 @@ const MIGRATIONS: readonly string[] = [
   API_KEY_TABLE,
   TOKEN_KEY_TABLE,
   USER_NOTICE_TABLE,
+  ISSUER_TABLES,
 ]
 
 export class Tenant extends DurableObject<Env> implements TenantRpc {
@@ -68,6 +79,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   readonly #userNotices: UserNotices
   readonly #userAdmin: UserAdmin
   readonly #alarm: TenantAlarm
+  #issuers: TenantIssuers | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -260,6 +272,51 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   #change<T>(run: () => T): T {
     this.#migrate()
     return this.ctx.storage.transactionSync(run)
+  }
+
+  async listIssuers(): Promise<IssuerView[]> {
+    return (await this.#readIssuers())?.list() ?? []
+  }
+
+  async putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    return await (await this.#loadIssuers()).put(manager, name, issuer)
+  }
+
+  async removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>> {
+    const issuers = await this.#readIssuers()
+    return issuers === null ? fail({ reason: "issuer_unknown" }) : await issuers.remove(manager, name)
+  }
+
+  async getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null> {
+    return (await (await this.#readIssuers())?.getKeys({ issuer, audience }, kid)) ?? null
+  }
+
+  async getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {
+    return (await (await this.#readIssuers())?.getKeysByName(name, kid)) ?? null
+  }
+
+  async getSignInClient(name: string): Promise<SignInClient | null> {
+    return (await (await this.#readIssuers())?.getClient(name)) ?? null
+  }
+
+  async admitSignIn({ id, name, issuer, role }: SignInUser): Promise<TenantUser | null> {
+    const config = (await this.#readIssuers())?.find(issuer)
+    if (config == null || config.client_id === null) return null
+    const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
+    const user = this.#userRows.register(newUser, Date.now())
+    return { ...user, role: limitRole(role ?? user.role, config) }
+  }
+
+  /** Null if nothing was ever stored here. */
+  async #readIssuers(): Promise<TenantIssuers | null> {
+    return hasSchema(this.ctx.storage.sql) ? await this.#loadIssuers() : null
+  }
+
+  async #loadIssuers(): Promise<TenantIssuers> {
+    const { TenantIssuers: Issuers } = await import("./tenant-issuers.ts")
+    this.#issuers ??= new Issuers(this.ctx.storage, this.env, this.ctx.id.name ?? "", this.#auditRows)
+    return this.#issuers
   }
 
   #hasSchema(): boolean {

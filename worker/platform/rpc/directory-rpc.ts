@@ -12,7 +12,7 @@ import type { Claims, Role } from "./claims.ts"
 export interface RevocationState {
   /** Increases with every revocation. */
   readonly n: number
-  /** Ids (`jti`) of the tokens that were revoked individually. */
+  /** Ids of the tokens (`jti`) and of the sign-ins (`sid`) that were revoked individually. */
   readonly tokens: readonly string[]
   /** Every token issued up to this time is revoked. Seconds since 1970; null if all tokens were never revoked at once. */
   readonly upTo: number | null
@@ -29,6 +29,26 @@ export interface UserState {
 
 /** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
 export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
+
+/** What a sign-in of the page is remembered by. */
+export interface Login {
+  /** The name of the issuer at which the user signed in. */
+  readonly issuer: string
+  /** The role by the issuer's role claim; null: the stored role counts. */
+  readonly role: Role | null
+}
+
+export interface NewLogin extends Login {
+  readonly id: string
+  /** SHA-256 of the secret of the cookie. */
+  readonly hash: string
+}
+
+/** SHA-256 of the secret of a cookie, and of the one that follows it. */
+export interface LoginSecrets {
+  readonly presented: string
+  readonly next: string
+}
 
 /** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
@@ -65,6 +85,18 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * Errors: `token_revoked`, `user_suspended`.
    */
   authorizeSocket(claims: Claims, session: string): Promise<Result<null>>
+  /**
+   * Adds a sign-in. Errors: `sign_in_required` if one of this id exists or was revoked: a sign-in is completed once;
+   * `revocations_full`.
+   */
+  addLogin(login: NewLogin): Result<null>
+  /**
+   * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
+   * and revokes its tokens. Errors: `sign_in_required`, `user_suspended`.
+   */
+  useLogin(id: string, secrets: LoginSecrets): Result<Login>
+  /** Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. Repeating the call has no effect. */
+  endLogin(id: string, everywhere: boolean): void
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *

@@ -71,6 +71,11 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
 
+  { method: "GET", path: "/v1/issuers", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
+  { method: "PUT", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
+  { method: "DELETE", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/sessions", allow: READERS },
   { method: "POST", path: "/v1/sessions", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/shared", allow: READERS },

@@ -4,6 +4,7 @@
  */
 
 import type { Context, MiddlewareHandler } from "hono"
+import { decodeProtectedHeader } from "jose"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
@@ -89,6 +90,10 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   const token = readToken(context)
   if (token === null) return fail({ reason: "token_missing" })
   if (token.startsWith(API_KEY_PREFIX)) return await authenticateKey(context, rule, token)
+  if (isForeignToken(token)) {
+    const { verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
+    return await verifyForeignToken(context.env, token, Date.now())
+  }
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
 }
 
@@ -112,6 +117,19 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
   const expires = used.value.expires === null ? Number.MAX_SAFE_INTEGER : used.value.expires / 1000
   const role = getHighestRole(roles)
   return succeed({ tenant, user: `key:${id}`, expires, token: null, issued: 0, role, key: id, keyRoles: roles })
+}
+
+/** Longest token of which the header is read, in characters. */
+const MAX_TOKEN_CHARS = 16 * 1024
+
+/** Whether a token is signed with a public key: those of this server never are. Decides nothing else. */
+function isForeignToken(token: string): boolean {
+  if (token.length > MAX_TOKEN_CHARS) return false
+  try {
+    return /^(?:[RPE]S|Ed)/.test(decodeProtectedHeader(token).alg ?? "")
+  } catch {
+    return false
+  }
 }
 
 /** Recent revocation states, shared by all requests of this isolate. */

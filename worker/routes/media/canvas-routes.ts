@@ -61,8 +61,14 @@ function refuseDocument({ env, req }: Context<AppEnv>, fault: Fault): Response {
 
 /** The origins whose pages may frame documents: the page's own, and those of ALLOWED_ORIGINS. */
 function listFrameAncestors(env: Env): readonly string[] {
-  const pageOrigin = getCanvasOrigin(env) === null ? "'self'" : (env.PAGE_ORIGIN ?? "'none'")
+  const pageOrigin = getCanvasOrigin(env) === null ? "'self'" : (env.PAGE_ORIGIN ?? listPageHosts(env))
   return [pageOrigin, ...parseAllowedOrigins(env).filter(isPlainOrigin)]
+}
+
+/** The hosts of all tenants' pages, as a source of a policy. */
+function listPageHosts({ PAGE_DOMAIN, ENVIRONMENT }: Env): string {
+  if (PAGE_DOMAIN === undefined) return "'none'"
+  return ENVIRONMENT === "local" ? `http://*.${PAGE_DOMAIN}:*` : `https://*.${PAGE_DOMAIN}`
 }
 
 /** Runs before all routes: keeps documents and everything else on separate origins, if a canvas origin is configured. */

@@ -1,0 +1,56 @@
+/**
+ * sign-in.ts: what the page and the routes under `/auth` exchange. Pure.
+ */
+
+/**
+ * Why a sign-in failed. `/auth/callback` and `/auth/login` lead to `/#/signin-error/<code>`; the page shows a text for it.
+ *
+ * - `consent_denied`: the person declined at the provider.
+ * - `state_invalid`: the sign-in was not begun in this browser, took too long, or was already completed.
+ * - `provider_unknown`: the tenant has no such provider.
+ * - `provider_unreachable`: the provider could not be reached, or did not respond in time.
+ * - `provider_failed`: the provider refused the request or responded with an error.
+ * - `identity_invalid`: the provider's statement about the person could not be verified.
+ * - `clock_skewed`: the clocks of provider and server differ too much.
+ * - `user_suspended`: the person may not sign in.
+ * - `internal`: a fault of this server.
+ */
+export const SIGN_IN_ERRORS = [
+  "consent_denied",
+  "state_invalid",
+  "provider_unknown",
+  "provider_unreachable",
+  "provider_failed",
+  "identity_invalid",
+  "clock_skewed",
+  "user_suspended",
+  "internal",
+] as const
+
+export type SignInError = (typeof SIGN_IN_ERRORS)[number]
+
+/** The address of the page that shows an error of a sign-in. */
+export const SIGN_IN_ERROR_PATH = "/#/signin-error/"
+
+/** `GET /auth/providers`. */
+export interface SignInProviders {
+  /** The tenant of this host; null if it has none. */
+  readonly tenant: string | null
+  readonly providers: readonly SignInProvider[]
+}
+
+export interface SignInProvider {
+  /** For `/auth/login?provider=`. */
+  readonly name: string
+  /** For the button. */
+  readonly label: string
+}
+
+/** `POST /auth/token`: a token of scope `user`. */
+export interface PageToken {
+  readonly token: string
+  /** Seconds since 1970. */
+  readonly expires: number
+  readonly tenant: string
+  readonly user: { readonly id: string; readonly name: string | null; readonly role: string }
+}

@@ -1,0 +1,234 @@
+/**
+ * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on the loopback, with its own forms for sign-in and consent.
+ *
+ * It records its requests, rotates its keys, fails on demand, and signs any token that a test asks for. Tests in workerd
+ * use the same functions over HTTP: see oidc-client.ts. Everyone who enters a name is signed in. The name `owner-ada` has
+ * the claim `role: "owner"`.
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { setTimeout } from "node:timers/promises"
+import { CompactSign, exportJWK, generateKeyPair, importJWK, type JWK } from "jose"
+import { type ClientMetadata, type Configuration, Provider } from "oidc-provider"
+
+export const CLIENT_ID = "cuecard"
+export const CLIENT_SECRET = "a-secret-of-the-test-client-0123456789"
+/** A public client: it has no secret. */
+export const PUBLIC_CLIENT_ID = "cuecard-public"
+
+/** How the provider misbehaves. An absent field means: not at all. */
+export interface ProviderFaults {
+  /** `down`: connections are cut. `error`: 503. */
+  readonly outage?: "down" | "error"
+  /** Delay of each response, in milliseconds. */
+  readonly delayMs?: number
+  /** Applies only to paths that begin with this text. */
+  readonly path?: string
+  /** The body of the affected paths, in place of the provider's. */
+  readonly body?: string
+  /** The status of the affected paths; with `location` a redirect. */
+  readonly status?: number
+  readonly location?: string
+  /** Replaces claims of the ID tokens that the token endpoint issues. Null removes a claim. */
+  readonly idToken?: Readonly<Record<string, unknown>>
+}
+
+export interface SignRequest {
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly payload: Readonly<Record<string, unknown>>
+  /** The payload as text, for JSON that an object cannot express, such as duplicate names. */
+  readonly text?: string
+}
+
+export interface ProviderOptions {
+  /** The callback addresses of the clients. */
+  readonly redirectUris?: readonly string[]
+}
+
+export interface TestProvider {
+  /** The issuer's URL, without a slash at its end. */
+  readonly issuer: string
+  /** Method and path of each request, without those of tests. */
+  readonly seen: readonly string[]
+  setFaults(faults: ProviderFaults): void
+  /** Signs with new keys from now on. The old ones stay published with `keepsOld`. */
+  rotateKeys(keepsOld?: boolean): Promise<void>
+  /** Signs a token with the newest key for `header.alg` (default: RS256). */
+  sign(request: SignRequest): Promise<string>
+  close(): Promise<void>
+}
+
+/** Newest first. */
+type Keys = readonly JWK[]
+
+let keyCount = 0
+
+async function generateKeys(): Promise<Keys> {
+  const kinds = ["RS256", "ES256", "EdDSA"].map(async (alg) => {
+    const { privateKey } = await generateKeyPair(alg, { extractable: true })
+    // Without `alg` an RSA key serves RS256 and PS256.
+    const own = alg === "RS256" ? {} : { alg }
+    return { ...(await exportJWK(privateKey)), ...own, kid: `key-${++keyCount}-${alg}`, use: "sig" }
+  })
+  return await Promise.all(kinds)
+}
+
+function configure(keys: Keys, redirectUris: readonly string[]): Configuration {
+  const client: ClientMetadata = {
+    client_id: CLIENT_ID,
+    client_secret: CLIENT_SECRET,
+    redirect_uris: [...redirectUris],
+    grant_types: ["authorization_code"],
+    response_types: ["code"],
+  }
+  const { client_secret: _secret, ...publicClient } = client
+  return {
+    clients: [
+      client,
+      { ...publicClient, client_id: PUBLIC_CLIENT_ID, token_endpoint_auth_method: "none" },
+    ] as ClientMetadata[],
+    jwks: { keys: [...keys] } as NonNullable<Configuration["jwks"]>,
+    claims: { openid: ["sub", "role", "groups"], profile: ["name"], email: ["email", "email_verified"] },
+    // ID tokens carry the user's claims, as those of most hosted providers do.
+    conformIdTokenClaims: false,
+    features: { devInteractions: { enabled: true }, revocation: { enabled: true } },
+    cookies: { keys: ["a key for the cookies of the test provider"] },
+    pkce: { required: () => true },
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...describeUser(id) }) }),
+    ttl: { AccessToken: 3600, AuthorizationCode: 60, IdToken: 3600, Interaction: 3600, Grant: 3600, Session: 3600 },
+  }
+}
+
+function describeUser(login: string): Record<string, unknown> {
+  const [role, name] = login.includes("-") ? login.split("-", 2) : [undefined, login]
+  const shown = `${(name ?? "").slice(0, 1).toUpperCase()}${(name ?? "").slice(1)} Example`
+  return { name: shown, email: `${login}@example.com`, email_verified: true, ...(role === undefined ? {} : { role }) }
+}
+
+/** Starts a provider on a free port. */
+export async function startOidcProvider({ redirectUris = [] }: ProviderOptions = {}): Promise<TestProvider> {
+  const uris = redirectUris.length === 0 ? ["https://cuecard.test/auth/callback"] : redirectUris
+  const seen: string[] = []
+  let faults: ProviderFaults = {}
+  let signingKeys = await generateKeys()
+  let handle: (request: IncomingMessage, reply: ServerResponse) => Promise<void> = async () => {}
+  const server = createServer((request, reply) => void answer(request, reply))
+  const issuer = await listen(server)
+  const publish = (keys: Keys) => {
+    handle = createQuietly(() => new Provider(issuer, configure(keys, uris))).callback()
+  }
+  publish(signingKeys)
+
+  const sign = async ({ header, payload, text }: SignRequest): Promise<string> => {
+    const alg = String(header?.["alg"] ?? "RS256")
+    const jwk = findKey(signingKeys, alg)
+    const key = await importJWK(jwk, alg)
+    return await new CompactSign(new TextEncoder().encode(text ?? JSON.stringify(payload)))
+      .setProtectedHeader({ typ: "JWT", kid: jwk.kid ?? "", ...header, alg })
+      .sign(key, { crit: Object.fromEntries(((header?.["crit"] as string[]) ?? []).map((name) => [name, true])) })
+  }
+
+  const controls: TestProvider = {
+    issuer,
+    seen,
+    sign,
+    setFaults: (next) => {
+      faults = next
+    },
+    rotateKeys: async (keepsOld = false) => {
+      const old = signingKeys
+      signingKeys = await generateKeys()
+      publish(keepsOld ? [...signingKeys, ...old] : signingKeys)
+    },
+    close: () => closeServer(server),
+  }
+
+  async function answer(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const path = request.url ?? "/"
+    if (path.startsWith("/control/")) return await answerControl(controls, path, request, reply)
+    seen.push(`${request.method} ${path.split("?", 1)[0]}`)
+    const applied = faults.path === undefined || path.startsWith(faults.path) ? faults : {}
+    if (applied.delayMs !== undefined) await setTimeout(applied.delayMs, null, { ref: false })
+    if (applied.outage === "down") return void request.socket.destroy()
+    if (applied.outage === "error") return void reply.writeHead(503).end("unavailable")
+    const { body, status = 200, location } = applied
+    if (location !== undefined) return void reply.writeHead(status, { location }).end()
+    if (body !== undefined) return void reply.writeHead(status, { "content-type": "application/json" }).end(body)
+    if (applied.idToken !== undefined && path === "/token") changeIdToken(reply, applied.idToken, sign)
+    await handle(request, reply)
+  }
+  return controls
+}
+
+/** The provider warns that its storage and its forms are only for tests. */
+function createQuietly<T>(create: () => T): T {
+  const { warn } = console
+  console.warn = () => {}
+  try {
+    return create()
+  } finally {
+    console.warn = warn
+  }
+}
+
+function findKey(keys: Keys, alg: string): JWK {
+  const kty = alg.startsWith("ES") ? "EC" : alg === "EdDSA" || alg === "Ed25519" ? "OKP" : "RSA"
+  const found = keys.find((key) => key.kty === kty)
+  if (found === undefined) throw new Error(`no key for ${alg}`)
+  return found
+}
+
+/** Replaces the ID token of a response by one with other claims, signed with the same key. */
+function changeIdToken(
+  reply: ServerResponse,
+  changes: Readonly<Record<string, unknown>>,
+  sign: TestProvider["sign"],
+): void {
+  const end = reply.end.bind(reply) as (body?: unknown) => ServerResponse
+  reply.end = ((body?: unknown) => {
+    const parsed = JSON.parse(String(body))
+    if (parsed.id_token === undefined) return end(body)
+    const claims = JSON.parse(Buffer.from(parsed.id_token.split(".")[1], "base64url").toString())
+    const payload = Object.fromEntries(Object.entries({ ...claims, ...changes }).filter(([, value]) => value !== null))
+    void sign({ payload }).then((token) => {
+      const changed = JSON.stringify({ ...parsed, id_token: token })
+      reply.setHeader("content-length", Buffer.byteLength(changed))
+      end(changed)
+    })
+    return reply
+  }) as typeof reply.end
+}
+
+/** The controls over HTTP, for tests in workerd. */
+async function answerControl(
+  provider: TestProvider,
+  path: string,
+  request: IncomingMessage,
+  reply: ServerResponse,
+): Promise<void> {
+  let text = ""
+  for await (const chunk of request.setEncoding("utf8")) text += chunk
+  const body = text === "" ? {} : JSON.parse(text)
+  const action = path.slice("/control/".length)
+  const respond = (value: unknown) =>
+    void reply.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value))
+  if (action === "seen") return respond(provider.seen)
+  if (action === "sign") return respond({ token: await provider.sign(body) })
+  if (action === "faults") provider.setFaults(body)
+  else if (action === "rotate") await provider.rotateKeys(body.keepsOld === true)
+  else return void reply.writeHead(404).end()
+  respond({})
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}

@@ -1,0 +1,350 @@
+/** foreign-tokens.test.ts: tokens of OpenID providers: which are accepted, and forged ones, all of which are refused. */
+
+import { env } from "cloudflare:test"
+import { CompactSign, exportSPKI, importJWK, type JWK, SignJWT, generateKeyPair, exportJWK, UnsecuredJWT } from "jose"
+import { beforeAll, describe, expect, test } from "vitest"
+import { createForeignUserId, verifyForeignToken } from "../../worker/auth/issuer/foreign-token.ts"
+import { hasDuplicateNames } from "../../worker/auth/issuer/token-parts.ts"
+import type { Env } from "../../worker/env.ts"
+import type { RemoteProvider } from "../support/oidc-client.ts"
+import { call, nowSeconds, refusal, SECRET, tokenOf } from "./http.ts"
+import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider, tokenOfRole } from "./oidc.ts"
+
+const TENANT = "ft-acme"
+
+let provider: RemoteProvider
+/** A provider that another tenant registered, and one that nobody did. */
+let other: RemoteProvider
+let stranger: RemoteProvider
+let publicKey: JWK
+
+beforeAll(async () => {
+  ;[provider, other, stranger] = await Promise.all([startProvider(), startProvider(), startProvider()])
+  await registerIssuer(TENANT, provider, { role_claim: "role", authorized_parties: ["web"] })
+  await registerIssuer("ft-other", other)
+  const { keys } = (await (await fetch(`${provider.issuer}/jwks`)).json()) as { keys: JWK[] }
+  publicKey = keys.find(({ kty }) => kty === "RSA") ?? {}
+})
+
+const read = (token: string) => call("/v1/sessions", { token })
+const whoIs = async (token: string) => await verifyForeignToken(env as Env, token, Date.now())
+
+function encode(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  return btoa(unescape(encodeURIComponent(text)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "")
+}
+
+const sign = (change: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
+  provider.sign({ header, payload: foreignClaims(provider, change) })
+
+/** A valid token whose header was replaced after it was signed. */
+async function withHeader(header: unknown): Promise<string> {
+  const [, payload, signature] = (await sign()).split(".")
+  return `${encode(header)}.${payload}.${signature}`
+}
+
+async function hmacToken(secret: string | Uint8Array, header: Record<string, unknown> = {}): Promise<string> {
+  const bytes = typeof secret === "string" ? new TextEncoder().encode(secret) : secret
+  const own = { tenant: TENANT, user: "root", scope: "admin", role: "owner" }
+  return await new SignJWT({ ...foreignClaims(provider), ...own })
+    .setProtectedHeader({ alg: "HS256", ...header })
+    .sign(bytes)
+}
+
+/** A token that an attacker signed with a key of their own. */
+async function selfSigned(createHeader: (key: JWK) => Record<string, unknown>): Promise<string> {
+  const { privateKey, publicKey: own } = await generateKeyPair("RS256", { extractable: true })
+  const payload = new TextEncoder().encode(JSON.stringify(foreignClaims(provider)))
+  const header = { alg: "RS256", kid: publicKey.kid ?? "", ...createHeader(await exportJWK(own)) }
+  return await new CompactSign(payload).setProtectedHeader(header).sign(privateKey)
+}
+
+async function publicKeyPem(): Promise<string> {
+  return await exportSPKI((await importJWK(publicKey, "RS256", { extractable: true })) as CryptoKey)
+}
+
+describe("a token of a registered issuer", () => {
+  test.each(["RS256", "PS256", "ES256", "EdDSA"])("[OI5] is accepted, signed with %s", async (alg) => {
+    expect((await read(await sign({}, { alg }))).status).toBe(200)
+  })
+
+  test.each([
+    ["with several audiences", { aud: ["https://userinfo.example.com", AUDIENCE] }],
+    ["issued to the client", { azp: "cuecard" }],
+    ["issued to a listed party", { azp: "web" }],
+    ["that was valid a moment ago", { exp: nowSeconds() - 2 }],
+    ["that is valid in a moment", { nbf: nowSeconds() + 2 }],
+    ["with a jti", { jti: "one" }],
+    ["with scopes of the provider", { scope: "openid profile" }],
+  ])("[OI5] is accepted %s", async (_name, change) => {
+    // The clock of the test goes on.
+    const now = nowSeconds()
+    const moved = Object.fromEntries(
+      Object.entries(change).map(([name, value]) => [
+        name,
+        name === "exp" ? now - 2 : name === "nbf" ? now + 2 : value,
+      ]),
+    )
+    expect((await read(await sign(moved))).status).toBe(200)
+  })
+
+  test.each(["JWT", "jwt", "at+jwt", "application/at+jwt"])("[OI5] is accepted with the type %s", async (typ) => {
+    expect((await read(await sign({}, { typ }))).status).toBe(200)
+  })
+
+  test("[OI5] [OI8] belongs to the tenant that registered its issuer, whatever it claims", async () => {
+    const claims = {
+      tenant: "ft-other",
+      scope: "admin",
+      session: "s1",
+      sid: "x",
+      key: "k",
+      user: "root",
+      role: "owner",
+    }
+    const user = await createForeignUserId(provider.issuer, "ada")
+    expect(await whoIs(await sign(claims))).toEqual({
+      ok: true,
+      value: {
+        tenant: TENANT,
+        user,
+        role: "member",
+        token: null,
+        issued: expect.any(Number),
+        expires: expect.any(Number),
+      },
+    })
+    expect(await call("/v1/issuers", { token: await sign(claims) })).toEqual(refusal(403, "scope_denied"))
+  })
+
+  test("[OI8] has the role that it states, and two issuers never share a user", async () => {
+    expect(await whoIs(await sign({ role: ["viewer", "admin"] }))).toMatchObject({ value: { role: "admin" } })
+    expect(await whoIs(await sign({ role: "viewer" }))).toMatchObject({ value: { role: "viewer" } })
+    expect(await whoIs(await sign({ role: { admin: true } }))).toMatchObject({ value: { role: "member" } })
+    const ids = await Promise.all([provider, other].map(({ issuer }) => createForeignUserId(issuer, "ada")))
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  test("[OI8] adds a user at the first contact, with name and role; later tokens change nothing", async () => {
+    await read(await sign({ sub: "first", name: "First\u202e Contact\n", role: "viewer" }))
+    await read(await sign({ sub: "first", name: "Another", role: "admin" }))
+    const id = await createForeignUserId(provider.issuer, "first")
+    const users = await env.TENANT.getByName(TENANT).registerUser({ id })
+    expect(users).toMatchObject({ id, name: "First Contact", role: "viewer", issuer: "idp", status: "active" })
+  })
+
+  test("[OI8] with the claim email identifies nobody by an address that is not verified", async () => {
+    const own = await startProvider()
+    await registerIssuer("ft-email", own, { user_claim: "email" })
+    const signEmail = (change: Record<string, unknown>) => own.sign({ payload: foreignClaims(own, change) })
+    expect((await read(await signEmail({ email: "a@example.com", email_verified: true }))).status).toBe(200)
+    for (const change of [{ email: "a@example.com", email_verified: false }, {}, { email: "" }, { email: 7 }])
+      expect(await read(await signEmail(change))).toEqual(refusal(401, "token_invalid"))
+  })
+
+  test("[OI9] is verified without asking another object, once issuer and user are known", async () => {
+    const token = await sign({ sub: "warm" })
+    await whoIs(token)
+    const refuse = () => {
+      throw new Error("asked another object")
+    }
+    const cold = {
+      ...env,
+      TENANT: { getByName: refuse },
+      REGISTRY: { getByName: refuse },
+      DIRECTORY: { getByName: refuse },
+    }
+    const before = await provider.listRequests()
+    for (let i = 0; i < 20; i++)
+      expect(await verifyForeignToken(cold as unknown as Env, token, Date.now())).toMatchObject({ ok: true })
+    expect(await provider.listRequests()).toEqual(before)
+  })
+})
+
+/** Each must be refused. They are signed with the registered provider's key unless the name says otherwise. */
+const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
+  // The signature.
+  ["alg none", async () => new UnsecuredJWT(foreignClaims(provider)).encode()],
+  ["alg None", () => withHeader({ alg: "None" })],
+  ["alg missing", () => withHeader({ typ: "JWT" })],
+  ["alg that is no text", () => withHeader({ alg: ["RS256"] })],
+  ["alg in lower case", () => withHeader({ alg: "rs256", kid: publicKey.kid })],
+  ["an unknown alg", () => withHeader({ alg: "RS1", kid: publicKey.kid })],
+  ["an encrypted token's header", () => withHeader({ alg: "RSA-OAEP", enc: "A256GCM" })],
+  ["no signature", async () => `${(await sign()).split(".").slice(0, 2).join(".")}.`],
+  ["two parts", async () => (await sign()).split(".").slice(0, 2).join(".")],
+  ["four parts", async () => `${await sign()}.${encode("{}")}`],
+  ["a changed signature", async () => (await sign()).replace(/.{6}$/, "AAAAAA")],
+  [
+    "a signature of another token",
+    async () => `${(await sign({ sub: "eve" })).split(".").slice(0, 2).join(".")}.${(await sign()).split(".")[2]}`,
+  ],
+  ["an algorithm that the issuer does not use", () => sign({}, { alg: "RS512" })],
+  ["PS256 stated for an RS256 signature", () => withHeader({ alg: "PS256", kid: publicKey.kid })],
+  ["HS256 signed with the public key as PEM", async () => await hmacToken(await publicKeyPem())],
+  ["HS256 signed with the public key as trimmed PEM", async () => await hmacToken((await publicKeyPem()).trim())],
+  ["HS256 signed with the public key as JWK", async () => await hmacToken(JSON.stringify(publicKey))],
+  ["HS256 signed with the modulus", async () => await hmacToken(publicKey.n ?? "")],
+  ["HS256 signed with an empty-looking secret", async () => await hmacToken("\0".repeat(32))],
+  ["HS512 signed with the public key", async () => await hmacToken(await publicKeyPem(), { alg: "HS512" })],
+  ["HS256 with the provider's kid", async () => await hmacToken(await publicKeyPem(), { kid: publicKey.kid })],
+  // Keys that the token brings along.
+  ["a jwk header", () => selfSigned((jwk) => ({ jwk }))],
+  ["a jwk header without kid", () => selfSigned((jwk) => ({ jwk, kid: undefined }))],
+  ["a jku header", () => selfSigned(() => ({ jku: `${stranger.issuer}/jwks` }))],
+  ["a jku header at the issuer's host", () => selfSigned(() => ({ jku: `${provider.issuer}/evil` }))],
+  ["an x5u header", () => selfSigned(() => ({ x5u: `${stranger.issuer}/cert` }))],
+  ["an x5c header", () => selfSigned(() => ({ x5c: [btoa("not a certificate")] }))],
+  ["an x5t header", () => selfSigned(() => ({ x5t: "AAAA" }))],
+  ["a key of one's own under the provider's kid", () => selfSigned(() => ({}))],
+  // kid.
+  ["an unknown kid", () => sign({}, { kid: "unknown" })],
+  ["a kid that is a path", () => sign({}, { kid: "../../../../dev/null" })],
+  ["a kid that is a URL", () => sign({}, { kid: `${stranger.issuer}/jwks` })],
+  ["a kid that is SQL", () => sign({}, { kid: "' OR 1=1 --" })],
+  ["a kid of a tenant's key", () => sign({}, { kid: `cuecard:${TENANT}:1` })],
+  ["a kid that is a number", () => sign({}, { kid: 7 })],
+  ["a kid that is an object", () => sign({}, { kid: { toString: 1 } })],
+  ["a huge kid", () => sign({}, { kid: "k".repeat(4_000) })],
+  ["a kid of prototypes", () => sign({}, { kid: "__proto__" })],
+  ["the kid of a key of another kind", () => sign({}, { alg: "ES256", kid: publicKey.kid })],
+  // Other headers.
+  ["an unknown critical header", () => sign({}, { crit: ["x"], x: 1 })],
+  ["an unencoded payload", () => withHeader({ alg: "RS256", kid: publicKey.kid, b64: false, crit: ["b64"] })],
+  ["a compressed payload", () => withHeader({ alg: "RS256", kid: publicKey.kid, zip: "DEF" })],
+  ["the type of a logout token", () => sign({}, { typ: "logout+jwt" })],
+  ["the type of a proof", () => sign({}, { typ: "dpop+jwt" })],
+  ["the type of a security event", () => sign({}, { typ: "secevent+jwt" })],
+  ["the type of an introspection", () => sign({}, { typ: "token-introspection+jwt" })],
+  ["a type that is no text", () => sign({}, { typ: 1 })],
+  ["a header that is a list", () => withHeader([])],
+  ["a header that is no JSON", () => withHeader("alg=RS256")],
+  ["alg twice", () => withHeader('{"alg":"RS256","alg":"none"}')],
+  // Issuer and audience.
+  ["another issuer", () => sign({ iss: "https://evil.example.com" })],
+  ["the issuer with a slash", () => sign({ iss: `${provider.issuer}/` })],
+  ["the issuer in upper case", () => sign({ iss: provider.issuer.toUpperCase() })],
+  ["no issuer", () => sign({ iss: undefined })],
+  ["an issuer that is a list", () => sign({ iss: [provider.issuer] })],
+  ["the issuer of another tenant, signed by ours", () => sign({ iss: other.issuer })],
+  ["our issuer, signed by another tenant's", () => other.sign({ payload: foreignClaims(provider) })],
+  ["our issuer, signed by a stranger", () => stranger.sign({ payload: foreignClaims(provider) })],
+  ["an issuer that nobody registered", () => stranger.sign({ payload: foreignClaims(stranger) })],
+  ["another audience", () => sign({ aud: "another" })],
+  ["the client as audience", () => sign({ aud: "cuecard" })],
+  ["no audience", () => sign({ aud: undefined })],
+  ["an empty list of audiences", () => sign({ aud: [] })],
+  ["too many audiences", () => sign({ aud: [AUDIENCE, "a", "b", "c", "d", "e"] })],
+  ["an audience that is an object", () => sign({ aud: { 0: AUDIENCE } })],
+  ["a part of the audience", () => sign({ aud: AUDIENCE.slice(0, -1) })],
+  ["another authorized party", () => sign({ azp: "another" })],
+  ["an authorized party that is a list", () => sign({ azp: ["cuecard"] })],
+  // Times.
+  ["no expiry", () => sign({ exp: undefined })],
+  ["an expiry that is text", () => sign({ exp: "4000000000" })],
+  [
+    "an infinite expiry",
+    () =>
+      provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace(/"exp":\d+/, '"exp":1e999') }),
+  ],
+  ["not valid yet", () => sign({ nbf: nowSeconds() + 60 })],
+  ["a start that is text", () => sign({ nbf: "0" })],
+  ["issued in the future", () => sign({ iat: nowSeconds() + 60 })],
+  ["no time of issue", () => sign({ iat: undefined })],
+  // The user.
+  ["no subject", () => sign({ sub: undefined })],
+  ["an empty subject", () => sign({ sub: "" })],
+  ["a subject that is a number", () => sign({ sub: 7 })],
+  ["a huge subject", () => sign({ sub: "s".repeat(2_000) })],
+  // Texts that parsers read differently.
+  [
+    "a claim twice",
+    () => provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace("{", '{"sub":"eve",') }),
+  ],
+  [
+    "a claim twice, once escaped",
+    () =>
+      provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace("{", '{"\\u0073ub":"eve",') }),
+  ],
+  [
+    "a nested name twice",
+    () =>
+      sign({}).then(() =>
+        provider.sign({
+          payload: {},
+          text: JSON.stringify(foreignClaims(provider)).replace("{", '{"x":{"a":1,"a":2},'),
+        }),
+      ),
+  ],
+  ["a payload that is a list", () => provider.sign({ payload: {}, text: "[]" })],
+  ["a payload that is no JSON", () => provider.sign({ payload: {}, text: "hello" })],
+  [
+    "a payload that is too deep",
+    () =>
+      provider.sign({
+        payload: {},
+        text: JSON.stringify(foreignClaims(provider)).replace("{", `{"x":${"[".repeat(40)}${"]".repeat(40)},`),
+      }),
+  ],
+  ["an oversized payload", () => sign({ x: "x".repeat(20_000) })],
+  ["padding", async () => (await sign()).replace(".", "=.")],
+  ["standard base64", async () => (await sign({ x: "???>>>" })).replaceAll("_", "/").replaceAll("-", "+")],
+  ["a line end", async () => (await sign()).replace(".", "\n.")],
+]
+
+describe("a hostile token", () => {
+  test.each(HOSTILE)("[OI5] is refused: %s", async (_name, create) => {
+    const token = await create()
+    const answer = await whoIs(token)
+    expect(answer, token.slice(0, 300)).toEqual({ ok: false, fault: { reason: "token_invalid" } })
+    if (/^[\x21-\x7e]+$/.test(token) && token.length < 8_000)
+      expect(await read(token)).toEqual(refusal(401, "token_invalid"))
+  })
+
+  test("[OI5] is refused: expired", async () => {
+    expect(await read(await sign({ exp: nowSeconds() - 60 }))).toEqual(refusal(401, "token_expired"))
+  })
+
+  test("[OI5] at least 80 kinds were tried, and nothing was fetched but the registered addresses", async () => {
+    expect(HOSTILE.length).toBeGreaterThanOrEqual(80)
+    const own = new Set(await provider.listRequests())
+    expect([...own].sort()).toEqual(["GET /.well-known/openid-configuration", "GET /jwks"])
+    expect(await stranger.listRequests()).toEqual([])
+  })
+
+  test("[OI5] the deployment's own tokens and secret are no foreign tokens, and the reverse", async () => {
+    expect(await whoIs(await tokenOf(TENANT, "ada"))).toMatchObject({ ok: false })
+    const forged = await hmacToken(SECRET.slice(0, -1))
+    expect(await read(forged)).toEqual(refusal(401, "token_invalid"))
+  })
+
+  test("[OI5] of two tenants that share a provider, each accepts only its own audience", async () => {
+    expect((await putIssuer("ft-shared", { issuer: provider.issuer, audience: "shared" })).status).toBe(200)
+    expect(await whoIs(await sign({ aud: "shared" }))).toMatchObject({ value: { tenant: "ft-shared" } })
+    expect(await whoIs(await sign())).toMatchObject({ value: { tenant: TENANT } })
+    // A token for both would belong to both.
+    expect(await whoIs(await sign({ aud: ["shared", AUDIENCE] }))).toMatchObject({ fault: { reason: "token_invalid" } })
+    const token = await tokenOfRole("ft-shared", "owner")
+    await call("/v1/issuers/idp", { method: "DELETE", token })
+    const { clearCachedIssuer } = await import("../../worker/auth/issuer/foreign-token.ts")
+    clearCachedIssuer(provider.issuer, "shared")
+    expect(await whoIs(await sign({ aud: "shared" }))).toMatchObject({ fault: { reason: "token_invalid" } })
+  })
+})
+
+test.each([
+  ['{"a":1,"b":{"a":2}}', false],
+  ['{"a":1,"a":2}', true],
+  ['{"a":"a","b":"a"}', false],
+  ['{"a":["a","a"]}', false],
+  ['{"a" : 1, "\\u0061" : 2}', true],
+  ['[{"a":1},{"a":2}]', false],
+  ['{"a":{"x":1},"b":{"x":1,"x":2}}', true],
+  ['{"a:\\"b":1,"a:":2}', false],
+  ['{"a', true],
+])("[OI5] names that appear twice in %s: %s", (json, isDouble) => {
+  expect(hasDuplicateNames(json)).toBe(isDouble)
+})

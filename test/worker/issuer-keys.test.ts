@@ -1,0 +1,185 @@
+/** issuer-keys.test.ts: the keys of OpenID providers over time: rotation, withdrawal, outages, floods of unknown keys. */
+
+import { env, evictDurableObject } from "cloudflare:test"
+import { afterEach, expect, test, vi } from "vitest"
+import {
+  ISSUER_KEYS_COOLDOWN_MS,
+  ISSUER_KEYS_FRESH_MS,
+  ISSUER_KEYS_TRUST_MS,
+  TOKEN_TRUST_MS,
+} from "../../shared/limits.ts"
+import { requestProvider } from "../../worker/auth/issuer/provider-fetch.ts"
+import type { RemoteProvider } from "../support/oidc-client.ts"
+import { call, refusal } from "./http.ts"
+import { foreignClaims, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
+
+/** Longest time until a new key works, in milliseconds. SPEC OI6. */
+const NEW_KEY_MS = 35_000
+const DAY_SECONDS = 24 * 60 * 60
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function forward(ms: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
+}
+
+const read = (token: string) => call("/v1/sessions", { token })
+
+/** Valid for a day, so that only its key decides. */
+const signLong = (provider: RemoteProvider, change: Record<string, unknown> = {}) =>
+  provider.sign({ payload: foreignClaims(provider, { exp: Math.floor(Date.now() / 1000) + DAY_SECONDS, ...change }) })
+
+async function countKeyFetches(provider: RemoteProvider): Promise<number> {
+  return (await provider.listRequests()).filter((request) => request === "GET /jwks").length
+}
+
+test("[OI6] a new key works within 35 seconds, and the withdrawn one ends with it", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-new", provider)
+  const before = await signLong(provider)
+  expect((await read(before)).status).toBe(200)
+  await provider.rotateKeys()
+  const after = await signLong(provider)
+  // The keys were just fetched, so they are not fetched again yet.
+  expect(await read(after)).toEqual(refusal(401, "token_invalid"))
+  forward(NEW_KEY_MS)
+  expect((await read(after)).status).toBe(200)
+  expect(await read(before)).toEqual(refusal(401, "token_invalid"))
+  expect(await countKeyFetches(provider)).toBe(2)
+})
+
+test("[OI6] during a rotation both keys work", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-both", provider)
+  const before = await signLong(provider)
+  expect((await read(before)).status).toBe(200)
+  await provider.rotateKeys(true)
+  const after = await signLong(provider)
+  forward(NEW_KEY_MS)
+  expect((await read(after)).status).toBe(200)
+  expect((await read(before)).status).toBe(200)
+})
+
+test("[OI6] unknown key ids make us fetch the keys once in half a minute, also after the object was evicted", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-flood", provider)
+  const begun = Date.now()
+  const payload = foreignClaims(provider, { exp: Math.floor(begun / 1000) + DAY_SECONDS })
+  for (let second = 1; second <= 120; second++) {
+    vi.useFakeTimers({ toFake: ["Date"], now: begun + second * 1_000 })
+    const tokens = await Promise.all(
+      [1, 2].map((i) => provider.sign({ header: { kid: `kid-${second}-${i}` }, payload })),
+    )
+    for (const refused of await Promise.all(tokens.map(read))) expect(refused.status).toBe(401)
+    if (second % 40 === 0) await evictDurableObject(env.TENANT.getByName("ik-flood"))
+  }
+  const fetches = await countKeyFetches(provider)
+  // The first one is that of the registration.
+  expect(fetches).toBeGreaterThanOrEqual(4)
+  expect(fetches).toBeLessThanOrEqual(1 + (120 * 1_000) / ISSUER_KEYS_COOLDOWN_MS)
+})
+
+test("[OI6] requests at the same time share a fetch", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-shared", provider)
+  await provider.rotateKeys()
+  forward(NEW_KEY_MS)
+  const stub = env.TENANT.getByName("ik-shared")
+  const { iss, aud } = foreignClaims(provider)
+  await Promise.all(Array.from({ length: 20 }, (_, i) => stub.getIssuerKeys(iss, aud, `unknown-${i}`)))
+  expect(await countKeyFetches(provider)).toBe(2)
+})
+
+test("[OI6] a cold isolate fetches nothing: the keys are stored", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-cold", provider)
+  await evictDurableObject(env.TENANT.getByName("ik-cold"))
+  await provider.setFaults({ outage: "down" })
+  const { iss, aud } = foreignClaims(provider)
+  const keys = await env.TENANT.getByName("ik-cold").getIssuerKeys(iss, aud, null)
+  expect(keys?.keys).toHaveLength(3)
+  // Nothing private is stored, even if a provider publishes it.
+  expect(JSON.stringify(keys)).not.toMatch(/"(?:d|p|q|k|x5c|x5u)":/)
+})
+
+test("[OI7] a key that the provider withdrew is refused after ten minutes, although nobody uses another one", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-withdrawn", provider)
+  const token = await signLong(provider)
+  await provider.rotateKeys()
+  forward(ISSUER_KEYS_FRESH_MS - 60_000)
+  expect((await read(token)).status).toBe(200)
+  forward(60_000 + TOKEN_TRUST_MS)
+  expect(await read(token)).toEqual(refusal(401, "token_invalid"))
+})
+
+test.each(["down", "error"] as const)("[OI7] while the provider is %s, known keys work for an hour", async (outage) => {
+  const provider = await startProvider()
+  await registerIssuer(`ik-${outage}`, provider)
+  const token = await signLong(provider)
+  const begun = Date.now()
+  await provider.setFaults({ outage })
+  for (let minute = 0; minute < 60; minute += 7) {
+    vi.useFakeTimers({ toFake: ["Date"], now: begun + minute * 60_000 })
+    expect((await read(token)).status, `minute ${minute}`).toBe(200)
+  }
+  vi.useFakeTimers({ toFake: ["Date"], now: begun + ISSUER_KEYS_TRUST_MS + 1_000 })
+  expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
+  // The trust of one token ends in a warm isolate as well, and the sign-in says what is wrong.
+  forward(1_000)
+  expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
+  await provider.setFaults({})
+  forward(NEW_KEY_MS)
+  expect((await read(token)).status).toBe(200)
+})
+
+test("[OI7] a new provider key during an outage is refused, and known ones still work", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-mixed", provider)
+  const known = await signLong(provider)
+  expect((await read(known)).status).toBe(200)
+  await provider.rotateKeys()
+  const unknown = await signLong(provider)
+  await provider.setFaults({ path: "/jwks", body: '{"keys":[]}' })
+  forward(NEW_KEY_MS)
+  expect(await read(unknown)).toEqual(refusal(401, "token_invalid"))
+  expect((await read(known)).status).toBe(200)
+})
+
+test("[OI7] the page's sign-in works after a rotation", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-page", provider)
+  await provider.rotateKeys()
+  forward(NEW_KEY_MS)
+  const browser = new TestBrowser("ik-page")
+  const callback = await browser.beginSignIn()
+  // The provider's clock is the real one.
+  vi.useRealTimers()
+  const now = Date.now()
+  forward(0)
+  vi.setSystemTime(now + NEW_KEY_MS)
+  await provider.setFaults({ idToken: { iat: Math.floor((now + NEW_KEY_MS) / 1000) } })
+  expect((await browser.get(callback)).headers.get("location")).toBe("/")
+})
+
+test("[OI9] the tokens of a removed issuer are refused after half a minute", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-removed", provider)
+  const token = await signLong(provider)
+  expect((await read(token)).status).toBe(200)
+  await call("/v1/issuers/idp", { method: "DELETE", token: await tokenOfRole("ik-removed", "owner") })
+  forward(TOKEN_TRUST_MS)
+  expect(await read(token)).toEqual(refusal(401, "token_invalid"))
+})
+
+test("[OI4] a provider that is too slow counts as unreachable", async () => {
+  const provider = await startProvider()
+  await provider.setFaults({ delayMs: 60_000 })
+  const scaled = { ENVIRONMENT: "local", TIME_SCALE: "0.02" }
+  expect(await requestProvider(`${provider.issuer}/jwks`, scaled)).toEqual({
+    ok: false,
+    fault: { reason: "issuer_refused", because: "unreachable" },
+  })
+})

@@ -1,0 +1,263 @@
+/** logins.test.ts: how long a sign-in lasts: rotation of its secret, copies of its cookie, limits, and signing out. */
+
+import { env, evictDurableObject } from "cloudflare:test"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS, PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
+import { MAX_LOGINS } from "../../worker/auth/login-rows.ts"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { call, makeSession, openSocket, refusal } from "./http.ts"
+import { registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
+
+const COOKIE = "__Host-cuecard"
+const DAY_MS = 24 * 60 * 60_000
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function forward(ms: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
+}
+
+async function signedIn(tenant: string, login = "ada") {
+  const provider = await startProvider()
+  await registerIssuer(tenant, provider)
+  const browser = new TestBrowser(tenant)
+  await browser.signIn(login)
+  const signInAgain = async (): Promise<TestBrowser> => {
+    const next = new TestBrowser(tenant)
+    await next.signIn(login)
+    return next
+  }
+  return { browser, signInAgain, provider }
+}
+
+function copyOf(tenant: string, browser: TestBrowser): TestBrowser {
+  const copy = new TestBrowser(tenant)
+  copy.jar.set(COOKIE, browser.jar.get(COOKIE) ?? "")
+  return copy
+}
+
+const tokenFrom = async (browser: TestBrowser): Promise<string> => (await browser.post("/auth/token")).json.token
+
+describe("the secret of a cookie", () => {
+  test("[SI7] is replaced by each use; two tabs at the same time get the same next one", async () => {
+    const { browser } = await signedIn("si-tabs")
+    const first = browser.jar.get(COOKIE)
+    const tabs = [copyOf("si-tabs", browser), copyOf("si-tabs", browser), copyOf("si-tabs", browser)]
+    const issued = await Promise.all(tabs.map((tab) => tab.post("/auth/token")))
+    expect(issued.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(tabs.map((tab) => tab.jar.get(COOKIE))).not.toContain(first)
+    // Whichever response came last, its cookie goes on working after the overlap.
+    forward(LOGIN_OVERLAP_MS + 1)
+    for (const tab of tabs) expect((await copyOf("si-tabs", tab).post("/auth/token")).status).toBe(200)
+  })
+
+  test("[SI7] a lost response harms nobody", async () => {
+    const { browser } = await signedIn("si-lost")
+    expect((await copyOf("si-lost", browser).post("/auth/token")).status).toBe(200)
+    forward(LOGIN_OVERLAP_MS - 1_000)
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    forward(LOGIN_OVERLAP_MS + 1)
+    expect((await browser.post("/auth/token")).status).toBe(200)
+  })
+
+  test("[SI7] an old one ends the sign-in and revokes its tokens, whoever holds the copy", async () => {
+    const { browser, signInAgain } = await signedIn("si-stolen")
+    const other = await signInAgain()
+    const otherToken = await tokenFrom(other)
+    const thief = copyOf("si-stolen", browser)
+    await browser.post("/auth/token")
+    const token = await tokenFrom(browser)
+    expect((await call("/v1/sessions", { token })).status).toBe(200)
+    // The thief is two secrets behind.
+    const refused = await thief.post("/auth/token")
+    expect(refused).toEqual(refusal(401, "sign_in_required"))
+    expect(thief.jar.get(COOKIE)).toBeUndefined()
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    forward(TOKEN_TRUST_MS)
+    expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
+    // Another sign-in of the same person goes on.
+    expect((await call("/v1/sessions", { token: otherToken })).status).toBe(200)
+    expect((await other.post("/auth/token")).status).toBe(200)
+  })
+
+  test("[SI7] the thief is found, too, if the owner comes second", async () => {
+    const { browser } = await signedIn("si-second")
+    const thief = copyOf("si-second", browser)
+    await thief.post("/auth/token")
+    const stolen = await tokenFrom(thief)
+    forward(LOGIN_OVERLAP_MS + 1)
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    expect(await thief.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    expect(await call("/v1/sessions", { token: stolen })).toEqual(refusal(401, "token_revoked"))
+  })
+
+  test("[SI7] the directory stores hashes only, and survives an eviction", async () => {
+    const { browser } = await signedIn("si-hash")
+    const { user } = (await browser.post("/auth/token")).json
+    const directory = env.DIRECTORY.getByName(`si-hash:${user.id}`)
+    const { runInDurableObject } = await import("cloudflare:test")
+    const rows = await runInDurableObject(directory, (_object, { storage }) =>
+      storage.sql.exec("SELECT hash, previous, issuer FROM logins").toArray(),
+    )
+    expect(rows).toEqual([
+      { hash: expect.stringMatching(/^[\w-]{43}$/), previous: expect.stringMatching(/^[\w-]{43}$/), issuer: "idp" },
+    ])
+    await evictDurableObject(directory)
+    expect((await browser.post("/auth/token")).status).toBe(200)
+  })
+})
+
+describe("how long a sign-in lasts", () => {
+  test("[SI6] it ends after a month without use", async () => {
+    const { browser, signInAgain } = await signedIn("si-idle")
+    const other = await signInAgain()
+    forward(LOGIN_IDLE_MS - 1_000)
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    forward(2_000)
+    expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    expect((await browser.post("/auth/token")).status).toBe(200)
+  })
+
+  test("[SI6] it ends after three months in any case", async () => {
+    const { browser } = await signedIn("si-absolute")
+    const begun = Date.now()
+    for (let day = 20; day < 90; day += 20) {
+      vi.useFakeTimers({ toFake: ["Date"], now: begun + day * DAY_MS })
+      expect((await browser.post("/auth/token")).status).toBe(200)
+    }
+    vi.useFakeTimers({ toFake: ["Date"], now: begun + LOGIN_MS + 10_000 })
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+  })
+
+  test("[SI6] one more than the limit ends the one that was unused for longest", async () => {
+    const { browser } = await signedIn("si-many")
+    const { user } = (await browser.post("/auth/token")).json
+    const directory = env.DIRECTORY.getByName(`si-many:${user.id}`)
+    for (let i = 0; i < MAX_LOGINS; i++) {
+      forward(1_000)
+      await directory.addLogin({ id: `login-${i}`, hash: `hash-${i}`, issuer: "idp", role: null })
+    }
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    const use = (i: number) => directory.useLogin(`login-${i}`, { presented: `hash-${i}`, next: "next" })
+    expect(await use(0)).toMatchObject({ ok: true })
+    expect((await directory.getRevocationState()).tokens).toHaveLength(1)
+  })
+
+  test("[SI2] an id is used for one sign-in only, also after it has ended", async () => {
+    const directory = env.DIRECTORY.getByName("si-ids:ada")
+    const login = { id: "one", hash: "hash", issuer: "idp", role: null }
+    expect(await directory.addLogin(login)).toMatchObject({ ok: true })
+    expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
+    await directory.endLogin("one", false)
+    expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
+  })
+
+  test("[SI5] its tokens are valid for ten minutes and name it", async () => {
+    const { browser } = await signedIn("si-short")
+    const token = await tokenFrom(browser)
+    const claims = JSON.parse(atob(token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? ""))
+    expect(claims).toMatchObject({ sid: expect.stringMatching(/^[\w-]{22}$/), role: "member" })
+    expect(claims.exp - claims.iat).toBeLessThanOrEqual(PAGE_TOKEN_SECONDS)
+    forward((PAGE_TOKEN_SECONDS + 6) * 1_000)
+    expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_expired"))
+    expect((await call("/v1/sessions", { token: await tokenFrom(browser) })).status).toBe(200)
+  })
+})
+
+describe("signing out", () => {
+  test("[SI9] ends the sign-in, its tokens and its sockets; another sign-in stays", async () => {
+    const { browser, signInAgain } = await signedIn("si-out")
+    const other = await signInAgain()
+    const [token, otherToken] = [await tokenFrom(browser), await tokenFrom(other)]
+    const id = await makeSession(token)
+    const [socket, otherSocket] = [await openSocket(id, token), await openSocket(id, otherToken)]
+    const gone = await browser.post("/auth/logout", {})
+    expect(gone.status).toBe(204)
+    expect(browser.jar.get(COOKIE)).toBeUndefined()
+    await expect.poll(() => socket.closed).toBe(4401)
+    expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
+    expect(otherSocket.closed).toBe(null)
+    expect((await call("/v1/sessions", { token: otherToken })).status).toBe(200)
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    // Repeating it changes nothing.
+    expect((await browser.post("/auth/logout", {})).status).toBe(204)
+    otherSocket.socket.close()
+  })
+
+  test("[SI9] another tab with the old cookie stays signed out", async () => {
+    const { browser } = await signedIn("si-tab-out")
+    const tab = copyOf("si-tab-out", browser)
+    await browser.post("/auth/logout", {})
+    expect(await tab.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+  })
+
+  test("[SI9] everywhere ends all sign-ins, tokens and sockets of the user, and nobody else's", async () => {
+    const { browser, signInAgain } = await signedIn("si-all")
+    const other = await signInAgain()
+    const grace = new TestBrowser("si-all")
+    await grace.signIn("grace")
+    const [token, otherToken, graceToken] = [await tokenFrom(browser), await tokenFrom(other), await tokenFrom(grace)]
+    const id = await makeSession(otherToken)
+    const socket = await openSocket(id, otherToken)
+    expect((await browser.post("/auth/logout", { everywhere: true })).status).toBe(204)
+    await expect.poll(() => socket.closed).toBe(4401)
+    for (const revoked of [token, otherToken])
+      expect(await call("/v1/sessions", { token: revoked })).toEqual(refusal(401, "token_revoked"))
+    expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    expect((await call("/v1/sessions", { token: graceToken })).status).toBe(200)
+    expect((await grace.post("/auth/token")).status).toBe(200)
+    // Signing in again works at once.
+    const again = await signInAgain()
+    expect((await call("/v1/sessions", { token: await tokenFrom(again) })).status).toBe(200)
+  })
+
+  test("[SI9] revoking all tokens over the API ends the sign-ins too", async () => {
+    const { browser } = await signedIn("si-api")
+    const token = await tokenFrom(browser)
+    const revoked = await call("/v1/tokens/revoke", { method: "POST", token, body: '{"all":true}' })
+    expect(revoked.json.revoked).toBe("all")
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+  })
+
+  test("[SI9] a misspelt field is an error, and signs nobody out", async () => {
+    const { browser } = await signedIn("si-misspelt")
+    expect(await browser.post("/auth/logout", { everywhre: true })).toEqual(refusal(400, "field_invalid"))
+    expect((await browser.post("/auth/token")).status).toBe(200)
+  })
+})
+
+describe("what is read with each token", () => {
+  test("[SI11] a removed issuer ends its sign-ins", async () => {
+    const { browser } = await signedIn("si-removed")
+    const token = await tokenOfRole("si-removed", "owner")
+    await call("/v1/issuers/idp", { method: "DELETE", token })
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+  })
+
+  test("[SI11] [OI8] the user's role is the stored one, and never above what the issuer can give", async () => {
+    const { browser, provider } = await signedIn("si-roles")
+    const { user } = (await browser.post("/auth/token")).json
+    const { runInDurableObject } = await import("cloudflare:test")
+    const setUser = (column: string, value: string) =>
+      runInDurableObject(env.TENANT.getByName("si-roles"), (_object, { storage }) => {
+        storage.sql.exec(`UPDATE users SET ${column} = ? WHERE id = ?`, value, user.id)
+      })
+    const roleNow = async () => (await browser.post("/auth/token")).json.user.role
+    await setUser("role", "admin")
+    expect(await roleNow()).toBe("admin")
+    await setUser("role", "owner")
+    expect(await roleNow()).toBe("admin")
+    await registerIssuer("si-roles", provider, { roles: ["owner", "member"] })
+    expect(await roleNow()).toBe("owner")
+    await setUser("role", "admin")
+    expect(await roleNow()).toBe("member")
+    await setUser("status", "suspended")
+    expect(await browser.post("/auth/token")).toEqual(refusal(403, "user_suspended"))
+    const again = new TestBrowser("si-roles")
+    expect(await again.signIn()).toBe("/#/signin-error/user_suspended")
+    await setUser("status", "active")
+    expect(await roleNow()).toBe("member")
+  })
+})

@@ -1,0 +1,220 @@
+/**
+ * foreign-token.ts: verifies tokens of OpenID providers.
+ *
+ * The tenant is the one that registered exactly this issuer and audience. The keys come from the tenant's object; nothing in
+ * a token says where to find one. On the warm path, no other object is asked.
+ */
+
+import { base64url, createLocalJWKSet, errors, jwtVerify } from "jose"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { TOKEN_TRUST_MS } from "../../../shared/limits.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
+import { removeControls } from "../../../shared/text/title.ts"
+import type { Env } from "../../env.ts"
+import { FreshCache } from "../../platform/fresh-cache.ts"
+import type { Claims, Role } from "../../platform/rpc/claims.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { readTimeLimits } from "../../platform/time-limits.ts"
+import { claimToRole, type IssuerConfig, type IssuerKeys, limitRole } from "../../settings/issuer-config.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
+import { findIssuerTenant } from "./issuer-registry.ts"
+import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
+
+/** Issuers and users that an isolate caches. */
+const MAX_CACHED_ISSUERS = 500
+const MAX_CACHED_USERS = 2_000
+
+/** Longest value of the claim that identifies a user, in characters. */
+const MAX_USER_CLAIM_CHARS = 512
+
+/** Longest name of a user, in UTF-16 code units. */
+const MAX_NAME_CHARS = 120
+
+/** Longest token id: it is stored with each revocation. A longer one cannot be revoked alone. */
+const TOKEN_ID = /^[\x20-\x7e]{1,256}$/
+
+/** What a provider states about a user. */
+export interface ForeignIdentity {
+  /** `o_…`, derived from the issuer and the user claim. */
+  readonly user: string
+  readonly name: string | null
+  /** The role by the issuer's role claim; null if it has none configured, so that the stored role counts. */
+  readonly role: Role | null
+}
+
+/** An issuer with its imported keys. */
+class CachedIssuer {
+  readonly tenant: string
+  readonly keys: IssuerKeys
+  readonly findKey: ReturnType<typeof createLocalJWKSet>
+  readonly #kids: ReadonlySet<string | undefined>
+  /** When the tenant's object was last asked about a key that is not in the set. Milliseconds since 1970. */
+  askedAt: number
+
+  constructor(tenant: string, keys: IssuerKeys, now: number) {
+    this.tenant = tenant
+    this.keys = keys
+    this.askedAt = now
+    this.findKey = createLocalJWKSet({ keys: [...keys.keys] })
+    this.#kids = new Set(keys.keys.map(({ kid }) => kid))
+  }
+
+  hasKey(kid: string | undefined): boolean {
+    return kid === undefined || this.#kids.has(kid)
+  }
+}
+
+/** Null: nobody registered this issuer and audience. */
+const issuerCache = new FreshCache<CachedIssuer | null>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
+const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
+
+/**
+ * Verifies a foreign token. Cost: none but the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
+ *
+ * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
+ * `user_suspended`.
+ */
+export async function verifyForeignToken(env: Env, token: string, now: number): Promise<Result<Claims>> {
+  const parts = parseToken(token)
+  if (parts === null) return fail({ reason: "token_invalid" })
+  const issuer = await findIssuer(env, parts, now)
+  if (issuer === null) return fail({ reason: "token_invalid" })
+  const verified = await verifySignature(token, parts, issuer, issuer.keys.config.audience, now)
+  if (!verified.ok) return verified
+  const { tenant, keys } = issuer
+  const identity = await readIdentity(parts.payload, keys.config)
+  if (identity === null) return fail({ reason: "token_invalid" })
+  const role = await loadRole(env, tenant, keys, identity, now)
+  if (!role.ok) return role
+  const { exp, iat, jti } = parts.payload
+  const id = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null
+  return succeed({ tenant, user: identity.user, expires: exp, token: id, issued: iat, role: role.value })
+}
+
+/**
+ * Verifies the ID token of a sign-in with keys of the issuer, which the caller has fetched. Errors: `token_expired`,
+ * `token_invalid`, `issuer_unreachable`.
+ */
+export async function verifyIdToken(
+  token: string,
+  tenant: string,
+  keys: IssuerKeys,
+  audience: string,
+  now: number,
+): Promise<Result<ForeignIdentity>> {
+  const parts = parseToken(token)
+  if (parts === null || !parts.audiences.includes(audience)) return fail({ reason: "token_invalid" })
+  const verified = await verifySignature(token, parts, new CachedIssuer(tenant, keys, now), audience, now)
+  if (!verified.ok) return verified
+  const identity = await readIdentity(parts.payload, keys.config)
+  return identity === null ? fail({ reason: "token_invalid" }) : succeed(identity)
+}
+
+/** The issuer with a key for the token. Null: unknown, or its audiences belong to different tenants. */
+async function findIssuer(
+  env: Env,
+  { header, payload, audiences }: TokenParts,
+  now: number,
+): Promise<CachedIssuer | null> {
+  const found = await Promise.all(
+    [...new Set(audiences)].map((audience) => loadIssuer(env, payload.iss, audience, header.kid, now)),
+  )
+  const issuers = found.filter((issuer) => issuer !== null)
+  const isAmbiguous = new Set(issuers.map(({ tenant }) => tenant)).size > 1
+  return isAmbiguous ? null : (issuers[0] ?? null)
+}
+
+async function loadIssuer(
+  env: Env,
+  issuer: string,
+  audience: string,
+  kid: string | undefined,
+  now: number,
+): Promise<CachedIssuer | null> {
+  const cacheKey = `${issuer}\0${audience}`
+  const cached = issuerCache.get(cacheKey, now)
+  const isUsable = cached === null || (cached?.hasKey(kid) === true && now < cached.keys.trustedUntil)
+  // A stranger can invent key ids, so an isolate asks about unknown ones only now and then.
+  const isAskedRecently = cached != null && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
+  if (cached !== undefined && (isUsable || isAskedRecently)) return cached
+  const tenant = cached?.tenant ?? (await findIssuerTenant(env, issuer, audience))
+  const keys = tenant === null ? null : await tenantStub(env, tenant).getIssuerKeys(issuer, audience, kid ?? null)
+  // RPC wraps the type; the value is what `getIssuerKeys` returned.
+  const loaded = tenant === null || keys === null ? null : new CachedIssuer(tenant, keys as IssuerKeys, now)
+  issuerCache.set(cacheKey, loaded, now)
+  return loaded
+}
+
+async function verifySignature(
+  token: string,
+  { payload }: TokenParts,
+  { keys, findKey }: CachedIssuer,
+  audience: string,
+  now: number,
+): Promise<Result<null>> {
+  const { config, trustedUntil } = keys
+  if (now >= trustedUntil) return fail({ reason: "issuer_unreachable" })
+  if (!isAuthorizedParty(payload, config, audience)) return fail({ reason: "token_invalid" })
+  if (payload.iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_invalid" })
+  try {
+    await jwtVerify(token, findKey, {
+      algorithms: [...config.algorithms],
+      issuer: config.issuer,
+      audience,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(now),
+      requiredClaims: ["exp", "iat"],
+    })
+    return succeed(null)
+  } catch (error) {
+    return fail({ reason: error instanceof errors.JWTExpired ? "token_expired" : "token_invalid" })
+  }
+}
+
+/** A token that was issued to another application must not be accepted, even if it has our audience too. */
+function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audience: string): boolean {
+  return azp === undefined || [audience, config.client_id, ...config.authorized_parties].includes(azp)
+}
+
+async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Promise<ForeignIdentity | null> {
+  const claim = payload[config.user_claim]
+  if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
+  // Otherwise anybody could enter somebody else's address at the provider.
+  if (config.user_claim === "email" && payload["email_verified"] === false) return null
+  const name = payload[config.name_claim]
+  return {
+    user: await createForeignUserId(config.issuer, claim),
+    name: typeof name === "string" ? cutText(removeControls(name).trim(), MAX_NAME_CHARS) || null : null,
+    role: config.role_claim === undefined ? null : claimToRole(payload[config.role_claim], config),
+  }
+}
+
+/** The id of an issuer's user. Two issuers of a tenant never share one, and it says nothing about the person. */
+export async function createForeignUserId(issuer: string, claim: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${issuer}\0${claim}`))
+  return `o_${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
+}
+
+/** Registers the user at the first contact. Errors: `user_suspended`. */
+async function loadRole(
+  env: Env,
+  tenant: string,
+  { name: issuer, config }: IssuerKeys,
+  { user, name, role }: ForeignIdentity,
+  now: number,
+): Promise<Result<Role>> {
+  const cacheKey = `${tenant}:${user}`
+  const cached = roleCache.get(cacheKey, now)
+  if (cached !== undefined) return succeed(role ?? limitRole(cached, config))
+  const newUser = { id: user, name: name ?? undefined, role: role ?? undefined, issuer }
+  const stored = await tenantStub(env, tenant).registerUser(newUser)
+  if (stored.status === "suspended") return fail({ reason: "user_suspended" })
+  if (stored.status !== "active") return fail({ reason: "token_revoked" })
+  roleCache.set(cacheKey, stored.role, now)
+  return succeed(role ?? limitRole(stored.role, config))
+}
+
+/** Makes a changed issuer effective at once in this isolate. */
+export function clearCachedIssuer(issuer: string, audience: string): void {
+  issuerCache.delete(`${issuer}\0${audience}`)
+}

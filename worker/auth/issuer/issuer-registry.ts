@@ -1,0 +1,56 @@
+/**
+ * issuer-registry.ts: which tenant registered an issuer and audience. At most one of the whole deployment has them.
+ *
+ * The registry of a region says so for the tenants of that region, so that nothing about them is stored elsewhere. A
+ * look-up asks all registries, because a token names no region.
+ */
+
+import { fail, type Result } from "../../../shared/fault.ts"
+import { bytesToHex } from "../../platform/hex.ts"
+import type { Env } from "../../env.ts"
+import { listServedRegions } from "../../platform/media-bucket.ts"
+import { registryStub } from "../../platform/rpc/object-stubs.ts"
+import { getRegion, type Region } from "../../platform/tenant-id.ts"
+
+/** Null: the registry of the tenants without a region. */
+type Place = Region | null
+
+function listPlaces(env: Env): readonly Place[] {
+  return [null, ...listServedRegions(env)]
+}
+
+async function createRegistryKey(issuer: string, audience: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${issuer}\0${audience}`))
+  return `issuer:${bytesToHex(digest)}`
+}
+
+/** The tenant; null if none registered them, or two tenants of different regions are just doing so. Stores nothing. */
+export async function findIssuerTenant(env: Env, issuer: string, audience: string): Promise<string | null> {
+  const key = await createRegistryKey(issuer, audience)
+  const tenants = await Promise.all(listPlaces(env).map((place) => registryStub(env, place, key).lookup()))
+  const found = tenants.filter((tenant) => tenant !== null)
+  return found.length === 1 ? (found[0] ?? null) : null
+}
+
+/**
+ * Registers them for a tenant. Repeating the call has no effect. Errors: `issuer_taken`.
+ *
+ * The other registries are asked after the claim, so that of two tenants that claim at the same time in different regions,
+ * at most one succeeds.
+ */
+export async function claimIssuer(env: Env, tenant: string, issuer: string, audience: string): Promise<Result<null>> {
+  const key = await createRegistryKey(issuer, audience)
+  const own = getRegion(tenant)
+  const claimed = await registryStub(env, own, key).claim(tenant)
+  if (!claimed.ok) return claimed
+  const others = listPlaces(env).filter((place) => place !== own)
+  const tenants = await Promise.all(others.map((place) => registryStub(env, place, key).lookup()))
+  if (tenants.every((other) => other === null)) return claimed
+  await registryStub(env, own, key).release(tenant)
+  return fail({ reason: "issuer_taken" })
+}
+
+export async function releaseIssuer(env: Env, tenant: string, issuer: string, audience: string): Promise<void> {
+  const key = await createRegistryKey(issuer, audience)
+  await registryStub(env, getRegion(tenant), key).release(tenant)
+}

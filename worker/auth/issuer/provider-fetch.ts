@@ -1,0 +1,74 @@
+/**
+ * provider-fetch.ts: requests to OpenID providers: only to public https addresses, without redirects, bounded in size and time.
+ */
+
+import { type Fault, fail, type IssuerFlaw, type Result, succeed } from "../../../shared/fault.ts"
+import { isJsonObject, parseJson } from "../../../shared/json.ts"
+import { checkPublicUrl } from "../../../shared/text/public-url.ts"
+import { isLoopbackName } from "../../platform/origin.ts"
+import { readBounded } from "../../platform/read-bounded.ts"
+import { readTimeLimits, type TimeLimitsEnv } from "../../platform/time-limits.ts"
+
+/** Largest response of a provider, in bytes: more than a hundred keys. SPEC OI4. */
+export const MAX_PROVIDER_BYTES = 64 * 1024
+
+/** Deepest JSON of a provider. Metadata and key sets have three levels, and some providers add a few. */
+const MAX_PROVIDER_DEPTH = 10
+
+export interface ProviderEnv extends TimeLimitsEnv {
+  readonly ENVIRONMENT: string
+}
+
+function refuse(because: IssuerFlaw): { readonly ok: false; readonly fault: Fault } {
+  return fail({ reason: "issuer_refused", because })
+}
+
+/** Checks an address of a provider. A local deployment may also use http on this machine. Errors: `issuer_refused`. */
+export function checkProviderUrl(text: string, { ENVIRONMENT }: ProviderEnv): Result<string> {
+  if (ENVIRONMENT === "local" && URL.canParse(text)) {
+    const url = new URL(text)
+    const isBare = url.username === "" && url.password === "" && url.protocol === "http:"
+    if (isBare && isLoopbackName(url.hostname)) return succeed(url.href)
+  }
+  const checked = checkPublicUrl(text)
+  return checked.ok ? succeed(checked.value.href) : refuse("address")
+}
+
+/**
+ * Sends a request and returns its response with the whole body. A redirect is not followed: it is the response.
+ *
+ * Errors: `issuer_refused` (`address`, `too_large`, `unreachable`).
+ */
+export async function requestProvider(
+  address: string,
+  env: ProviderEnv,
+  init: RequestInit = {},
+): Promise<Result<Response>> {
+  const url = checkProviderUrl(address, env)
+  if (!url.ok) return url
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), readTimeLimits(env).providerMs)
+  try {
+    const response = await fetch(url.value, { ...init, redirect: "manual", signal: abort.signal })
+    const bytes = await readBounded(response.body, MAX_PROVIDER_BYTES, abort.signal)
+    if (bytes === null) return refuse("too_large")
+    const { status, headers } = response
+    return succeed(new Response(bytes.length === 0 ? null : bytes, { status, headers }))
+  } catch {
+    return refuse("unreachable")
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Fetches a JSON object. Errors: those of `requestProvider`; `issuer_refused` (`status`, `malformed`). */
+export async function fetchProviderJson(
+  address: string,
+  env: ProviderEnv,
+): Promise<Result<{ readonly [key: string]: unknown }>> {
+  const response = await requestProvider(address, env, { headers: { accept: "application/json" } })
+  if (!response.ok) return response
+  if (response.value.status !== 200) return refuse("status")
+  const value = parseJson(await response.value.text(), MAX_PROVIDER_DEPTH)
+  return isJsonObject(value) ? succeed(value) : refuse("malformed")
+}

@@ -1,0 +1,141 @@
+/**
+ * sign-in-routes.ts: the page's sign-in (`/auth`). These routes take a cookie and no token, and only the page may call them.
+ *
+ * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without
+ * asking. What they do is loaded on demand.
+ */
+
+import { type Context, Hono, type MiddlewareHandler } from "hono"
+import * as v from "valibot"
+import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../../shared/protocol/sign-in.ts"
+import { getPageTenant } from "../env.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { clearCachedRevocations } from "./access/authorize.ts"
+import { createActor } from "./access/request-actor.ts"
+import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
+
+/** Longest query of a callback, in characters: codes of some providers have 2,000. */
+const MAX_CALLBACK_CHARS = 8 * 1024
+
+export const signInRoutes = new Hono<AppEnv>()
+
+const loadFlow = () => import("../signin/sign-in-flow.ts")
+const loadCookies = () => import("../signin/sign-in-cookies.ts")
+const loadPageToken = () => import("../signin/page-token.ts")
+
+/** A request of the page itself. A browser states the origin of every POST and the relation of the sites. */
+const requireOwnPage: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
+  const isOwn = req.header("origin") === new URL(req.url).origin
+  const site = req.header("sec-fetch-site") ?? "same-origin"
+  if (!isOwn || site !== "same-origin") return faultToResponse({ reason: "origin_denied" })
+  if (!JSON_TYPE.test(req.header("content-type") ?? "")) return faultToResponse({ reason: "body_type_refused" })
+  return await next()
+}
+
+/** A top-level navigation: no frame, image or script of another site can begin a sign-in. */
+const requireNavigation: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
+  const isDocument = (req.header("sec-fetch-dest") ?? "document") === "document"
+  return isDocument ? await next() : faultToResponse({ reason: "origin_denied" })
+}
+
+signInRoutes.get("/providers", async (context) => {
+  const tenant = getPageTenant(context.env, new URL(context.req.url))
+  const issuers = tenant === null ? [] : await tenantStub(context.env, tenant).listIssuers()
+  const clients = issuers.filter(({ client_id }) => client_id !== null)
+  const body: SignInProviders = { tenant, providers: clients.map(({ name, label }) => ({ name, label })) }
+  return context.json(body)
+})
+
+signInRoutes.get("/login", requireNavigation, async (context) => {
+  const { env, req } = context
+  const url = new URL(req.url)
+  const tenant = getPageTenant(env, url)
+  if (tenant === null) return redirectToError("provider_unknown")
+  const provider = req.query("provider") ?? (await findOnlyProvider(context, tenant))
+  const { beginSignIn } = await loadFlow()
+  const begun = await beginSignIn(env, tenant, provider, req.query("to") ?? "/", url.origin)
+  if (!begun.ok) return redirectToError(begun.error)
+  const { formatTransactionCookie } = await loadCookies()
+  const { location, transaction } = begun.value
+  return redirect(location, [await formatTransactionCookie(env.JWT_SECRET ?? "", transaction)])
+})
+
+/** Empty if there is not exactly one. */
+async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promise<string> {
+  const issuers = await tenantStub(env, tenant).listIssuers()
+  const clients = issuers.filter(({ client_id }) => client_id !== null)
+  return clients.length === 1 ? (clients[0]?.name ?? "") : ""
+}
+
+signInRoutes.get("/callback", requireNavigation, async (context) => {
+  const { env, req } = context
+  const url = new URL(req.url)
+  const cookies = await loadCookies()
+  const [secret, header] = [env.JWT_SECRET ?? "", req.header("cookie") ?? null]
+  const transaction = await cookies.readTransactionCookie(secret, header, Date.now())
+  const isOwn = transaction !== null && transaction.tenant === getPageTenant(env, url)
+  if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
+    // Someone who is signed in has come back here with the browser's history: there is nothing to complete.
+    const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null
+    return isSignedIn ? redirect("/") : redirectToError("state_invalid", [cookies.NO_TRANSACTION_COOKIE])
+  }
+  const { completeSignIn } = await loadFlow()
+  const completed = await completeSignIn(env, url, transaction)
+  if (completed.ok) {
+    const cookie = await cookies.formatLoginCookie(secret, completed.value)
+    return redirect(transaction.to, [cookies.NO_TRANSACTION_COOKIE, cookie])
+  }
+  const failure = { action: "sign_in.failed", target: transaction.provider, details: { code: completed.error } }
+  await tenantStub(env, transaction.tenant).recordFailure(createActor(context, "anonymous"), failure)
+  return redirectToError(completed.error, [cookies.NO_TRANSACTION_COOKIE])
+})
+
+signInRoutes.post("/token", requireOwnPage, async (context) => {
+  const body = await readBody(context, v.strictObject({}))
+  if (!body.ok) return faultToResponse(body.fault)
+  const cookies = await loadCookies()
+  const { env, req } = context
+  const cookie = await cookies.readLoginCookie(env.JWT_SECRET ?? "", req.header("cookie") ?? null)
+  if (cookie === null || cookie.tenant !== getPageTenant(env, new URL(req.url)))
+    return faultToResponse({ reason: "sign_in_required" })
+  const { issuePageToken } = await loadPageToken()
+  const issued = await issuePageToken(env, cookie)
+  if (!issued.ok) {
+    const refusal = faultToResponse(issued.fault)
+    // A suspended user may be restored, and stays signed in.
+    if (issued.fault.reason === "sign_in_required") refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
+    return refusal
+  }
+  context.header("set-cookie", await cookies.formatLoginCookie(env.JWT_SECRET ?? "", issued.value.cookie))
+  return context.json(issued.value.body)
+})
+
+const logoutSchema = v.strictObject({ everywhere: v.optional(v.boolean(), false) })
+
+signInRoutes.post("/logout", requireOwnPage, async (context) => {
+  const body = await readBody(context, logoutSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const cookies = await loadCookies()
+  const { env, req } = context
+  const cookie = await cookies.readLoginCookie(env.JWT_SECRET ?? "", req.header("cookie") ?? null)
+  if (cookie !== null) {
+    const { signOut } = await loadPageToken()
+    await signOut(env, cookie, body.value.everywhere)
+    clearCachedRevocations(cookie)
+  }
+  context.header("set-cookie", cookies.NO_LOGIN_COOKIE)
+  return context.body(null, 204)
+})
+
+signInRoutes.all("*", () => faultToResponse({ reason: "route_unknown" }))
+
+function redirectToError(error: SignInError, cookies: readonly string[] = []): Response {
+  return redirect(`${SIGN_IN_ERROR_PATH}${error}`, cookies)
+}
+
+function redirect(location: string, cookies: readonly string[] = []): Response {
+  const headers = new Headers({ location })
+  for (const cookie of cookies) headers.append("set-cookie", cookie)
+  return new Response(null, { status: 302, headers })
+}

@@ -1,0 +1,142 @@
+/**
+ * issuer-config.ts: the OpenID providers of a tenant: what is configured, and what tokens and sign-ins need of them. Pure.
+ */
+
+import type { JWK } from "jose"
+import * as v from "valibot"
+import { MAX_URL_CHARS } from "../../shared/limits.ts"
+import { removeControls } from "../../shared/text/title.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import { ROLES, type Role } from "../platform/rpc/claims.ts"
+
+/** Issuers of a tenant: its own providers, and some room for a change of provider. */
+export const MAX_ISSUERS = 10
+
+/** Longest name of a claim; names may be URLs. */
+const MAX_CLAIM_NAME_CHARS = 128
+const MAX_AUDIENCE_CHARS = 256
+const MAX_SECRET_CHARS = 1_024
+const MAX_LABEL_CHARS = 60
+const MAX_PARTIES = 10
+
+/** Signatures with a public key. With HS256 the public key itself would be a valid secret, so it is never accepted. */
+export const ISSUER_ALGORITHMS = [
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
+] as const
+
+const DEFAULT_ALGORITHMS: (typeof ISSUER_ALGORITHMS)[number][] = ["RS256", "PS256", "ES256", "EdDSA"]
+const DEFAULT_ROLES: Role[] = ["admin", "member", "viewer"]
+
+/** Names of issuers are parts of URLs. */
+export const issuerNameSchema = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,40}$/))
+
+const printable = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[\x21-\x7e]+$/))
+const claimName = printable(MAX_CLAIM_NAME_CHARS)
+const label = v.pipe(v.string(), v.transform(removeControls), v.trim(), v.minLength(1), v.maxLength(MAX_LABEL_CHARS))
+
+function createSetSchema<const T extends readonly string[]>(allowed: T) {
+  const list = v.pipe(v.array(v.picklist(allowed)), v.minLength(1), v.maxLength(allowed.length))
+  return v.pipe(
+    list,
+    v.transform((entries) => [...new Set(entries)]),
+  )
+}
+
+/** Strict: a misspelt `algorithms` must not silently mean the default. */
+export const issuerSchema = v.strictObject({
+  issuer: printable(MAX_URL_CHARS),
+  audience: printable(MAX_AUDIENCE_CHARS),
+  algorithms: v.optional(createSetSchema(ISSUER_ALGORITHMS), DEFAULT_ALGORITHMS),
+  user_claim: v.optional(claimName, "sub"),
+  name_claim: v.optional(claimName, "name"),
+  role_claim: v.optional(claimName),
+  /** The roles that the issuer's users can have, whether a claim or the stored user says so. */
+  roles: v.optional(createSetSchema(ROLES), DEFAULT_ROLES),
+  authorized_parties: v.optional(v.pipe(v.array(printable(MAX_AUDIENCE_CHARS)), v.maxLength(MAX_PARTIES)), []),
+  jwks_uri: v.optional(printable(MAX_URL_CHARS)),
+  client_id: v.optional(printable(MAX_AUDIENCE_CHARS)),
+  /** Absent: the stored one stays. Null: removes it. */
+  client_secret: v.optional(v.nullable(printable(MAX_SECRET_CHARS))),
+  scopes: v.optional(
+    v.pipe(v.string(), v.regex(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]{1,60}){0,9}$/)),
+    "openid profile email",
+  ),
+  label: v.optional(label),
+})
+
+export type IssuerInput = v.InferOutput<typeof issuerSchema>
+
+/** What is configured, without the secret. */
+export type IssuerConfig = Omit<IssuerInput, "client_secret">
+
+/** An issuer as administrators see it. Times are milliseconds since 1970. */
+export interface IssuerView extends Omit<IssuerConfig, "role_claim" | "jwks_uri" | "client_id"> {
+  readonly name: string
+  readonly role_claim: string | null
+  readonly jwks_uri: string | null
+  readonly client_id: string | null
+  readonly has_client_secret: boolean
+  readonly label: string
+  readonly created: number
+  /** When its keys were last fetched. */
+  readonly keys_fetched: number
+}
+
+/** What the verification of a token needs. */
+export interface IssuerKeys {
+  readonly name: string
+  readonly config: IssuerConfig
+  /** Public keys for signatures (`parseKeySet`). */
+  readonly keys: readonly JWK[]
+  /** The keys must not be used later than this. Milliseconds since 1970. */
+  readonly trustedUntil: number
+}
+
+/** The addresses of a provider that a sign-in uses. All were checked. */
+export interface ProviderMetadata {
+  readonly issuer: string
+  readonly jwks_uri: string
+  readonly authorization_endpoint?: string | undefined
+  readonly token_endpoint?: string | undefined
+  readonly token_endpoint_auth_methods_supported?: readonly string[] | undefined
+  readonly authorization_response_iss_parameter_supported?: boolean | undefined
+}
+
+/** What a sign-in at an issuer needs. */
+export interface SignInClient {
+  readonly name: string
+  readonly config: IssuerConfig & { readonly client_id: string }
+  readonly metadata: ProviderMetadata
+  /** Null: a public client. */
+  readonly clientSecret: string | null
+}
+
+/** Who changes an issuer. Only owners can register, change and remove one that gives the role `owner`. */
+export interface IssuerManager {
+  readonly actor: Actor
+  readonly isOwner: boolean
+}
+
+/**
+ * The role that a claim gives: the highest that it names (text, or a list of texts) and the issuer can give. A claim that
+ * names none gives what a new user has, so that a role ends when the provider no longer states it.
+ */
+export function claimToRole(value: unknown, config: Pick<IssuerConfig, "roles">): Role {
+  const named = Array.isArray(value) ? value : [value]
+  return ROLES.find((role) => config.roles.includes(role) && named.includes(role)) ?? limitRole("member", config)
+}
+
+/** The role that a user of an issuer has: at most the highest that the issuer can give. */
+export function limitRole(role: Role, { roles }: Pick<IssuerConfig, "roles">): Role {
+  return ROLES.slice(ROLES.indexOf(role)).find((lower) => roles.includes(lower)) ?? "viewer"
+}

@@ -1,0 +1,42 @@
+/**
+ * login-secret.ts: the secret of a sign-in's cookie, which each use replaces.
+ *
+ * The next secret is derived from the one before. So two tabs that send the same cookie at the same time get the same next
+ * one, and so does a request that is repeated because its response was lost. Only hashes are stored.
+ */
+
+import { base64url } from "jose"
+import { deriveKey } from "../auth/verify-token.ts"
+import type { LoginSecrets } from "../platform/rpc/directory-rpc.ts"
+import type { LoginCookie } from "./sign-in-cookies.ts"
+
+const SECRET_BYTES = 32
+
+export function createLoginSecret(): string {
+  return base64url.encode(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)))
+}
+
+export async function hashLoginSecret(secret: string): Promise<string> {
+  return await digest(`secret ${secret}`)
+}
+
+/** The id of the sign-in that completes a transaction. It is the same for every attempt, so only the first one succeeds. */
+export async function createLoginId(state: string): Promise<string> {
+  return (await digest(`login ${state}`)).slice(0, 22)
+}
+
+/** The secret after this one, and the hashes of both. */
+export async function deriveNextSecret(
+  key: string,
+  { tenant, user, login, secret }: LoginCookie,
+): Promise<LoginSecrets & { readonly nextSecret: string }> {
+  const data = new TextEncoder().encode(JSON.stringify([tenant, user, login, secret]))
+  const nextSecret = base64url.encode(
+    new Uint8Array(await crypto.subtle.sign("HMAC", await deriveKey(key, "login secret"), data)),
+  )
+  return { nextSecret, presented: await hashLoginSecret(secret), next: await hashLoginSecret(nextSecret) }
+}
+
+async function digest(text: string): Promise<string> {
+  return base64url.encode(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))))
+}

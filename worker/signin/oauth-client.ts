@@ -1,0 +1,113 @@
+/**
+ * oauth-client.ts: the requests of a sign-in to an OpenID provider, with `oauth4webapi`.
+ */
+
+import * as oauth from "oauth4webapi"
+import { requestProvider } from "../auth/issuer/provider-fetch.ts"
+import type { Env } from "../env.ts"
+import type { SignInClient } from "../settings/issuer-config.ts"
+import type { SignInError } from "../../shared/protocol/sign-in.ts"
+import type { SignInTransaction } from "./sign-in-cookies.ts"
+
+/** Thrown through `oauth4webapi`, whose fetch cannot return a fault. */
+class ProviderUnreachable extends Error {}
+
+/** The address of the provider to which `/auth/login` leads. */
+export async function createAuthorizationUrl(
+  { config, metadata }: SignInClient,
+  { state, nonce, verifier }: Pick<SignInTransaction, "state" | "nonce" | "verifier">,
+  redirectUri: string,
+): Promise<string> {
+  // Clients are registered with both endpoints.
+  const url = new URL(metadata.authorization_endpoint ?? "")
+  const parameters = {
+    client_id: config.client_id,
+    response_type: "code",
+    redirect_uri: redirectUri,
+    scope: config.scopes,
+    state,
+    nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url.href
+}
+
+export function createTransactionSecrets(): Pick<SignInTransaction, "state" | "nonce" | "verifier"> {
+  return {
+    state: oauth.generateRandomState(),
+    nonce: oauth.generateRandomNonce(),
+    verifier: oauth.generateRandomCodeVerifier(),
+  }
+}
+
+/**
+ * Exchanges the provider's answer for an ID token. Its claims are checked, its signature is not. Throws; see `toSignInError`.
+ */
+export async function fetchIdToken(
+  env: Env,
+  client: SignInClient,
+  { state, nonce, verifier }: SignInTransaction,
+  callback: URL,
+  redirectUri: string,
+): Promise<string> {
+  const server = createServer(client)
+  const oauthClient: oauth.Client = { client_id: client.config.client_id }
+  const parameters = oauth.validateAuthResponse(server, oauthClient, callback, state)
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    oauthClient,
+    createAuthentication(client),
+    parameters,
+    redirectUri,
+    verifier,
+    { [oauth.customFetch]: createFetch(env), [oauth.allowInsecureRequests]: env.ENVIRONMENT === "local" },
+  )
+  const options = { expectedNonce: nonce, requireIdToken: true }
+  const tokens = await oauth.processAuthorizationCodeResponse(server, oauthClient, response, options)
+  return tokens.id_token ?? ""
+}
+
+function createServer({ metadata, config }: SignInClient): oauth.AuthorizationServer {
+  const { issuer, token_endpoint = "", authorization_response_iss_parameter_supported = false } = metadata
+  return {
+    issuer,
+    token_endpoint,
+    authorization_response_iss_parameter_supported,
+    id_token_signing_alg_values_supported: [...config.algorithms],
+  }
+}
+
+function createAuthentication({ clientSecret, metadata }: SignInClient): oauth.ClientAuth {
+  if (clientSecret === null) return oauth.None()
+  // The default of the standard if the provider states nothing.
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
+  const isPost = !methods.includes("client_secret_basic") && methods.includes("client_secret_post")
+  return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
+}
+
+function createFetch(env: Env) {
+  return async (
+    url: string,
+    init: oauth.CustomFetchOptions<string, URLSearchParams | undefined>,
+  ): Promise<Response> => {
+    const { method, headers, body = null } = init
+    const response = await requestProvider(url, env, { method, headers, body })
+    if (response.ok) return response.value
+    const isUnreachable = response.fault.reason === "issuer_refused" && response.fault.because === "unreachable"
+    throw new (isUnreachable ? ProviderUnreachable : Error)(JSON.stringify(response.fault))
+  }
+}
+
+/** The public code for what `fetchIdToken` throws. */
+export function toSignInError(error: unknown): SignInError {
+  if (error instanceof ProviderUnreachable) return "provider_unreachable"
+  if (error instanceof oauth.AuthorizationResponseError)
+    return error.error === "access_denied" ? "consent_denied" : "provider_failed"
+  if (error instanceof oauth.OperationProcessingError) {
+    if (error.code === oauth.JWT_TIMESTAMP_CHECK) return "clock_skewed"
+    if (error.code === oauth.JWT_CLAIM_COMPARISON) return "identity_invalid"
+  }
+  return "provider_failed"
+}

@@ -1,0 +1,41 @@
+/**
+ * page-token.ts: what the cookie of a sign-in gives: tokens for the page, and the end of the sign-in.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
+import type { PageToken } from "../../shared/protocol/sign-in.ts"
+import { issueNewToken } from "../auth/new-token.ts"
+import type { Env } from "../env.ts"
+import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { deriveNextSecret } from "./login-secret.ts"
+import type { LoginCookie } from "./sign-in-cookies.ts"
+
+/**
+ * Issues a token and replaces the cookie's secret. The user's role and state are read each time.
+ *
+ * Errors: `sign_in_required` if the sign-in has ended, was copied, or its issuer was removed;
+ * `user_suspended`.
+ */
+export async function issuePageToken(
+  env: Env,
+  cookie: LoginCookie,
+): Promise<Result<{ readonly body: PageToken; readonly cookie: LoginCookie }>> {
+  const { tenant, user, login } = cookie
+  const { nextSecret, ...secrets } = await deriveNextSecret(env.JWT_SECRET ?? "", cookie)
+  const used = await directoryStub(env, cookie).useLogin(login, secrets)
+  if (!used.ok) return used
+  const { issuer, role } = used.value
+  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, issuer, role })
+  if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
+  if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
+  const claims = { tenant, user, role: admitted.role, login }
+  const issued = await issueNewToken(env, claims, PAGE_TOKEN_SECONDS)
+  const body = { ...issued, tenant, user: { id: user, name: admitted.name, role: admitted.role } }
+  return succeed({ body, cookie: { ...cookie, secret: nextSecret } })
+}
+
+/** Ends a sign-in, or all of the user's. Repeating it has no effect. */
+export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean): Promise<void> {
+  await directoryStub(env, cookie).endLogin(cookie.login, everywhere)
+}

@@ -1,0 +1,125 @@
+/**
+ * sign-in-flow.ts: begins and completes a sign-in at a provider of the tenant.
+ */
+
+import { SIGN_IN_MS } from "../../shared/limits.ts"
+import type { SignInError } from "../../shared/protocol/sign-in.ts"
+import { type ForeignIdentity, verifyIdToken } from "../auth/issuer/foreign-token.ts"
+import { parseToken } from "../auth/issuer/token-parts.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
+import type { Env } from "../env.ts"
+import { log } from "../platform/log.ts"
+import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { IssuerKeys, SignInClient } from "../settings/issuer-config.ts"
+import { createLoginId, createLoginSecret, hashLoginSecret } from "./login-secret.ts"
+import { createAuthorizationUrl, createTransactionSecrets, fetchIdToken, toSignInError } from "./oauth-client.ts"
+import type { LoginCookie, SignInTransaction } from "./sign-in-cookies.ts"
+
+/** Longest `to`, in characters: a path of the page with an id. */
+const MAX_TO_CHARS = 512
+
+/** The result of one step: what to do next, or why the sign-in failed. */
+export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: SignInError }
+
+function refuse(error: SignInError): { readonly ok: false; readonly error: SignInError } {
+  return { ok: false, error }
+}
+
+/** The address at which the provider returns. It has to be registered there. */
+function getRedirectUri(origin: string): string {
+  return `${origin}/auth/callback`
+}
+
+/** A path of this origin, with its query and fragment; `/` for anything else, so that no link leads elsewhere after a sign-in. */
+export function toLocalPath(to: string, origin: string): string {
+  const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(to) && to.length <= MAX_TO_CHARS && URL.canParse(to, origin)
+  if (!isPath) return "/"
+  const { origin: target, pathname, search, hash } = new URL(to, origin)
+  const path = `${pathname}${search}${hash}`
+  return target !== origin || path.startsWith("//") || pathname.startsWith("/auth/") ? "/" : path
+}
+
+/** Errors: `provider_unknown`. */
+export async function beginSignIn(
+  env: Env,
+  tenant: string,
+  provider: string,
+  to: string,
+  origin: string,
+): Promise<Step<{ readonly location: string; readonly transaction: SignInTransaction }>> {
+  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
+  if (client === null) return refuse("provider_unknown")
+  const secrets = createTransactionSecrets()
+  const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin))
+  const expires = Date.now() + SIGN_IN_MS
+  return {
+    ok: true,
+    value: { location, transaction: { tenant, provider, ...secrets, to: toLocalPath(to, origin), expires } },
+  }
+}
+
+/**
+ * Verifies who returned from the provider, registers the user and adds the sign-in to their directory. Each step can be
+ * repeated, so a sign-in that was interrupted leaves nothing that blocks the next one.
+ */
+export async function completeSignIn(
+  env: Env,
+  callback: URL,
+  transaction: SignInTransaction,
+): Promise<Step<LoginCookie>> {
+  const { tenant, provider, state } = transaction
+  if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
+  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
+  if (client === null) return refuse("provider_unknown")
+  const identity = await identify(env, client, callback, transaction)
+  return identity.ok ? await addLogin(env, transaction, identity.value) : identity
+}
+
+async function identify(
+  env: Env,
+  client: SignInClient,
+  callback: URL,
+  transaction: SignInTransaction,
+): Promise<Step<ForeignIdentity>> {
+  let idToken: string
+  try {
+    idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin))
+  } catch (error) {
+    log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, message: String(error) })
+    return refuse(toSignInError(error))
+  }
+  return await verifyIdentity(env, client, transaction.tenant, idToken)
+}
+
+/** The signature is verified too, although the token came directly from the provider: the connection is not the only proof. */
+async function verifyIdentity(
+  env: Env,
+  { name, config }: SignInClient,
+  tenant: string,
+  idToken: string,
+): Promise<Step<ForeignIdentity>> {
+  const now = Date.now()
+  const parts = parseToken(idToken)
+  if (parts === null) return refuse("identity_invalid")
+  if (parts.payload.iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return refuse("clock_skewed")
+  const keys = (await tenantStub(env, tenant).getSignInKeys(name, parts.header.kid ?? null)) as IssuerKeys | null
+  if (keys === null) return refuse("provider_unknown")
+  const identity = await verifyIdToken(idToken, tenant, keys, config.client_id, now)
+  if (identity.ok) return { ok: true, value: identity.value }
+  if (identity.fault.reason === "token_expired") return refuse("clock_skewed")
+  return refuse(identity.fault.reason === "issuer_unreachable" ? "provider_unreachable" : "identity_invalid")
+}
+
+async function addLogin(
+  env: Env,
+  { tenant, provider, state }: SignInTransaction,
+  { user, name, role }: ForeignIdentity,
+): Promise<Step<LoginCookie>> {
+  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, issuer: provider, role })
+  if (admitted === null) return refuse("provider_unknown")
+  if (admitted.status !== "active") return refuse("user_suspended")
+  const [login, secret] = [await createLoginId(state), createLoginSecret()]
+  const hash = await hashLoginSecret(secret)
+  const added = await directoryStub(env, { tenant, user }).addLogin({ id: login, hash, issuer: provider, role })
+  return added.ok ? { ok: true, value: { tenant, user, login, secret } } : refuse("state_invalid")
+}

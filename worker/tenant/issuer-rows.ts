@@ -1,0 +1,134 @@
+/**
+ * issuer-rows.ts: the SQL rows of a tenant's issuers, with their keys, and of what the tenant has claimed in the registry.
+ */
+
+import type { JWK } from "jose"
+import { parseJson } from "../../shared/json.ts"
+import type { IssuerConfig, ProviderMetadata } from "../settings/issuer-config.ts"
+
+export const ISSUER_TABLES = `
+  CREATE TABLE issuers (
+    name TEXT PRIMARY KEY,
+    issuer TEXT NOT NULL, audience TEXT NOT NULL,
+    config TEXT NOT NULL,            -- JSON of an IssuerConfig
+    secret TEXT,                     -- the client's secret, encrypted
+    metadata TEXT NOT NULL,          -- JSON of ProviderMetadata
+    keys TEXT NOT NULL,              -- JSON of a list of public keys
+    fetched INTEGER NOT NULL,        -- when the keys were last fetched, in milliseconds since 1970
+    attempted INTEGER NOT NULL,      -- when that was last attempted
+    discovered INTEGER NOT NULL,     -- when the metadata was last fetched
+    created INTEGER NOT NULL,
+    UNIQUE (issuer, audience)) WITHOUT ROWID;
+  CREATE TABLE issuer_claims (
+    issuer TEXT NOT NULL, audience TEXT NOT NULL,
+    PRIMARY KEY (issuer, audience)) WITHOUT ROWID`
+
+/** Times are milliseconds since 1970. */
+export interface StoredIssuer {
+  readonly name: string
+  readonly config: IssuerConfig
+  readonly secret: string | null
+  readonly metadata: ProviderMetadata
+  readonly keys: readonly JWK[]
+  readonly fetched: number
+  readonly attempted: number
+  readonly discovered: number
+  readonly created: number
+}
+
+/** What is claimed in the registry: the tokens of an issuer for an audience. */
+export interface IssuerClaim {
+  readonly issuer: string
+  readonly audience: string
+}
+
+type IssuerRow = {
+  name: string
+  config: string
+  secret: string | null
+  metadata: string
+  keys: string
+  fetched: number
+  attempted: number
+  discovered: number
+  created: number
+}
+
+const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, discovered, created"
+
+export class IssuerRows {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  list(): StoredIssuer[] {
+    return this.#query<IssuerRow>(`SELECT ${COLUMNS} FROM issuers ORDER BY created, name`).map(toIssuer)
+  }
+
+  find(name: string): StoredIssuer | null {
+    const [row] = this.#query<IssuerRow>(`SELECT ${COLUMNS} FROM issuers WHERE name = ?`, name)
+    return row === undefined ? null : toIssuer(row)
+  }
+
+  findByAudience(issuer: string, audience: string): StoredIssuer | null {
+    const sql = `SELECT ${COLUMNS} FROM issuers WHERE issuer = ? AND audience = ?`
+    const [row] = this.#query<IssuerRow>(sql, issuer, audience)
+    return row === undefined ? null : toIssuer(row)
+  }
+
+  put({ name, config, secret, metadata, keys, fetched, attempted, discovered, created }: StoredIssuer): void {
+    this.#query(
+      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      config.issuer,
+      config.audience,
+      name,
+      JSON.stringify(config),
+      secret,
+      JSON.stringify(metadata),
+      JSON.stringify(keys),
+      fetched,
+      attempted,
+      discovered,
+      created,
+    )
+  }
+
+  remove(name: string): boolean {
+    return this.#query("DELETE FROM issuers WHERE name = ? RETURNING name", name).length > 0
+  }
+
+  markAttempted(name: string, now: number): void {
+    this.#query("UPDATE issuers SET attempted = ? WHERE name = ?", now, name)
+  }
+
+  addClaim({ issuer, audience }: IssuerClaim): void {
+    this.#query("INSERT OR IGNORE INTO issuer_claims (issuer, audience) VALUES (?, ?)", issuer, audience)
+  }
+
+  removeClaim({ issuer, audience }: IssuerClaim): void {
+    this.#query("DELETE FROM issuer_claims WHERE issuer = ? AND audience = ?", issuer, audience)
+  }
+
+  /** Claims without an issuer: of a registration that failed half-way, was changed or removed. */
+  listUnusedClaims(): IssuerClaim[] {
+    return this.#query(
+      `SELECT issuer, audience FROM issuer_claims EXCEPT SELECT issuer, audience FROM issuers`,
+    ) as unknown as IssuerClaim[]
+  }
+
+  #query<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T[] {
+    return this.#sql.exec<T>(query, ...bindings).toArray()
+  }
+}
+
+/** `put` wrote the JSON. */
+function toIssuer({ config, metadata, keys, ...row }: IssuerRow): StoredIssuer {
+  return {
+    ...row,
+    config: parseJson(config) as unknown as IssuerConfig,
+    metadata: parseJson(metadata) as unknown as ProviderMetadata,
+    keys: parseJson(keys) as unknown as readonly JWK[],
+  }
+}

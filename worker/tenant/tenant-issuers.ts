@@ -1,0 +1,252 @@
+/**
+ * tenant-issuers.ts: registers the OpenID providers of a tenant, and keeps their keys.
+ *
+ * Only this module fetches keys, and only from the registered addresses. When it last tried is stored, so that neither a
+ * restart nor a flood of unknown key ids makes it ask a provider more often.
+ */
+
+import type { JWK } from "jose"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { decryptText, encryptText } from "../auth/encryption.ts"
+import { claimIssuer, releaseIssuer } from "../auth/issuer/issuer-registry.ts"
+import { parseKeySet } from "../auth/issuer/key-set.ts"
+import { fetchProviderJson } from "../auth/issuer/provider-fetch.ts"
+import { discoverProvider } from "../auth/issuer/provider-metadata.ts"
+import type { Env } from "../env.ts"
+import { logError } from "../platform/log.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import {
+  type IssuerConfig,
+  type IssuerInput,
+  type IssuerKeys,
+  type IssuerManager,
+  type IssuerView,
+  MAX_ISSUERS,
+  type ProviderMetadata,
+  type SignInClient,
+} from "../settings/issuer-config.ts"
+import type { AuditEvent } from "../settings/audit-event.ts"
+import type { AuditRows } from "./audit-rows.ts"
+import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./issuer-rows.ts"
+
+/** The addresses of a provider are discovered again after this time, in milliseconds: they hardly ever change. */
+const METADATA_FRESH_MS = 24 * 60 * 60_000
+
+interface FetchedProvider {
+  readonly metadata: ProviderMetadata
+  readonly keys: readonly JWK[]
+}
+
+export class TenantIssuers {
+  readonly #storage: DurableObjectStorage
+  readonly #env: Env
+  readonly #tenant: string
+  readonly #rows: IssuerRows
+  readonly #auditRows: AuditRows
+  /** Fetches in progress by issuer, so that requests at the same time share one. */
+  readonly #refreshes = new Map<string, Promise<void>>()
+  /** The change in progress. */
+  #change: Promise<unknown> = Promise.resolve()
+
+  constructor(storage: DurableObjectStorage, env: Env, tenant: string, auditRows: AuditRows) {
+    this.#storage = storage
+    this.#env = env
+    this.#tenant = tenant
+    this.#rows = new IssuerRows(storage.sql)
+    this.#auditRows = auditRows
+  }
+
+  list(): IssuerView[] {
+    return this.#rows.list().map(toView)
+  }
+
+  find(name: string): IssuerView | null {
+    const issuer = this.#rows.find(name)
+    return issuer === null ? null : toView(issuer)
+  }
+
+  /**
+   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that what is stored has worked once.
+   *
+   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `scope_denied` if the role `owner` needs an owner.
+   */
+  put(manager: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
+    return this.#runAlone(() => this.#put(manager, name, input))
+  }
+
+  async #put({ actor, isOwner }: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
+    const { client_secret, ...config } = input
+    const admitted = this.#admit(isOwner, name, config)
+    if (!admitted.ok) return admitted
+    const fetched = await this.#fetchProvider(config)
+    if (!fetched.ok) return fetched
+    // Stored before it is made, so that a claim without an issuer is found and released.
+    this.#rows.addClaim(config)
+    const claimed = await claimIssuer(this.#env, this.#tenant, config.issuer, config.audience)
+    const secret = await this.#encryptSecret(name, config, client_secret)
+    const stored = this.#storage.transactionSync(() => {
+      if (!claimed.ok) this.#rows.removeClaim(config)
+      const still = claimed.ok ? this.#admit(isOwner, name, config) : claimed
+      if (!still.ok) return still
+      const now = Date.now()
+      const created = this.#rows.find(name)?.created ?? now
+      const times = { fetched: now, attempted: now, discovered: now, created }
+      this.#rows.put({ name, config, secret, ...fetched.value, ...times })
+      this.#auditRows.append(actor, describeChange(name, config), now)
+      return succeed(null)
+    })
+    await this.#releaseUnusedClaims()
+    const issuer = this.find(name)
+    if (!stored.ok) return stored
+    return issuer === null ? fail({ reason: "issuer_unknown" }) : succeed(issuer)
+  }
+
+  /** Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
+  remove(manager: IssuerManager, name: string): Promise<Result<null>> {
+    return this.#runAlone(() => this.#remove(manager, name))
+  }
+
+  async #remove({ actor, isOwner }: IssuerManager, name: string): Promise<Result<null>> {
+    const issuer = this.#rows.find(name)
+    if (issuer === null) return fail({ reason: "issuer_unknown" })
+    if (!isOwner && givesOwner(issuer.config)) return fail({ reason: "scope_denied" })
+    this.#storage.transactionSync(() => {
+      this.#rows.remove(name)
+      this.#auditRows.append(actor, { action: "issuer.removed", target: name }, Date.now())
+    })
+    await this.#releaseUnusedClaims()
+    return succeed(null)
+  }
+
+  /** One change after the other: another one must not release what this one has claimed and not yet stored. */
+  #runAlone<T>(change: () => Promise<T>): Promise<T> {
+    const run = this.#change.then(change, change)
+    this.#change = run
+    return run
+  }
+
+  /** Releases in the registry what has no issuer. What fails is repeated with the next change of an issuer. */
+  async #releaseUnusedClaims(): Promise<void> {
+    for (const claim of this.#rows.listUnusedClaims()) {
+      try {
+        await releaseIssuer(this.#env, this.#tenant, claim.issuer, claim.audience)
+        if (this.#rows.findByAudience(claim.issuer, claim.audience) === null) this.#rows.removeClaim(claim)
+      } catch (error) {
+        logError("claim_not_released", { tenant: this.#tenant, message: String(error) })
+      }
+    }
+  }
+
+  /** The keys for a token of this issuer and audience. Null if they are not registered. */
+  async getKeys({ issuer, audience }: IssuerClaim, kid: string | null): Promise<IssuerKeys | null> {
+    const found = this.#rows.findByAudience(issuer, audience)
+    return found === null ? null : await this.#loadKeys(found.name, kid)
+  }
+
+  async getKeysByName(name: string, kid: string | null): Promise<IssuerKeys | null> {
+    return await this.#loadKeys(name, kid)
+  }
+
+  /** What a sign-in needs; null if there is no such issuer, or it has no client. */
+  async getClient(name: string): Promise<SignInClient | null> {
+    const issuer = this.#rows.find(name)
+    const client_id = issuer?.config.client_id
+    if (issuer === null || client_id === undefined) return null
+    const { config, metadata, secret } = issuer
+    const clientSecret =
+      secret === null ? null : await decryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
+    return { name, config: { ...config, client_id }, metadata, clientSecret }
+  }
+
+  async #loadKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {
+    await this.#refreshIfNeeded(name, kid)
+    const issuer = this.#rows.find(name)
+    if (issuer === null) return null
+    const { config, keys, fetched } = issuer
+    return { name, config, keys, trustedUntil: fetched + readTimeLimits(this.#env).keysTrustMs }
+  }
+
+  async #refreshIfNeeded(name: string, kid: string | null): Promise<void> {
+    const running = this.#refreshes.get(name)
+    if (running !== undefined) return await running
+    const issuer = this.#rows.find(name)
+    if (issuer === null || !this.#needsRefresh(issuer, kid, Date.now())) return
+    const refresh = this.#refresh(issuer).finally(() => this.#refreshes.delete(name))
+    this.#refreshes.set(name, refresh)
+    await refresh
+  }
+
+  #needsRefresh({ keys, fetched, attempted }: StoredIssuer, kid: string | null, now: number): boolean {
+    const { keysCooldownMs, keysFreshMs } = readTimeLimits(this.#env)
+    // If the clock was set back, the times are in the future and say nothing.
+    const isRecent = (at: number, ms: number): boolean => at <= now && now - at < ms
+    const isKnown = kid === null || keys.some((key) => key.kid === kid)
+    return !(isRecent(fetched, keysFreshMs) && isKnown) && !isRecent(attempted, keysCooldownMs)
+  }
+
+  /** A failed refresh changes nothing: the stored keys stay until they are no longer trusted. */
+  async #refresh(before: StoredIssuer): Promise<void> {
+    const { name, config } = before
+    const now = Date.now()
+    this.#rows.markAttempted(name, now)
+    const isDiscovered = now - before.discovered < METADATA_FRESH_MS
+    const fetched = isDiscovered ? await this.#fetchKeys(before.metadata) : await this.#fetchProvider(config)
+    if (!fetched.ok)
+      return logError("issuer_keys_not_fetched", { tenant: this.#tenant, issuer: name, ...fetched.fault })
+    const current = this.#rows.find(name)
+    // It may have been replaced meanwhile.
+    if (current === null || JSON.stringify(current.config) !== JSON.stringify(config)) return
+    const discovered = isDiscovered ? before.discovered : now
+    this.#rows.put({ ...current, ...fetched.value, fetched: now, discovered })
+  }
+
+  async #fetchProvider(config: IssuerConfig): Promise<Result<FetchedProvider>> {
+    const metadata = await discoverProvider(config, this.#env)
+    return metadata.ok ? await this.#fetchKeys(metadata.value) : metadata
+  }
+
+  async #fetchKeys(metadata: ProviderMetadata): Promise<Result<FetchedProvider>> {
+    const response = await fetchProviderJson(metadata.jwks_uri, this.#env)
+    const keys = response.ok ? parseKeySet(response.value) : response
+    return keys.ok ? succeed({ metadata, keys: keys.value }) : keys
+  }
+
+  #admit(isOwner: boolean, name: string, config: IssuerConfig): Result<null> {
+    const known = this.#rows.find(name)
+    const needsOwner = givesOwner(config) || (known !== null && givesOwner(known.config))
+    if (needsOwner && !isOwner) return fail({ reason: "scope_denied" })
+    const same = this.#rows.findByAudience(config.issuer, config.audience)
+    if (same !== null && same.name !== name) return fail({ reason: "issuer_taken" })
+    if (known === null && this.#rows.list().length >= MAX_ISSUERS)
+      return fail({ reason: "issuers_full", max: MAX_ISSUERS })
+    return succeed(null)
+  }
+
+  /** A secret that is left out stays, as long as it belongs to the same client. */
+  async #encryptSecret(name: string, config: IssuerConfig, secret: string | null | undefined): Promise<string | null> {
+    if (secret === null || config.client_id === undefined) return null
+    if (secret !== undefined)
+      return await encryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
+    const known = this.#rows.find(name)
+    const isSameClient = known?.config.issuer === config.issuer && known.config.client_id === config.client_id
+    return isSameClient ? known.secret : null
+  }
+
+  #secretPurpose(name: string, { issuer, client_id = "" }: IssuerConfig): string {
+    return `client secret ${JSON.stringify([this.#tenant, name, issuer, client_id])}`
+  }
+}
+
+function givesOwner({ roles }: IssuerConfig): boolean {
+  return roles.includes("owner")
+}
+
+function describeChange(name: string, { issuer, audience, roles }: IssuerConfig): AuditEvent {
+  return { action: "issuer.put", target: name, details: { issuer, audience, roles: roles.join(",") } }
+}
+
+function toView({ name, config, secret, created, fetched }: StoredIssuer): IssuerView {
+  const { role_claim = null, jwks_uri = null, client_id = null, label = name } = config
+  const times = { created, keys_fetched: fetched }
+  return { ...config, ...times, name, role_claim, jwks_uri, client_id, label, has_client_secret: secret !== null }
+}
