@@ -147,20 +147,22 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
   return faults
 }
 
-/**
- * The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN the host names it: `acme.<domain>` is
- * the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme` if that region is served.
- */
+/** The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN the host names it. */
 export function getPageTenant(env: PageTenantEnv, { hostname }: URL): string | null {
   const { AUTH, PAGE_TENANT, PAGE_DOMAIN } = env
-  if (PAGE_DOMAIN !== undefined) {
-    if (!hostname.endsWith(`.${PAGE_DOMAIN}`)) return null
-    const [name = "", ...region] = hostname.slice(0, -PAGE_DOMAIN.length - 1).split(".")
-    const tenant = [...region, name].join(".")
-    const isServed = region.length <= 1 && v.is(newTenantIdSchema, tenant) && checkRegion(env, tenant).ok
-    return isServed ? tenant : null
-  }
-  return PAGE_TENANT ?? (AUTH === "dev" ? "demo" : null)
+  if (PAGE_DOMAIN !== undefined) return readHostTenant(env, hostname, PAGE_DOMAIN)
+  if (PAGE_TENANT !== undefined) return PAGE_TENANT
+  // On a developer's machine every tenant has its page without any settings.
+  return AUTH === "dev" ? (readHostTenant(env, hostname, "localhost") ?? "demo") : null
+}
+
+/** `acme.<domain>` names the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme` if that region is served. */
+function readHostTenant(env: PageTenantEnv, hostname: string, domain: string): string | null {
+  if (!hostname.endsWith(`.${domain}`)) return null
+  const [name = "", ...region] = hostname.slice(0, -domain.length - 1).split(".")
+  const tenant = [...region, name].join(".")
+  const isServed = region.length <= 1 && v.is(newTenantIdSchema, tenant) && checkRegion(env, tenant).ok
+  return isServed ? tenant : null
 }
 
 type PageTenantEnv = Pick<Env, "ENVIRONMENT" | "AUTH" | "PAGE_TENANT" | "PAGE_DOMAIN"> & RegionBuckets
