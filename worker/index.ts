@@ -18,7 +18,6 @@ import type { AppEnv } from "./routes/request-body.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
-import { signInRoutes } from "./routes/sign-in-routes.ts"
 import { apiKeyRoutes } from "./routes/tenants/api-key-routes.ts"
 import { tenantRoutes } from "./routes/tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./routes/tenants/token-key-routes.ts"
@@ -46,7 +45,11 @@ app.route("/v1/settings", settingsRoutes)
 app.route("/v1/users", userRoutes)
 app.route("/v1/audit", auditRoutes)
 app.route("/v1/issuers", issuerRoutes)
-app.route("/auth", signInRoutes)
+// Loaded on demand, as all of the sign-in is.
+app.all("/auth/*", async ({ req, env, executionCtx }) => {
+  const { signInRoutes } = await import("./routes/sign-in-routes.ts")
+  return await signInRoutes.fetch(req.raw, env, executionCtx)
+})
 app.route("/v1/sessions", sessionRoutes)
 app.route("/external/sessions", externalRoutes)
 app.route("/media", mediaRoutes)
