@@ -178,7 +178,7 @@ describe("managing keys", () => {
       ({ id: `k${n}`, hash: "00", name: `k${n}`, roles: ["member"] as Role[], expires }) as const
     for (let n = 1; n < MAX_API_KEYS; n++) await tenant.addKey(manager, key(n, n === 1 ? Date.now() + 600_000 : null))
     expect(await post("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
-    passTime(601_000)
+    passTime(600_000)
     clearCachedKey("ak8", parseApiKey(first)?.id ?? "")
     await createKey(first, { name: "more" })
     expect(await post("/v1/keys", first, { name: "more" })).toEqual(refusal(409, "keys_full"))
@@ -204,9 +204,9 @@ describe("using keys", () => {
   })
 
   test("[AK4] an expired key is refused at once, cached or not", async () => {
-    const { key } = await createKey(await createTenant("ak4b"), { roles: ["admin"], ttl: 10 })
+    const { key } = await createKey(await createTenant("ak4b"), { roles: ["admin"], ttl: 600 })
     expect((await call("/v1/keys", { token: key })).status).toBe(200)
-    passTime(10_000)
+    passTime(600_000)
     expect(await call("/v1/keys", { token: key })).toEqual(refusal(401, "key_expired"))
     passTime(TOKEN_TRUST_MS)
     expect(await call("/v1/keys", { token: key })).toEqual(refusal(401, "key_expired"))
@@ -228,10 +228,10 @@ describe("using keys", () => {
   test("[AK5] two keys are live during a rotation", async () => {
     const first = await createTenant("ak5")
     const old = await createKey(first, { name: "backend", roles: ["admin", "member"] })
-    const next = await post(`/v1/keys/${old.id}/rotate`, old.key, { grace_seconds: 60 })
+    const next = await post(`/v1/keys/${old.id}/rotate`, old.key, { grace_seconds: 600 })
     expect(next).toMatchObject({ status: 201, json: { name: "backend", roles: ["admin", "member"], expires: null } })
     for (const key of [old.key, next.json.key]) expect(await listKeys(key)).toHaveLength(3)
-    passTime(60_000)
+    passTime(600_000)
     expect(await call("/v1/keys", { token: old.key })).toEqual(refusal(401, "key_expired"))
     expect((await call("/v1/keys", { token: next.json.key })).status).toBe(200)
     expect(await post(`/v1/keys/${old.id}/rotate`, first)).toEqual(refusal(401, "key_expired"))
@@ -240,7 +240,7 @@ describe("using keys", () => {
 
   test("[AK5] without grace the old key ends at once; a rotation never lengthens it", async () => {
     const first = await createTenant("ak5b")
-    const old = await createKey(first, { roles: ["admin"], ttl: 30 })
+    const old = await createKey(first, { roles: ["admin"], ttl: 600 })
     const next = await post(`/v1/keys/${old.id}/rotate`, first)
     const [oldInfo] = (await listKeys(first)).filter(({ id }: { id: string }) => id === old.id)
     expect(oldInfo.expires).toBe(next.json.expires)
@@ -331,7 +331,7 @@ describe("tokens for users", () => {
     [{ user: "ada", role: "root" }, "role"],
     [{ user: "ada", ttl: 0 }, "ttl"],
     [{ user: "ada", ttl: MAX_USER_TOKEN_SECONDS + 1 }, "ttl"],
-    [{ user: "ada", name: "" }, "name"],
+    [{ user: "ada", name: 7 }, "name"],
     [{ user: "ada", name: "x".repeat(121) }, "name"],
     [{ user: "ada", tenant: "other" }, "tenant"],
     [{ user: "ada", scope: "admin" }, "scope"],

@@ -96,6 +96,26 @@ test("[DI4] a read costs the rows it returns, however many there are", async () 
   expect(rowsRead).toBeLessThanOrEqual(40)
 })
 
+test("[DI4] a page costs the same with 100,000 sessions as with 200, the first and the last", async () => {
+  const rowsRead = async (sessions: number): Promise<number[]> => {
+    const stub = env.DIRECTORY.getByName(`acme:full${sessions}`)
+    await stub.addSession("s", "", 0)
+    return await runInDurableObject(stub, (_object, { storage: { sql } }) => {
+      sql.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${sessions})
+        INSERT INTO sessions (id, title, created, active) SELECT printf('s%08d', i), '', i, i FROM n`)
+      const cursors = [
+        sql.exec(LIST_SQL, MAX_SESSIONS_LISTED + 1),
+        sql.exec(LIST_AFTER_SQL, 150, 150, "s00000150", MAX_SESSIONS_LISTED + 1),
+      ]
+      return cursors.map((cursor) => {
+        expect(cursor.toArray()).toHaveLength(MAX_SESSIONS_LISTED + 1)
+        return cursor.rowsRead
+      })
+    })
+  }
+  expect(await rowsRead(100_000)).toEqual(await rowsRead(200))
+})
+
 /** Adds sessions to the directory of a user, and returns the user's token. `count` sessions share one time of activity. */
 async function fillDirectory(user: string, count: number): Promise<string> {
   const stub = env.DIRECTORY.getByName(`pages:${user}`)

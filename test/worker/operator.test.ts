@@ -32,6 +32,19 @@ describe("a tenant", () => {
     expect((await call("/v1/keys", { token: key })).json).toEqual(before)
   })
 
+  test("[TN2] of requests at the same time, one creates it", async () => {
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post("/v1/tenants", OPERATOR, { id: "tn2c" })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
+    const key = answers.find(({ status }) => status === 201)?.json.key
+    expect((await call("/v1/keys", { token: key })).json.keys).toHaveLength(1)
+  })
+
+  test("[TN2] a creation that ended after the tenant was listed is completed by repeating it", async () => {
+    await env.REGISTRY.getByName("tenants").addTenant("tn2d")
+    expect(await createTenant("tn2d")).toMatch(/^ck_tn2d_/)
+    expect((await LIST("tn2c")).json.tenants.filter(({ id }: { id: string }) => id === "tn2d")).toHaveLength(1)
+  })
+
   test("[TN2] a tenant that tokens already name is taken over with its users", async () => {
     const old = await tokenOf("tn2b", "ada")
     const id = await makeSession(old)
@@ -85,6 +98,15 @@ describe("a tenant", () => {
     const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
     expect((await call("/v1/keys", { token: given.json.key })).json.keys).toHaveLength(2)
+    // The tenant sees what the operator did.
+    const { entries } = (await call("/v1/audit", { token: given.json.key })).json
+    const acts = entries.map(({ action, actor }: { action: string; actor: { kind: string } }) => [action, actor.kind])
+    expect(acts).toEqual(
+      expect.arrayContaining([
+        ["tenant.created", "operator"],
+        ["key.created", "operator"],
+      ]),
+    )
     expect(await post("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
   })
 })

@@ -296,6 +296,25 @@ describe("a suspended user", () => {
     expect(await call("/v1/sessions", { method: "POST", token: ada, body: "{}" })).toEqual(SUSPENDED)
   })
 
+  test("[US7] has no valid link to a file", async () => {
+    const [boss, ada] = [await tokenAs("us7d", "boss", "owner"), await tokenAs("us7d", "ada")]
+    const id = await makeSession(ada)
+    const text = new TextEncoder().encode("a file")
+    const upload = { method: "POST", token: ada, body: text, headers: { "content-type": "text/plain" } }
+    const { json: asset } = await call(`/v1/sessions/${id}/assets?name=a.txt`, {
+      ...upload,
+      headers: { ...upload.headers, "content-length": String(text.length) },
+    })
+    const body = JSON.stringify({ urls: [`/media/${asset.id}`] })
+    const { json } = await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token: ada, body })
+    const { href } = json.signed[0]
+    expect((await call(href)).text).toBe("a file")
+    await post("/v1/users/ada/suspend", boss)
+    expect(await call(href)).toEqual(SUSPENDED)
+    await post("/v1/users/ada/restore", boss)
+    expect((await call(href)).text).toBe("a file")
+  })
+
   test("[US8] a suspension that its directory doesn't hear of is repeated by the alarm, after an eviction too", async () => {
     const [boss, ada] = [await tokenAs("us8", "boss", "owner"), await tokenAs("us8", "ada")]
     await makeSession(ada)

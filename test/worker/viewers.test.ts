@@ -153,6 +153,24 @@ describe("a viewer", () => {
       writing.map((_, n) => ["error", "scope_denied", `f${n + 1}`]),
     )
     expect(closedWith()).toBe(null)
+    // The object refuses by itself, too.
+    const reader = { tenant: T, expires: 4e9, token: null, issued: 0 }
+    for (const claims of [
+      { ...reader, user: "sh3b", sharedBy: "sh3a" },
+      { ...reader, user: "sh3a", role: "viewer" as const },
+    ]) {
+      const faults = await Promise.all([
+        stub.send(claims, { id: "x", content: "x" }),
+        stub.cancel(claims, null),
+        stub.renameSession(claims, "x"),
+        stub.erase(claims),
+        stub.addViewer(claims, "x"),
+        stub.removeViewer(claims, "sh3b"),
+        stub.listViewers(claims),
+        stub.reserveAsset(claims, 1),
+      ])
+      for (const fault of faults) expect(fault).toEqual({ ok: false, fault: { reason: "session_unknown" } })
+    }
     expect(await state()).toEqual(before)
   })
 

@@ -140,7 +140,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
   }
 
-  putShared(shared: SharedSession): Result<null> {
+  async putShared(shared: SharedSession): Promise<Result<null>> {
+    await this.#register()
     runMigrations(this.ctx.storage, MIGRATIONS)
     return this.#sharedRows.put(shared)
   }

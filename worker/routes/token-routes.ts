@@ -17,12 +17,10 @@ import { getScope, ROLES } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { isLoopbackName } from "../platform/origin.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { userNameSchema } from "../settings/user-change.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
 import { requireOwnSession, requireSession } from "./access/require-session.ts"
-
-/** Longest name of a user, in UTF-16 code units. */
-const MAX_USER_NAME_CHARS = 120
 
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
@@ -40,8 +38,7 @@ export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
 /** Strict: a misspelt `role` or `ttl` must be an error, or the token would grant more than was meant. */
 const userTokenSchema = v.strictObject({
   user: idSchema,
-  // The name is shown in lists of users.
-  name: v.optional(v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_USER_NAME_CHARS))),
+  name: v.optional(userNameSchema),
   role: v.optional(v.picklist(ROLES)),
   /** Lifetime in seconds. */
   ttl: v.optional(
@@ -83,7 +80,11 @@ tokenRoutes.post("/", async (context) => {
   const { tenant, keyRoles = [] } = context.get("claims")
   if (role !== undefined && !keyRoles.includes(role)) return faultToResponse({ reason: "scope_denied" })
   const firstRole = role ?? (keyRoles.includes("member") ? "member" : keyRoles.at(-1))
-  const known = await tenantStub(context.env, tenant).registerUser({ id: user, name, role: firstRole })
+  const known = await tenantStub(context.env, tenant).registerUser({
+    id: user,
+    name: name ?? undefined,
+    role: firstRole,
+  })
   if (known.status !== "active") return faultToResponse({ reason: "user_suspended" })
   const granted = role ?? known.role
   if (!keyRoles.includes(granted)) return faultToResponse({ reason: "scope_denied" })

@@ -71,7 +71,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
   /** Lists a session of another user, or replaces its entry. Errors: `shares_full`. */
-  putShared(shared: SharedSession): Result<null>
+  putShared(shared: SharedSession): Promise<Result<null>>
   /** Changes the title of a listed session of another user. */
   renameShared(owner: string, id: string, title: string): void
   /** Removes a session of another user from the list. Repeating the call has no effect. */

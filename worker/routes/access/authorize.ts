@@ -12,11 +12,13 @@ import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-ke
 import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
 import { checkTenantAccess, useApiKey } from "../../auth/tenant-access-cache.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
+import type { Env } from "../../env.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { isSameSecret } from "../../platform/crypto/compare-secrets.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { checkRegion } from "../../platform/media-bucket.ts"
-import { type Claims, getHighestRole } from "../../platform/rpc/claims.ts"
+import { type Claims, getHighestRole, type SessionOwner } from "../../platform/rpc/claims.ts"
+import type { RevocationState } from "../../platform/rpc/directory-rpc.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
 import { type AccessRule, findAccessRule, isAllowed, isForKeys } from "./access-table.ts"
 import { readLocationHint } from "./location-hint.ts"
@@ -136,10 +138,22 @@ const revocationCache = createRevocationCache()
 async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
   // An API key is no user, so it has no directory.
   if (claims.key !== undefined) return succeed(null)
-  const fetchState = () => directoryStub(context.env, claims, context.get("locationHint")).getRevocationState()
-  const revoked = await revocationCache.getOrFetch(userKey(claims), Date.now(), fetchState)
-  const fault = findTokenFault(claims, revoked)
+  const fault = findTokenFault(claims, await loadRevocations(context.env, claims, context.get("locationHint")))
   return fault === null ? succeed(null) : fail(fault)
+}
+
+/** Whether an administrator has suspended the user; known at the latest TOKEN_TRUST_MS later. */
+export async function isSuspended(env: Env, user: SessionOwner): Promise<boolean> {
+  return (await loadRevocations(env, user)).suspended === true
+}
+
+async function loadRevocations(
+  env: Env,
+  user: SessionOwner,
+  locationHint?: DurableObjectLocationHint,
+): Promise<RevocationState> {
+  const fetchState = async () => await directoryStub(env, user, locationHint).getRevocationState()
+  return await revocationCache.getOrFetch(userKey(user), Date.now(), fetchState)
 }
 
 /** Makes a revocation effective at once in this isolate. */

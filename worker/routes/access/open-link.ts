@@ -5,13 +5,14 @@ import { type LinkAudience, type LinkClaims, verifyLink } from "../../auth/link-
 import type { Env } from "../../env.ts"
 import { checkRegion } from "../../platform/media-bucket.ts"
 import { sessionStub } from "../../platform/rpc/object-stubs.ts"
+import { isSuspended } from "./authorize.ts"
 import { findSessionKey } from "./require-session.ts"
 
 /**
  * Verifies a link. One that was signed for a viewer is valid only as long as the session is shared with them, so that costs
- * a request to the session's object.
+ * a request to the session's object. One that was signed for a user who is suspended is refused; that is cached.
  *
- * Errors: `link_expired`, `link_invalid`, `region_unavailable`.
+ * Errors: `link_expired`, `link_invalid`, `user_suspended`, `region_unavailable`.
  */
 export async function openLink(env: Env, audience: LinkAudience, token: string): Promise<Result<LinkClaims>> {
   const link = await verifyLink(env.JWT_SECRET ?? "", audience, token, Date.now())
@@ -19,6 +20,10 @@ export async function openLink(env: Env, audience: LinkAudience, token: string):
   const { tenant, session, user, viewer } = link.value
   const served = checkRegion(env, tenant)
   if (!served.ok) return served
+  const reader = viewer ?? user
+  // Links of version 0.1.0 name no user.
+  if (reader !== undefined && (await isSuspended(env, { tenant, user: reader })))
+    return fail({ reason: "user_suspended" })
   if (viewer === undefined) return link
   if (user === undefined) return fail({ reason: "link_invalid" })
   const key = await findSessionKey(env, { tenant, user }, session)
