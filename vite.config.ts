@@ -7,7 +7,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { cloudflare } from "@cloudflare/vite-plugin"
 import preact from "@preact/preset-vite"
-import { type BuildEnvironmentOptions, defineConfig, type Plugin } from "vite"
+import { build, type BuildEnvironmentOptions, defineConfig, type Plugin } from "vite"
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
@@ -73,11 +73,48 @@ function withoutPreloadHelper(): Plugin {
   }
 }
 
+/**
+ * Builds the admin page into the same folder, as a bundle of its own: chunks that it shared with the page would be part of
+ * the page's first view.
+ */
+function withAdminPage(): Plugin {
+  return {
+    name: "cuecard:with-admin-page",
+    apply: "build",
+    applyToEnvironment: ({ name }) => name === "client",
+    closeBundle: {
+      sequential: true,
+      async handler() {
+        await build({
+          configFile: false,
+          plugins: [preact(), withoutPreloadHelper()],
+          build: {
+            target: "es2023",
+            outDir: "dist/client",
+            emptyOutDir: false,
+            copyPublicDir: false,
+            modulePreload: { polyfill: false },
+            rolldownOptions: { input: "admin.html" },
+          },
+        })
+      },
+    },
+  }
+}
+
 /** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
 const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
+/** Modules that only chunks loaded on demand import. In the base chunk they would be part of the first view. */
+const DEFERRED_MODULES =
+  /\/client\/(?:account\/(?!user-guard|deferred)|words\/account-text|ui\/(?:dialog|use-modal-dialog))/
+
+function isInFirstView(id: string): boolean {
+  return !DEFERRED_MODULES.test(id)
+}
+
 /** One chunk for what several chunks share: many small ones compress worse and are more requests. */
-const codeSplitting = { groups: [{ name: "base", minShareCount: 3 }] }
+const codeSplitting = { groups: [{ name: "base", minShareCount: 3, test: isInFirstView }] }
 /** The same for the Worker. What a chunk loaded on demand shares with its entry is loaded anyway. */
 const workerSplitting = { groups: [{ name: "base", minShareCount: 2 }] }
 
@@ -113,6 +150,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
           withoutPaths(),
           markedLexerOnly(),
           withoutPreloadHelper(),
+          withAdminPage(),
         ],
         build: { target: "es2023" },
         server: { host: "127.0.0.1", port: 8787 },

@@ -15,6 +15,7 @@ const SOURCES = [
   "client",
   "public",
   "index.html",
+  "admin.html",
   "wrangler.toml",
   "vite.config.ts",
   "package-lock.json",

@@ -6,9 +6,12 @@
 import { effect, signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
+import { tokenResponse, userMenu } from "../account/deferred-account.ts"
+import { createUserGuard } from "../account/user-guard.ts"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
-import { HttpApi, RequestError } from "../net/api.ts"
+import { HttpApi } from "../net/api.ts"
+import { RequestError } from "../net/http-request.ts"
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
@@ -26,6 +29,7 @@ import "../styles/page.css"
 import "../styles/composer.css"
 import "../styles/narrow-screen.css"
 import "../styles/session-list.css"
+import "../styles/account.css"
 import "../styles/dialog.css"
 import "../styles/transcript.css"
 import "../styles/tool-calls.css"
@@ -40,6 +44,11 @@ import "../styles/files.css"
 import "../styles/lightbox.css"
 import "../styles/print-forced-colors.css"
 
+declare global {
+  /** Set by a product that embeds the page, before the page's script runs. */
+  var cuecard: { readonly getToken: () => Promise<string> } | undefined
+}
+
 /** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
 /** Default timeout of a request, in milliseconds: a history page of one megabyte on a slow connection. */
@@ -49,15 +58,26 @@ const announcement = signal("")
 const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const settings = signal(EMPTY_SETTINGS)
+const storage = openStorage()
+const guardUser = createUserGuard(storage)
 const api = new HttpApi({
   // Without a timeout, a network that drops packets would block the page for minutes.
   fetch: (url, init, timeoutMs = REQUEST_TIMEOUT_MS) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   now: Date.now,
+  // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.
+  tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
+  getEmbeddedToken: globalThis.cuecard?.getToken,
+  async onToken(response) {
+    await guardUser(response)
+    tokenResponse.value = response
+  },
+  onSignedOut: (refusal) =>
+    void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
 const router = new SessionRouter({
   api,
-  storage: openStorage(),
+  storage,
   sendFile,
   settings,
   connect(session, protocols, events) {
@@ -165,6 +185,7 @@ setTimeout(() => {
   loadTranscript()
   void sessionActions.load()
   void attachmentChips.load()
+  void userMenu.load()
 })
 if (root !== null)
   render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)

@@ -8,14 +8,11 @@
 
 import { type Signal, signal } from "@preact/signals"
 import { parseJson } from "../../shared/json.ts"
-import {
-  parseImportResponse,
-  parseRefusal,
-  type ImportResponse,
-  type SkippedLine,
-} from "../../shared/protocol/responses.ts"
+import { type ImportResponse, parseImportResponse, type SkippedLine } from "../../shared/protocol/import-response.ts"
+import { parseRefusal } from "../../shared/protocol/responses.ts"
 import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
-import { type Api, describeError, RequestError, toRequestError } from "../net/api.ts"
+import type { Api } from "../net/api.ts"
+import { describeError, RequestError, toRequestError } from "../net/http-request.ts"
 import { importText } from "../words/import-text.ts"
 import { errorText } from "../words/page-text.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"

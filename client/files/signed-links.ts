@@ -11,7 +11,7 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { SignResponse } from "../../shared/protocol/http-body.ts"
 import { MAX_SIGNED_URLS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
-import { isPermanentRefusal, RequestError } from "../net/api.ts"
+import { isPermanentRefusal, RequestError } from "../net/http-request.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 
 export type SignedLink =

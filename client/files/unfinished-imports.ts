@@ -6,7 +6,8 @@
  * the server may still have received the file or a message; such a session is kept. Source: SPEC PG35, PG72.
  */
 
-import { type Api, RequestError } from "../net/api.ts"
+import type { Api } from "../net/api.ts"
+import { RequestError } from "../net/http-request.ts"
 import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
 
 export interface UnfinishedImportsDeps {

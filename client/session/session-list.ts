@@ -9,7 +9,8 @@
 
 import { type Signal, signal } from "@preact/signals"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { type Api, describeError } from "../net/api.ts"
+import type { Api } from "../net/api.ts"
+import { describeError } from "../net/http-request.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
 import { appendPage, mergeFirstPage, NO_SESSIONS } from "./session-pages.ts"
 

@@ -7,7 +7,8 @@
  */
 
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
-import { type Api, describeError, RequestError } from "../net/api.ts"
+import type { Api } from "../net/api.ts"
+import { describeError, isPermanentRefusal, RequestError } from "../net/http-request.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { Outbox, type KeyValueStorage, type OutboxEntry } from "../net/outbox.ts"
@@ -102,7 +103,7 @@ export class SessionStarts {
         if (isWanted()) this.#handlers.onCreated(entry, session)
         return this.#outbox.removeEntry(entry.id)
       } catch (error) {
-        const isRefused = error instanceof RequestError && error.status < 500 && error.status !== 429
+        const isRefused = error instanceof RequestError && isPermanentRefusal(error)
         const text = describeError(error)
         this.#reportEntry({ ...entry, error: text })
         if (isRefused) return this.#outbox.markFailed(entry.id, text)

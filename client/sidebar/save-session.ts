@@ -6,12 +6,17 @@
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
-import { describeError, type ExportFormat } from "../net/api.ts"
+import { type Api, sessionPath } from "../net/api.ts"
+import { describeError, readJson, RequestError } from "../net/http-request.ts"
 import { formatTitle } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { saveBlob } from "../ui/save-file.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 
+export type ExportFormat = "jsonl" | "markdown"
+
+/** Longest download, in milliseconds: tens of megabytes on a slow connection. */
+const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
 /** Longest file name, in UTF-16 code units, without its extension. */
 const MAX_NAME_CHARS = 80
 
@@ -30,9 +35,19 @@ export async function saveSession(
   const title = formatTitle(sessionList.findSession(id)?.title)
   sessionList.showNotice(sessionActionText.exporting(title), false, true)
   try {
-    saveBlob(await api.downloadExport(id, format), createFileName(title, format))
+    saveBlob(await downloadExport(api, id, format), createFileName(title, format))
     sessionList.showNotice(sessionActionText.exported(title))
   } catch (error) {
     sessionList.showNotice(sessionActionText.exportFailed(title, describeError(error)), true)
   }
+}
+
+/** The whole transcript as a file. */
+async function downloadExport(api: Api, session: string, format: ExportFormat): Promise<Blob> {
+  const query = format === "markdown" ? "?format=markdown" : ""
+  const response = await api.fetchAuthorized(`${sessionPath(session)}/events${query}`, {}, DOWNLOAD_TIMEOUT_MS)
+  if (!response.ok) await readJson(response)
+  const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
+  if (format === "markdown" && !isMarkdown) throw new RequestError(501, sessionActionText.noMarkdown)
+  return await response.blob()
 }

@@ -6,7 +6,7 @@
  */
 
 import type { VNode } from "preact"
-import type { ExportFormat } from "../net/api.ts"
+import type { ExportFormat } from "./save-session.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 import { SessionMenu } from "./session-menu.tsx"
 

@@ -7,8 +7,9 @@
 import { type Signal, useComputed, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { userMenu } from "../account/deferred-account.ts"
 import { ImportButton } from "../import/import-button.tsx"
-import type { ExportFormat } from "../net/api.ts"
+import type { ExportFormat } from "./save-session.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
@@ -26,6 +27,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
   const drawer = useDrawer(isOpen)
   const actions = useSessionActions(router, isOpen, drawer)
   const { deletingId } = actions
+  const LoadedUserMenu = userMenu.module.value?.UserMenu
   const LoadedDeleteDialog = sessionActions.module.value?.DeleteDialog
   const closeDrawer = (): void => {
     isOpen.value = false
@@ -41,6 +43,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
           <button type="button" class="theme" onClick={cycleTheme}>
             {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
           </button>
+          <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
         <OpenMenu actions={actions} />
       </aside>

@@ -58,7 +58,6 @@ export const connectionText = {
 export const errorText = {
   unreachable: "We couldn't reach the server. Check your connection and try again.",
   signIn: "Please sign in.",
-  noMarkdown: "Markdown export isn't available.",
   badResponse: "The server sent a response that we couldn't read. Reload the page.",
   status: (status: number) => `Something went wrong (error ${status}).`,
   loadFailed: "Couldn't load.",

@@ -7,6 +7,7 @@ export const sessionActionText = {
   exportMarkdown: "Export as Markdown",
   exportJsonl: "Export as data file (.jsonl)",
   exportName: "conversation",
+  noMarkdown: "Markdown export isn't available.",
   delete: "Delete…",
   deleteTitle: "Delete this conversation?",
   deleteWarning: (title: string) => `“${title}” will be permanently deleted. You can't undo this.`,

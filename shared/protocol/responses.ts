@@ -6,7 +6,6 @@
  */
 
 import type {
-  BadLine,
   HistoryPage,
   ImportProgress,
   PageSettings,
@@ -27,22 +26,6 @@ const isSession = hasShape<SessionSummary>({
   running: isBoolean,
   agent: isOptional(isString),
 })
-
-/** A line of an import that was skipped. `line` counts within `part`, if the file was sent in parts. */
-export type SkippedLine = Omit<BadLine, "code">
-
-/** What the page needs of the response to an upload. If the file was sent in several parts, a response may omit fields. */
-export interface ImportResponse {
-  /** Absent if the server has already finished. */
-  readonly state?: string
-  readonly records: number
-  readonly skipped: number
-  readonly bad: readonly SkippedLine[]
-  /** Number of imported messages. Absent until the server has finished. */
-  readonly messages?: number
-  /** What could not be imported as it was, by kind. */
-  readonly kinds?: Readonly<Record<string, number>>
-}
 
 export const parseTokenResponse = createParser<{ readonly token: string }>({ token: isString })
 
@@ -76,7 +59,8 @@ export const parsePageSettings = createParser<PageSettings>({
 
 export type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded" | "messages" | "kinds">
 
-function isCounts(value: unknown): boolean {
+/** Numbers by name. */
+export function isCounts(value: unknown): boolean {
   return isJsonObject(value) && Object.values(value).every(isNumber)
 }
 
@@ -87,20 +71,6 @@ export const parseImportProgress = createParser<ImportCounts>({
   messages: isOptional(isNumber),
   kinds: isOptional(isCounts),
 })
-
-const parsePartialImport = createParser<Partial<ImportResponse>>({
-  state: isOptional(isString),
-  records: isOptional(isNumber),
-  skipped: isOptional(isNumber),
-  messages: isOptional(isNumber),
-  kinds: isOptional(isCounts),
-  bad: isOptional(isListOf(hasShape<SkippedLine>({ part: isOptional(isNumber), line: isNumber, text: isString }))),
-})
-
-export function parseImportResponse(value: unknown): ImportResponse | null {
-  const response = parsePartialImport(value)
-  return response === null ? null : { records: 0, skipped: 0, bad: [], ...response }
-}
 
 const parseAssetFields = createParser<Asset>({
   id: isString,

@@ -1,7 +1,8 @@
 /** api.test.ts: tokens and requests, with a fake fetch. */
 
 import { describe, expect, test } from "vitest"
-import { HttpApi, RequestError } from "../../client/net/api.ts"
+import { HttpApi } from "../../client/net/api.ts"
+import { RequestError } from "../../client/net/http-request.ts"
 import { wireMessage } from "./wire.ts"
 
 /** A token with its times by the server's clock. */
@@ -16,6 +17,7 @@ function setUp(answer: (path: string, init: RequestInit) => Response, seconds = 
   let count = 0
   const api = new HttpApi({
     now: () => now,
+    tokenRoutes: ["/v1/dev/token"],
     async fetch(path, init) {
       requests.push(path)
       tokens.push(new Headers(init.headers).get("authorization"))

@@ -1,7 +1,7 @@
 /** attachment-uploads.test.tsx: attachments, from the composer to the wire and back. */
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
-import { RequestError } from "../../client/net/api.ts"
+import { RequestError } from "../../client/net/http-request.ts"
 import { AttachmentUploads, type UploadFile, uploadAttachment } from "../../client/files/attachment-uploads.ts"
 import { DraftSession } from "../../client/session/draft-session.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"

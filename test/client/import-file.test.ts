@@ -1,7 +1,8 @@
 /** import-file.test.ts: importing a file: split, uploaded, folded, refused, cancelled. */
 
 import { describe, expect, test, vi } from "vitest"
-import { type Api, RequestError } from "../../client/net/api.ts"
+import type { Api } from "../../client/net/api.ts"
+import { RequestError } from "../../client/net/http-request.ts"
 import { splitAtLines, isJsonArray, isGzip } from "../../client/files/split-file.ts"
 import { Importer, type ImportStage } from "../../client/files/import-file.ts"
 import type { SendFileResult } from "../../client/files/send-file.ts"

@@ -2,7 +2,7 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { RequestError } from "../../client/net/api.ts"
+import { RequestError } from "../../client/net/http-request.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"

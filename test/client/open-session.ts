@@ -31,7 +31,7 @@ export function createStubApi(): Omit<Api, "getToken" | "getHistoryPage"> {
     renameSession: (_session, title) => Promise.resolve(title),
     eraseSession: () => Promise.resolve(),
     getImportProgress: () => Promise.resolve({ state: "done", records: 0, folded: 0 }),
-    downloadExport: () => Promise.resolve(new Blob()),
+    fetchAuthorized: () => Promise.resolve(new Response()),
     signUrls: () => Promise.reject(new TypeError("no network")),
     getSettings: () => Promise.reject(new TypeError("no network")),
   }

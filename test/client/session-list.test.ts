@@ -1,7 +1,8 @@
 /** session-list.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
 
 import { describe, expect, test, vi } from "vitest"
-import { type Api, RequestError } from "../../client/net/api.ts"
+import type { Api } from "../../client/net/api.ts"
+import { RequestError } from "../../client/net/http-request.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionList } from "../../client/session/session-list.ts"
 import { appendPage, mergeFirstPage, NO_SESSIONS } from "../../client/session/session-pages.ts"

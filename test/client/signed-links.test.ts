@@ -1,7 +1,7 @@
 /** signed-links.test.ts: signatures for drawn media: batched, remembered, renewed, retried. */
 
 import { describe, expect, test } from "vitest"
-import { RequestError } from "../../client/net/api.ts"
+import { RequestError } from "../../client/net/http-request.ts"
 import { LinkSigner } from "../../client/files/signed-links.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { delay } from "./dom.ts"

@@ -1,7 +1,7 @@
 /** stored-messages.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
 
 import { describe, expect, test } from "vitest"
-import { RequestError } from "../../client/net/api.ts"
+import { RequestError } from "../../client/net/http-request.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"

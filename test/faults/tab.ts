@@ -125,7 +125,7 @@ export function openTab(deps: TabDeps): Tab {
     fetch(`http://127.0.0.1:${proxy.port}${path}`, { ...init, signal: AbortSignal.timeout(REQUEST_MS * CLOCK) })
   const open = (): SessionController => {
     const clock = createClock()
-    const api = new HttpApi({ fetch: request, now: clock.now })
+    const api = new HttpApi({ fetch: request, now: clock.now, tokenRoutes: ["/v1/dev/token"] })
     const readPage = api.getHistoryPage.bind(api)
     api.getHistoryPage = async (id, limit, before): Promise<HistoryPage> => {
       const page = await readPage(id, limit, before)

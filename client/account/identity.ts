@@ -1,0 +1,40 @@
+/** identity.ts: who the user of the page is, as the token and its response say. Pure. */
+
+import { readClaims, type TokenResponse } from "../net/token-source.ts"
+
+/** The roles of a tenant, from the one with the most rights. */
+export const ROLE_NAMES = ["owner", "admin", "member", "viewer"] as const
+
+export type RoleName = (typeof ROLE_NAMES)[number]
+
+export interface Identity {
+  readonly tenant: string
+  readonly id: string
+  readonly name: string
+  readonly role: RoleName
+  /** Where the token comes from: a sign-in, this machine (`AUTH=dev`), or the product that embeds the page. */
+  readonly source: "sign-in" | "development" | "product"
+}
+
+export function readIdentity(response: TokenResponse): Identity {
+  const { tenant, sub, role } = readClaims(response.token)
+  const { user } = response
+  const details = Object(user) as { readonly id?: unknown; readonly name?: unknown; readonly role?: unknown }
+  const id = readText(details.id) ?? readText(sub) ?? ""
+  return {
+    tenant: readText(tenant) ?? "",
+    id,
+    name: readText(details.name) ?? id,
+    role: ROLE_NAMES.find((name) => name === (details.role ?? role)) ?? "member",
+    source: typeof user === "object" ? "sign-in" : typeof user === "string" ? "development" : "product",
+  }
+}
+
+/** Whether the admin page admits the user. On a developer's machine it signs in as an owner by itself. */
+export function mayAdminister({ role, source }: Identity): boolean {
+  return role === "owner" || role === "admin" || source === "development"
+}
+
+function readText(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null
+}

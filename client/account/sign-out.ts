@@ -1,0 +1,25 @@
+/** sign-out.ts: ends the sign-in, and leaves nothing of the user in the page. Source: SPEC SP6, SP7. */
+
+import { render } from "preact"
+import type { KeyValueStorage } from "../net/outbox.ts"
+import { createJsonRequest, readJson } from "../net/http-request.ts"
+import { USER_KEY } from "./user-guard.ts"
+import { putUserAside } from "./switch-user.ts"
+
+/** Longest wait for the server, in milliseconds. */
+const SIGN_OUT_TIMEOUT_MS = 15_000
+
+/** Signs out here, or in every browser of the user. Throws if the server can't be reached or refuses; then nothing changes. */
+export async function signOut(everywhere: boolean): Promise<void> {
+  const request = createJsonRequest("POST", { everywhere })
+  await readJson(await fetch("/auth/logout", { ...request, signal: AbortSignal.timeout(SIGN_OUT_TIMEOUT_MS) }))
+  leavePage(localStorage)
+}
+
+/** Removing the user from the storage makes the other tabs load again. The page is emptied, because browsers keep pages. */
+function leavePage(storage: KeyValueStorage): void {
+  const root = document.getElementById("app")
+  if (root !== null) render(null, root)
+  putUserAside(storage, storage.getItem(USER_KEY))
+  location.replace("/")
+}

@@ -1,0 +1,173 @@
+/**
+ * user-menu.tsx: the user's name at the end of the sidebar, and a panel with their role, the way to the admin page and to
+ * sign out. Source: SPEC SP3.
+ */
+
+import { type Signal, useSignal } from "@preact/signals"
+import type { RefObject, VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { describeError } from "../net/http-request.ts"
+import { Dialog } from "../ui/dialog.tsx"
+import { accountText } from "../words/account-text.ts"
+import { appText } from "../words/page-text.ts"
+import { tokenResponse } from "./deferred-account.ts"
+import { type Identity, mayAdminister, readIdentity } from "./identity.ts"
+import { signOut } from "./sign-out.ts"
+import { watchUser } from "./watch-user.ts"
+
+export function UserMenu(): VNode | null {
+  const isOpen = useSignal(false)
+  const isConfirming = useSignal(false)
+  const menuRef = useRef<HTMLDivElement>(null)
+  useClosing(menuRef, isOpen)
+  useEffect(watchUser, [])
+  if (tokenResponse.value === null) return null
+  const identity = readIdentity(tokenResponse.value)
+  return (
+    <div class="account" ref={menuRef}>
+      {isOpen.value && (
+        <AccountPanel
+          identity={identity}
+          onSignOutEverywhere={() => {
+            isOpen.value = false
+            focusButton(menuRef.current)
+            isConfirming.value = true
+          }}
+        />
+      )}
+      <button
+        type="button"
+        class="account-button"
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        <span class="initial" aria-hidden="true">
+          {getInitial(identity.name)}
+        </span>
+        <span class="unseen">{accountText.account}</span>
+        <span class="names">
+          <b dir="auto">{identity.name}</b>
+          <small dir="auto">{identity.tenant}</small>
+        </span>
+      </button>
+      {isConfirming.value && <SignOutDialog onCancel={() => (isConfirming.value = false)} />}
+    </div>
+  )
+}
+
+function focusButton(menu: HTMLElement | null): void {
+  menu?.querySelector<HTMLElement>(".account-button")?.focus()
+}
+
+/** The first letter or digit, whatever the script. */
+function getInitial(name: string): string {
+  return (/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toLocaleUpperCase()
+}
+
+interface AccountPanelProps {
+  readonly identity: Identity
+  readonly onSignOutEverywhere: () => void
+}
+
+function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNode {
+  const { isBusy, fault, leave } = useSignOut()
+  return (
+    <section class="account-panel" aria-label={accountText.account}>
+      <dl>
+        <dt>{accountText.tenant}</dt>
+        <dd dir="auto">{identity.tenant}</dd>
+        <dt>{accountText.role}</dt>
+        <dd>{accountText.roles[identity.role]}</dd>
+        <dt>{accountText.user}</dt>
+        <dd>
+          <code>{identity.id}</code>
+        </dd>
+      </dl>
+      {mayAdminister(identity) && <a href="/admin">{accountText.admin}</a>}
+      {identity.source === "sign-in" && (
+        <>
+          <button type="button" disabled={isBusy} onClick={() => leave(false)}>
+            {isBusy ? accountText.signingOut : accountText.signOut}
+          </button>
+          <button type="button" disabled={isBusy} onClick={onSignOutEverywhere}>
+            {accountText.signOutEverywhere}
+          </button>
+        </>
+      )}
+      {identity.source === "development" && <p>{accountText.development}</p>}
+      {fault !== null && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function SignOutDialog({ onCancel }: { readonly onCancel: () => void }): VNode {
+  const { isBusy, fault, leave } = useSignOut()
+  return (
+    <Dialog title={accountText.confirmTitle} role="alertdialog" onCancel={onCancel}>
+      <p>{accountText.confirmText}</p>
+      {fault !== null && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <p class="ways">
+        <button type="button" data-first="" onClick={onCancel}>
+          {appText.cancel}
+        </button>
+        <button type="button" class="grave" disabled={isBusy} onClick={() => leave(true)}>
+          {isBusy ? accountText.signingOut : accountText.confirm}
+        </button>
+      </p>
+    </Dialog>
+  )
+}
+
+interface SignOutState {
+  readonly isBusy: boolean
+  /** Why the user is still signed in. */
+  readonly fault: string | null
+  leave(everywhere: boolean): void
+}
+
+function useSignOut(): SignOutState {
+  const isBusy = useSignal(false)
+  const fault = useSignal<string | null>(null)
+  const leave = (everywhere: boolean): void => {
+    isBusy.value = true
+    fault.value = null
+    signOut(everywhere).catch((error: unknown) => {
+      isBusy.value = false
+      fault.value = accountText.signOutFailed(describeError(error))
+    })
+  }
+  return { isBusy: isBusy.value, fault: fault.value, leave }
+}
+
+/** Closes the panel with Escape, and when the user presses or moves the focus outside it. */
+function useClosing(menuRef: RefObject<HTMLElement | null>, isOpen: Signal<boolean>): void {
+  useEffect(() => {
+    const closeIfOutside = ({ target }: Event): void => {
+      if (target instanceof Node && menuRef.current?.contains(target) !== true) isOpen.value = false
+    }
+    const closeOnEscape = (event: KeyboardEvent): void => {
+      if (event.key !== "Escape" || !isOpen.peek()) return
+      // Otherwise the page would stop a response.
+      event.preventDefault()
+      event.stopPropagation()
+      isOpen.value = false
+      focusButton(menuRef.current)
+    }
+    addEventListener("pointerdown", closeIfOutside, true)
+    addEventListener("focusin", closeIfOutside)
+    addEventListener("keydown", closeOnEscape, true)
+    return () => {
+      removeEventListener("pointerdown", closeIfOutside, true)
+      removeEventListener("focusin", closeIfOutside)
+      removeEventListener("keydown", closeOnEscape, true)
+    }
+  }, [])
+}

@@ -1,0 +1,35 @@
+/** admin-api.ts: the requests of the admin page. */
+
+import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
+import { TokenSource } from "../net/token-source.ts"
+
+/** Longest download, in milliseconds: tens of megabytes on a slow connection. */
+const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
+
+/** Every method throws RequestError, with the server's text, if the server refuses. */
+export class AdminApi extends TokenSource {
+  async get<T>(path: string, parse: (value: unknown) => T | null): Promise<T> {
+    return await parseBody(await this.fetchAuthorized(path), parse)
+  }
+
+  async send<T>(method: string, path: string, body: object, parse: (value: unknown) => T | null): Promise<T> {
+    return await parseBody(await this.fetchAuthorized(path, createJsonRequest(method, body)), parse)
+  }
+
+  /** A request whose response doesn't matter, unless it is a refusal. */
+  async act(method: string, path: string, body?: object): Promise<void> {
+    const init = body === undefined ? { method } : createJsonRequest(method, body)
+    await readJson(await this.fetchAuthorized(path, init))
+  }
+
+  async download(path: string): Promise<Blob> {
+    const response = await this.fetchAuthorized(path, {}, DOWNLOAD_TIMEOUT_MS)
+    if (!response.ok) await readJson(response)
+    return await response.blob()
+  }
+}
+
+/** A path with one segment from data. */
+export function pathOf(folder: string, id: string, rest = ""): string {
+  return `${folder}/${encodeURIComponent(id)}${rest}`
+}

@@ -1,0 +1,49 @@
+/** admin-main.tsx: the entry of the admin page: signs in as the page does, and draws the sections. */
+
+import { computed, signal } from "@preact/signals"
+import { render } from "preact"
+import { tokenResponse, userMenu } from "../account/deferred-account.ts"
+import { readIdentity } from "../account/identity.ts"
+import { createUserGuard } from "../account/user-guard.ts"
+import { createJsonRequest, describeError } from "../net/http-request.ts"
+import { AdminApi } from "./admin-api.ts"
+import { AdminPage } from "./admin-page.tsx"
+import "../styles/base.css"
+import "../styles/page.css"
+import "../styles/dialog.css"
+import "../styles/account.css"
+import "./admin.css"
+
+/** Default timeout of a request, in milliseconds. */
+const REQUEST_TIMEOUT_MS = 30_000
+const DEV_TOKEN_ROUTE = "/v1/dev/token"
+
+const storage = localStorage
+const guardUser = createUserGuard(storage)
+const fault = signal<string | null>(null)
+const identity = computed(() => (tokenResponse.value === null ? null : readIdentity(tokenResponse.value)))
+
+const api = new AdminApi({
+  fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
+    // On one's own machine the page signs in as an owner by itself.
+    const request = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : init
+    return fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) })
+  },
+  now: Date.now,
+  // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.
+  tokenRoutes: location.protocol === "http:" ? [DEV_TOKEN_ROUTE, "/auth/token"] : ["/auth/token"],
+  getEmbeddedToken: globalThis.cuecard?.getToken,
+  async onToken(response) {
+    await guardUser(response)
+    tokenResponse.value = response
+  },
+  onSignedOut: (refusal) =>
+    void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
+})
+
+void userMenu.load()
+api.getToken().catch((error: unknown) => {
+  fault.value = describeError(error)
+})
+const root = document.getElementById("app")
+if (root !== null) render(<AdminPage api={api} identity={identity} fault={fault} />, root)

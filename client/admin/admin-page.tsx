@@ -1,0 +1,175 @@
+/**
+ * admin-page.tsx: the admin page: its header, the sections, and what is shown instead of them. Source: SPEC AD1.
+ *
+ * The hash of the address names the section, so that the browser's history works.
+ */
+
+import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals"
+import type { ComponentType, VNode } from "preact"
+import { useEffect, useRef } from "preact/hooks"
+import { userMenu } from "../account/deferred-account.ts"
+import { Logo } from "../ui/logo.tsx"
+import { cycleTheme, theme } from "../ui/theme.ts"
+import { adminText } from "../words/admin-text.ts"
+import { appText, sidebarText } from "../words/page-text.ts"
+import type { Identity } from "../account/identity.ts"
+import type { AdminApi } from "./admin-api.ts"
+import { type AdminContext, notice } from "./admin-state.ts"
+import { AgentsSection } from "./agents-section.tsx"
+import { AuditSection } from "./audit-section.tsx"
+import { FaultText } from "./form-fields.tsx"
+import { IssuersSection } from "./issuers-section.tsx"
+import { KeysSection } from "./keys-section.tsx"
+import { SettingsSection } from "./settings-section.tsx"
+import { TenantSection } from "./tenant-section.tsx"
+import { UsersSection } from "./users-section.tsx"
+
+type SectionName = keyof typeof adminText.section
+
+const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
+  users: UsersSection,
+  keys: KeysSection,
+  issuers: IssuersSection,
+  agents: AgentsSection,
+  settings: SettingsSection,
+  audit: AuditSection,
+  tenant: TenantSection,
+}
+
+const SECTION_NAMES = Object.keys(SECTIONS) as SectionName[]
+
+/** How long a notice is shown, in milliseconds. */
+const NOTICE_DURATION_MS = 6_000
+
+interface AdminPageProps {
+  readonly api: AdminApi
+  /** Null until the user is known. */
+  readonly identity: ReadonlySignal<Identity | null>
+  /** Why the user is not known. */
+  readonly fault: ReadonlySignal<string | null>
+}
+
+export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
+  const section = useSection()
+  const mainRef = useRef<HTMLElement>(null)
+  const user = identity.value
+  const isAdmitted = user?.role === "owner" || user?.role === "admin"
+  useEffect(() => {
+    document.title = adminText.documentTitle(adminText.section[section])
+  }, [section])
+  const Section = SECTIONS[section]
+  const LoadedUserMenu = userMenu.module.value?.UserMenu
+  return (
+    <div class="admin">
+      <header>
+        <button type="button" class="skip" onClick={() => mainRef.current?.focus()}>
+          {adminText.skip}
+        </button>
+        <p class="brand">
+          <Logo /> {appText.name} <span class="muted">{adminText.title}</span>
+        </p>
+        <a href="/">{adminText.backToChat}</a>
+        <button type="button" class="theme" onClick={cycleTheme}>
+          {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
+        </button>
+        <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
+      </header>
+      {isAdmitted && <SectionList current={section} />}
+      <main ref={mainRef} tabIndex={-1}>
+        {isAdmitted ? (
+          <>
+            <h1>{adminText.section[section]}</h1>
+            <Section key={section} api={api} identity={user} />
+          </>
+        ) : (
+          <Refusal isKnown={user !== null} fault={fault.value} />
+        )}
+      </main>
+      <Notice />
+    </div>
+  )
+}
+
+function SectionList({ current }: { readonly current: SectionName }): VNode {
+  const listRef = useRef<HTMLUListElement>(null)
+  // On a phone the list scrolls sideways.
+  useEffect(() => {
+    listRef.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }, [current])
+  return (
+    <nav aria-label={adminText.sections}>
+      <ul ref={listRef}>
+        {SECTION_NAMES.map((name) => (
+          <li key={name}>
+            <a href={`#${name}`} aria-current={name === current ? "page" : undefined}>
+              {adminText.section[name]}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+interface RefusalProps {
+  readonly isKnown: boolean
+  readonly fault: string | null
+}
+
+function Refusal({ isKnown, fault }: RefusalProps): VNode {
+  if (isKnown)
+    return (
+      <>
+        <h1>{adminText.deniedTitle}</h1>
+        <p class="lead">{adminText.deniedText}</p>
+        <p>
+          <a class="firm" href="/">
+            {adminText.backToChat}
+          </a>
+        </p>
+      </>
+    )
+  if (fault === null) return <p class="pending">{adminText.loading}</p>
+  return (
+    <>
+      <h1>{adminText.failedTitle}</h1>
+      <FaultText text={fault} />
+      <p>
+        <button type="button" class="firm" onClick={() => location.reload()}>
+          {adminText.retry}
+        </button>
+      </p>
+    </>
+  )
+}
+
+function Notice(): VNode {
+  useSignalEffect(() => {
+    if (notice.value === "") return undefined
+    const timer = setTimeout(() => (notice.value = ""), NOTICE_DURATION_MS)
+    return () => clearTimeout(timer)
+  })
+  return (
+    <div class="notice" role="status">
+      {notice.value !== "" && <p dir="auto">{notice.value}</p>}
+    </div>
+  )
+}
+
+/** The section that the address names. */
+function useSection(): SectionName {
+  const section = useSignal(parseSection(location.hash))
+  useEffect(() => {
+    const update = (): void => {
+      section.value = parseSection(location.hash)
+      notice.value = ""
+    }
+    addEventListener("hashchange", update)
+    return () => removeEventListener("hashchange", update)
+  }, [])
+  return section.value
+}
+
+function parseSection(hash: string): SectionName {
+  return SECTION_NAMES.find((name) => `#${name}` === hash) ?? "users"
+}

@@ -1,0 +1,242 @@
+/** admin-responses.ts: reads the responses that the admin page uses. Each parser returns null if a field has another type. Pure. */
+
+import type { RoleName } from "../account/identity.ts"
+import type { AuditEntry, AuditPage, AuditVerification } from "../../shared/protocol/audit-entry.ts"
+import type { PageSettings, UserPage, UserSummary } from "../../shared/protocol/http-body.ts"
+import {
+  type Check,
+  createParser,
+  hasShape,
+  isBoolean,
+  isListOf,
+  isNumber,
+  isString,
+} from "../../shared/protocol/shape-check.ts"
+
+const isNullOr =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value)
+
+const USER = {
+  id: isString,
+  name: isNullOr(isString),
+  role: isString,
+  issuer: isNullOr(isString),
+  status: isString,
+  created: isNumber,
+}
+
+export const parseUser = createParser<UserSummary>(USER)
+
+export const parseUserPage = createParser<UserPage>({
+  users: isListOf(hasShape<UserSummary>(USER)),
+  next: isNullOr(isString),
+})
+
+/** Times are milliseconds since 1970. */
+export interface ApiKey {
+  readonly id: string
+  readonly name: string
+  readonly roles: readonly RoleName[]
+  readonly created: number
+  readonly expires: number | null
+  /** The last use, to the minute. */
+  readonly used: number | null
+}
+
+const API_KEY = {
+  id: isString,
+  name: isString,
+  roles: isListOf(isString),
+  created: isNumber,
+  expires: isNullOr(isNumber),
+  used: isNullOr(isNumber),
+}
+
+export const parseKeyList = createParser<{ readonly keys: readonly ApiKey[] }>({
+  keys: isListOf(hasShape<ApiKey>(API_KEY)),
+})
+
+/** `key` is the secret, which is shown once. */
+export const parseCreatedKey = createParser<ApiKey & { readonly key: string }>({ ...API_KEY, key: isString })
+
+export interface TokenKey {
+  readonly generation: number
+  readonly created: number | null
+  /** Null: the key that signs now. */
+  readonly retires: number | null
+}
+
+export const parseTokenKeys = createParser<{ readonly keys: readonly TokenKey[] }>({
+  keys: isListOf(
+    hasShape<TokenKey>({ generation: isNumber, created: isNullOr(isNumber), retires: isNullOr(isNumber) }),
+  ),
+})
+
+export interface Issuer {
+  readonly name: string
+  readonly issuer: string
+  readonly audience: string
+  readonly algorithms: readonly string[]
+  readonly user_claim: string
+  readonly name_claim: string
+  readonly role_claim: string | null
+  readonly roles: readonly RoleName[]
+  readonly jwks_uri: string | null
+  readonly client_id: string | null
+  readonly has_client_secret: boolean
+  readonly label: string
+  readonly keys_fetched: number
+}
+
+const ISSUER = {
+  name: isString,
+  issuer: isString,
+  audience: isString,
+  algorithms: isListOf(isString),
+  user_claim: isString,
+  name_claim: isString,
+  role_claim: isNullOr(isString),
+  roles: isListOf(isString),
+  jwks_uri: isNullOr(isString),
+  client_id: isNullOr(isString),
+  has_client_secret: isBoolean,
+  label: isString,
+  keys_fetched: isNumber,
+}
+
+export const parseIssuerList = createParser<{ readonly issuers: readonly Issuer[] }>({
+  issuers: isListOf(hasShape<Issuer>(ISSUER)),
+})
+
+export interface Agent {
+  readonly name: string
+  readonly description: string
+  readonly prompt: string
+  readonly model: string | null
+  readonly tools: readonly string[]
+}
+
+export const parseAgentList = createParser<{ readonly agents: readonly Agent[] }>({
+  agents: isListOf(
+    hasShape<Agent>({
+      name: isString,
+      description: isString,
+      prompt: isString,
+      model: isNullOr(isString),
+      tools: isListOf(isString),
+    }),
+  ),
+})
+
+export const parseTenantSettings = createParser<PageSettings>({
+  embed_origins: isListOf(isString),
+  media_hosts: isListOf(isString),
+})
+
+const isHead = hasShape<AuditPage["head"]>({ seq: isNumber, hash: isString })
+
+export const parseAuditPage = createParser<AuditPage>({
+  entries: isListOf(
+    hasShape<AuditEntry>({
+      seq: isNumber,
+      at: isNumber,
+      actor: hasShape<AuditEntry["actor"]>({
+        kind: isString,
+        id: isString,
+        address: isNullOr(isString),
+      }),
+      action: isString,
+      target: isNullOr(isString),
+      details: (value) => typeof value === "object",
+      hash: isString,
+    }),
+  ),
+  next: isNullOr(isNumber),
+  head: isHead,
+})
+
+export const parseAuditVerification = createParser<AuditVerification>({
+  ok: isBoolean,
+  rows: isNumber,
+  first_bad: isNullOr(isNumber),
+  next: isNullOr(isString),
+  head: isHead,
+})
+
+export interface Tenant {
+  readonly id: string
+  readonly region: string | null
+  readonly status: "open" | "leaving" | "erased"
+  /** When the data is erased; null unless `leaving`. */
+  readonly erases_at: number | null
+}
+
+export const parseTenant = createParser<Tenant>({
+  id: isString,
+  region: isNullOr(isString),
+  status: isString,
+  erases_at: isNullOr(isNumber),
+})
+
+/** What an export contains, or an erasure has removed. */
+export interface Tally {
+  readonly users: number
+  readonly sessions: number
+  readonly files: number
+  readonly bytes: number
+}
+
+const isTally = hasShape<Tally>({ users: isNumber, sessions: isNumber, files: isNumber, bytes: isNumber })
+
+export interface TenantExport {
+  readonly id: string
+  readonly created: number
+  readonly tally: Tally
+  readonly fault: { readonly code: string; readonly text: string } | null
+  readonly state: "running" | "done" | "failed"
+  readonly expires: number
+  /** Number of files besides the manifest. */
+  readonly parts: number
+}
+
+const EXPORT = {
+  id: isString,
+  created: isNumber,
+  tally: isTally,
+  fault: isNullOr(hasShape({ code: isString, text: isString })),
+  state: isString,
+  expires: isNumber,
+  parts: isNumber,
+}
+
+export const parseExportList = createParser<{ readonly exports: readonly TenantExport[] }>({
+  exports: isListOf(hasShape<TenantExport>(EXPORT)),
+})
+
+export interface Receipt {
+  readonly id: string
+  readonly kind: "user" | "tenant"
+  readonly target: string
+  readonly state: "running" | "done"
+  readonly requested: number
+  readonly finished: number | null
+  readonly tally: Tally
+  readonly unrecoverable_after: number | null
+}
+
+export const parseReceiptList = createParser<{ readonly receipts: readonly Receipt[] }>({
+  receipts: isListOf(
+    hasShape<Receipt>({
+      id: isString,
+      kind: isString,
+      target: isString,
+      state: isString,
+      requested: isNumber,
+      finished: isNullOr(isNumber),
+      tally: isTally,
+      unrecoverable_after: isNullOr(isNumber),
+    }),
+  ),
+})

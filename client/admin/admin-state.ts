@@ -1,0 +1,87 @@
+/** admin-state.ts: what the sections of the admin page share: loading data, running an action, and the notice. */
+
+import { type Signal, signal, useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import type { Identity } from "../account/identity.ts"
+import { describeError } from "../net/http-request.ts"
+import type { AdminApi } from "./admin-api.ts"
+
+export interface AdminContext {
+  readonly api: AdminApi
+  readonly identity: Identity
+}
+
+/** The result of the last action, for everyone and for screen readers. */
+export const notice: Signal<string> = signal("")
+
+export interface Loaded<T> {
+  /** Null until it has been loaded. */
+  readonly value: T | null
+  /** The text of the failed request. */
+  readonly fault: string | null
+  /** Loads it again; what was loaded stays visible meanwhile. */
+  reload(): Promise<void>
+  set(value: T): void
+}
+
+/** Loads data when the component is mounted, and whenever `key` changes. */
+export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
+  const value = useSignal<T | null>(null)
+  const fault = useSignal<string | null>(null)
+  const newest = useSignal(0)
+  const reload = async (): Promise<void> => {
+    const request = ++newest.value
+    try {
+      const loaded = await load()
+      if (request !== newest.peek()) return
+      fault.value = null
+      value.value = loaded
+    } catch (error) {
+      if (request === newest.peek()) fault.value = describeError(error)
+    }
+  }
+  useEffect(() => {
+    value.value = null
+    void reload()
+  }, [key])
+  return {
+    value: value.value,
+    fault: fault.value,
+    reload,
+    set(next) {
+      newest.value++
+      value.value = next
+    },
+  }
+}
+
+export interface ActionState {
+  readonly isRunning: boolean
+  readonly fault: string | null
+  /** Runs an action unless one is running. Returns whether it succeeded. */
+  run(action: () => Promise<void>): Promise<boolean>
+}
+
+export function useAction(): ActionState {
+  const isRunning = useSignal(false)
+  const fault = useSignal<string | null>(null)
+  return {
+    isRunning: isRunning.value,
+    fault: fault.value,
+    async run(action) {
+      if (isRunning.peek()) return false
+      isRunning.value = true
+      fault.value = null
+      notice.value = ""
+      try {
+        await action()
+        return true
+      } catch (error) {
+        fault.value = describeError(error)
+        return false
+      } finally {
+        isRunning.value = false
+      }
+    },
+  }
+}

@@ -1,0 +1,171 @@
+/** agents-section.tsx: the agents of the tenant: what they are told, and which model and tools they have. Source: SPEC AD5. */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import { adminText, agentsText } from "../words/admin-text.ts"
+import { pathOf } from "./admin-api.ts"
+import { type Agent, parseAgentList } from "./admin-responses.ts"
+import { type AdminContext, notice, useLoaded } from "./admin-state.ts"
+import { ConfirmDialog, FormDialog } from "./confirm-dialog.tsx"
+import { CheckList, Detail, Pending, TextField } from "./form-fields.tsx"
+
+const AGENTS_PATH = "/v1/agents"
+/** The agent that can't be removed. */
+const GENERAL_AGENT_NAME = "general"
+/** The tools that an agent can have. */
+const TOOL_NAMES = ["weather", "rename_conversation", "agents_message", "image_generate", "speak", "canvas_create"]
+/** Longest description, in UTF-16 code units. */
+const MAX_DESCRIPTION_CHARS = 200
+
+const NEW_AGENT: Agent = { name: "", description: "", prompt: "", model: null, tools: [] }
+
+type OpenDialog =
+  | { readonly kind: "edit"; readonly agent: Agent | null }
+  | { readonly kind: "remove"; readonly agent: Agent }
+
+export function AgentsSection({ api }: AdminContext): VNode {
+  const list = useLoaded(() => api.get(AGENTS_PATH, parseAgentList))
+  const dialog = useSignal<OpenDialog | null>(null)
+  const close = (): void => {
+    dialog.value = null
+  }
+  const open = dialog.value
+  return (
+    <>
+      <p class="lead">{agentsText.lead}</p>
+      <p>
+        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "edit", agent: null })}>
+          {agentsText.add}
+        </button>
+      </p>
+      <Pending of={list} />
+      <ul class="rows" aria-label={adminText.section.agents}>
+        {list.value?.agents.map((agent) => (
+          <AgentRow
+            key={agent.name}
+            agent={agent}
+            onEdit={() => (dialog.value = { kind: "edit", agent })}
+            onRemove={() => (dialog.value = { kind: "remove", agent })}
+          />
+        ))}
+      </ul>
+      {open?.kind === "edit" && (
+        <AgentForm api={api} agent={open.agent} onSaved={() => void list.reload()} onClose={close} />
+      )}
+      {open?.kind === "remove" && (
+        <ConfirmDialog
+          title={agentsText.removeTitle(open.agent.name)}
+          text={agentsText.removeText}
+          confirm={agentsText.confirmRemove}
+          isGrave
+          onClose={close}
+          onConfirm={async () => {
+            await api.act("DELETE", pathOf(AGENTS_PATH, open.agent.name))
+            notice.value = agentsText.removed(open.agent.name)
+            await list.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface AgentRowProps {
+  readonly agent: Agent
+  readonly onEdit: () => void
+  readonly onRemove: () => void
+}
+
+function AgentRow({ agent: { name, description, model, tools }, onEdit, onRemove }: AgentRowProps): VNode {
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">{name}</p>
+        <p dir="auto">{description}</p>
+        <dl>
+          <Detail label={agentsText.model}>{model ?? agentsText.defaultModel}</Detail>
+          <Detail label={agentsText.tools}>{tools.length === 0 ? agentsText.noTools : tools.join(", ")}</Detail>
+        </dl>
+        {name === GENERAL_AGENT_NAME && <p class="row-note">{agentsText.general}</p>}
+      </div>
+      <fieldset class="row-actions" aria-label={agentsText.actionsOf(name)}>
+        <button type="button" onClick={onEdit}>
+          {agentsText.edit}
+        </button>
+        {name !== GENERAL_AGENT_NAME && (
+          <button type="button" class="grave-text" onClick={onRemove}>
+            {adminText.remove}
+          </button>
+        )}
+      </fieldset>
+    </li>
+  )
+}
+
+interface AgentFormProps {
+  readonly api: AdminContext["api"]
+  /** Null: a new one. */
+  readonly agent: Agent | null
+  readonly onSaved: () => void
+  readonly onClose: () => void
+}
+
+function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
+  const entry = useSignal(agent ?? NEW_AGENT)
+  const change = (part: Partial<Agent>): void => {
+    entry.value = { ...entry.peek(), ...part }
+  }
+  return (
+    <FormDialog
+      title={agent === null ? agentsText.addTitle : agentsText.editTitle(agent.name)}
+      submit={adminText.save}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { name, model, ...body } = entry.peek()
+        const isDefault = model === null || model.trim() === ""
+        await api.act("PUT", pathOf(AGENTS_PATH, name.trim()), { ...body, model: isDefault ? null : model.trim() })
+        notice.value = adminText.saved
+        onSaved()
+      }}
+    >
+      {agent === null && (
+        <TextField
+          label={agentsText.name}
+          hint={agentsText.nameHint}
+          value={entry.value.name}
+          onChange={(name) => change({ name })}
+          isRequired
+          isFirst
+        />
+      )}
+      <TextField
+        label={agentsText.description}
+        hint={agentsText.descriptionHint}
+        value={entry.value.description}
+        maxLength={MAX_DESCRIPTION_CHARS}
+        onChange={(description) => change({ description })}
+      />
+      <TextField
+        label={agentsText.prompt}
+        value={entry.value.prompt}
+        rows={6}
+        maxLength={MAX_AGENT_PROMPT_CHARS}
+        onChange={(prompt) => change({ prompt })}
+        isRequired
+      />
+      <TextField
+        label={agentsText.model}
+        hint={agentsText.modelHint}
+        value={entry.value.model ?? ""}
+        onChange={(model) => change({ model })}
+      />
+      <CheckList
+        label={agentsText.tools}
+        options={TOOL_NAMES}
+        value={entry.value.tools}
+        onChange={(tools) => change({ tools })}
+      />
+    </FormDialog>
+  )
+}

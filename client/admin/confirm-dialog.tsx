@@ -1,0 +1,95 @@
+/** confirm-dialog.tsx: asks before a change, in some cases for a text that has to be typed. */
+
+import { useSignal } from "@preact/signals"
+import type { ComponentChildren, VNode } from "preact"
+import { Dialog } from "../ui/dialog.tsx"
+import { adminText } from "../words/admin-text.ts"
+import { useAction } from "./admin-state.ts"
+import { FaultText, TextField } from "./form-fields.tsx"
+
+interface ConfirmDialogProps {
+  readonly title: string
+  readonly text?: string
+  /** What the user has to type first. */
+  readonly typed?: { readonly label: string; readonly value: string }
+  readonly confirm: string
+  /** The change can't be undone. */
+  readonly isGrave?: boolean
+  readonly children?: ComponentChildren
+  readonly onConfirm: () => Promise<void>
+  /** Called after the change, or without one. */
+  readonly onClose: () => void
+}
+
+export function ConfirmDialog(props: ConfirmDialogProps): VNode {
+  const { title, text, typed, confirm, isGrave, children, onConfirm, onClose } = props
+  const entered = useSignal("")
+  const action = useAction()
+  const isReady = typed === undefined || entered.value === typed.value
+  const submit = async (): Promise<void> => {
+    if (isReady && (await action.run(onConfirm))) onClose()
+  }
+  return (
+    <Dialog title={title} role="alertdialog" onCancel={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit()
+        }}
+      >
+        {text !== undefined && <p>{text}</p>}
+        {children}
+        {typed !== undefined && (
+          <TextField label={typed.label} value={entered.value} onChange={(value) => (entered.value = value)} isFirst />
+        )}
+        <FaultText text={action.fault} />
+        <p class="ways">
+          <button type="button" data-first={typed === undefined ? "" : undefined} onClick={onClose}>
+            {adminText.cancel}
+          </button>
+          <button type="submit" class={isGrave === true ? "grave" : "firm"} disabled={!isReady || action.isRunning}>
+            {action.isRunning ? adminText.saving : confirm}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  )
+}
+
+interface FormDialogProps {
+  readonly title: string
+  readonly submit: string
+  readonly submitting?: string
+  readonly children: ComponentChildren
+  readonly onSubmit: () => Promise<void>
+  readonly onClose: () => void
+}
+
+/** A form in a dialog. It stays open until the server has accepted it. */
+export function FormDialog({ title, submit, submitting, children, onSubmit, onClose }: FormDialogProps): VNode {
+  const action = useAction()
+  const send = async (): Promise<void> => {
+    if (await action.run(onSubmit)) onClose()
+  }
+  return (
+    <Dialog title={title} onCancel={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void send()
+        }}
+      >
+        {children}
+        <FaultText text={action.fault} />
+        <p class="ways">
+          <button type="button" onClick={onClose}>
+            {adminText.cancel}
+          </button>
+          <button type="submit" class="firm" disabled={action.isRunning}>
+            {action.isRunning ? (submitting ?? adminText.saving) : submit}
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  )
+}

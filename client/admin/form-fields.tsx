@@ -1,0 +1,165 @@
+/** form-fields.tsx: labelled fields, errors, and times. */
+
+import type { ComponentChildren, VNode } from "preact"
+import { useId } from "preact/hooks"
+import type { RoleName } from "../account/identity.ts"
+import { adminText } from "../words/admin-text.ts"
+import type { Loaded } from "./admin-state.ts"
+
+interface FieldProps {
+  readonly label: string
+  readonly hint?: string | undefined
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly type?: "text" | "password" | "url"
+  readonly rows?: number
+  readonly isRequired?: boolean
+  readonly isReadOnly?: boolean
+  readonly maxLength?: number
+  /** Focused when a dialog opens. */
+  readonly isFirst?: boolean
+}
+
+/** One line, or several with `rows`. */
+export function TextField(props: TextFieldProps): VNode {
+  const { label, hint, value, onChange, type = "text", rows, isRequired, isReadOnly, maxLength, isFirst } = props
+  const id = useId()
+  const shared = {
+    id,
+    value,
+    dir: type === "url" ? ("ltr" as const) : ("auto" as const),
+    required: isRequired ?? false,
+    readOnly: isReadOnly ?? false,
+    maxLength,
+    "aria-describedby": hint === undefined ? undefined : `${id}-hint`,
+    "data-first": isFirst === true ? "" : undefined,
+    spellcheck: false,
+    autocomplete: "off" as const,
+  }
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {rows === undefined ? (
+        <input
+          {...shared}
+          {...(type === "password" ? { type: "password" as const } : { type: "text" as const })}
+          onInput={(event) => onChange(event.currentTarget.value)}
+        />
+      ) : (
+        <textarea {...shared} rows={rows} onInput={(event) => onChange(event.currentTarget.value)} />
+      )}
+      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
+    </div>
+  )
+}
+
+interface SelectFieldProps<T extends string> extends FieldProps {
+  readonly value: T
+  readonly options: Readonly<Record<T, string>>
+  readonly onChange: (value: T) => void
+  readonly isDisabled?: boolean
+  /** The label is for screen readers only. */
+  readonly isCompact?: boolean
+}
+
+export function SelectField<T extends string>(props: SelectFieldProps<T>): VNode {
+  const { label, value, options, onChange, isDisabled, isCompact } = props
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id} class={isCompact === true ? "unseen" : undefined}>
+        {label}
+      </label>
+      <select
+        id={id}
+        value={value}
+        disabled={isDisabled}
+        onChange={(event) => onChange(event.currentTarget.value as T)}
+      >
+        {Object.entries<string>(options).map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+interface CheckListProps<T extends string> extends FieldProps {
+  readonly options: readonly T[]
+  readonly texts?: Readonly<Partial<Record<T, string>>>
+  readonly value: readonly T[]
+  readonly onChange: (value: readonly T[]) => void
+}
+
+export function CheckList<T extends string>({ label, options, texts, value, onChange }: CheckListProps<T>): VNode {
+  return (
+    <fieldset class="field checks">
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <label key={option}>
+          <input
+            type="checkbox"
+            checked={value.includes(option)}
+            onChange={({ currentTarget }) =>
+              onChange(options.filter((one) => (one === option ? currentTarget.checked : value.includes(one))))
+            }
+          />
+          <span>{texts?.[option] ?? option}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** The roles that a user of this role may give, with what they mean. */
+export function roleTexts(options: readonly RoleName[]): Readonly<Partial<Record<RoleName, string>>> {
+  return Object.fromEntries(options.map((role) => [role, `${adminText.role[role]}: ${adminText.roleHint[role]}`]))
+}
+
+export function FaultText({ text }: { readonly text: string | null }): VNode | null {
+  if (text === null) return null
+  return (
+    <p class="fault" role="alert" dir="auto">
+      {text}
+    </p>
+  )
+}
+
+/** Shows the loading note or the error until there is something to show. */
+export function Pending({ of }: { readonly of: Pick<Loaded<unknown>, "value" | "fault" | "reload"> }): VNode | null {
+  if (of.fault !== null)
+    return (
+      <div class="pending">
+        <FaultText text={of.fault} />
+        <button type="button" onClick={() => void of.reload()}>
+          {adminText.retry}
+        </button>
+      </div>
+    )
+  return of.value === null ? <p class="pending">{adminText.loading}</p> : null
+}
+
+const TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" })
+
+export function formatTime(at: number): string {
+  return TIME_FORMAT.format(at)
+}
+
+export function Time({ at }: { readonly at: number }): VNode {
+  return <time dateTime={new Date(at).toISOString()}>{formatTime(at)}</time>
+}
+
+/** A label and its value, in a row's details. */
+export function Detail({ label, children }: { readonly label: string; readonly children: ComponentChildren }): VNode {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,186 @@
+/**
+ * issuer-form.tsx: the form of an identity provider. Saving it makes the server fetch the provider's configuration and keys,
+ * so the form stays open until they are right. Source: SPEC AD4.
+ */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
+import { CopyButton } from "../ui/copy-button.tsx"
+import { adminText, issuersText } from "../words/admin-text.ts"
+import { pathOf } from "./admin-api.ts"
+import type { Issuer } from "./admin-responses.ts"
+import { type AdminContext, notice } from "./admin-state.ts"
+import { FormDialog } from "./confirm-dialog.tsx"
+import { CheckList, roleTexts, TextField } from "./form-fields.tsx"
+
+export const ISSUERS_PATH = "/v1/issuers"
+
+/** Algorithms that the server accepts, the usual ones first. */
+const ALGORITHMS = [
+  "RS256",
+  "PS256",
+  "ES256",
+  "EdDSA",
+  "Ed25519",
+  "RS384",
+  "RS512",
+  "PS384",
+  "PS512",
+  "ES384",
+  "ES512",
+] as const
+const DEFAULT_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"]
+const DEFAULT_ROLES: readonly RoleName[] = ["admin", "member", "viewer"]
+
+/** What is entered. An empty text is an absent field. */
+interface IssuerEntry {
+  readonly name: string
+  readonly label: string
+  readonly issuer: string
+  readonly audience: string
+  readonly client_id: string
+  readonly client_secret: string
+  readonly user_claim: string
+  readonly name_claim: string
+  readonly role_claim: string
+  readonly jwks_uri: string
+  readonly roles: readonly RoleName[]
+  readonly algorithms: readonly string[]
+}
+
+function toEntry(issuer: Issuer | null): IssuerEntry {
+  return {
+    name: issuer?.name ?? "",
+    label: issuer?.label ?? "",
+    issuer: issuer?.issuer ?? "",
+    audience: issuer?.audience ?? "",
+    client_id: issuer?.client_id ?? "",
+    client_secret: "",
+    user_claim: issuer?.user_claim ?? "sub",
+    name_claim: issuer?.name_claim ?? "name",
+    role_claim: issuer?.role_claim ?? "",
+    jwks_uri: issuer?.jwks_uri ?? "",
+    roles: issuer?.roles ?? DEFAULT_ROLES,
+    algorithms: issuer?.algorithms ?? DEFAULT_ALGORITHMS,
+  }
+}
+
+function toBody({ name: _name, ...entry }: IssuerEntry): object {
+  return Object.fromEntries(
+    Object.entries(entry)
+      .map(([field, value]) => [field, typeof value === "string" ? value.trim() : value] as const)
+      .filter(([, value]) => value !== ""),
+  )
+}
+
+interface IssuerFormProps extends AdminContext {
+  /** Null: a new one. */
+  readonly issuer: Issuer | null
+  readonly onSaved: () => void
+  readonly onClose: () => void
+}
+
+export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFormProps): VNode {
+  const entry = useSignal(toEntry(issuer))
+  const fieldOf = (field: Exclude<keyof IssuerEntry, "roles" | "algorithms">) => ({
+    value: entry.value[field],
+    onChange: (value: string): void => {
+      entry.value = { ...entry.peek(), [field]: value }
+    },
+  })
+  const hasSecret = issuer?.has_client_secret === true
+  return (
+    <FormDialog
+      title={issuer === null ? issuersText.addTitle : issuersText.editTitle(issuer.name)}
+      submit={issuersText.check}
+      submitting={issuersText.checking}
+      onClose={onClose}
+      onSubmit={async () => {
+        const name = entry.peek().name.trim()
+        await api.act("PUT", pathOf(ISSUERS_PATH, name), toBody(entry.peek()))
+        notice.value = issuersText.checked(name)
+        onSaved()
+      }}
+    >
+      {issuer === null && (
+        <TextField label={issuersText.name} hint={issuersText.nameHint} {...fieldOf("name")} isRequired isFirst />
+      )}
+      <TextField label={issuersText.label} hint={issuersText.labelHint} {...fieldOf("label")} />
+      <TextField
+        label={issuersText.issuer}
+        hint={issuersText.issuerHint}
+        {...fieldOf("issuer")}
+        type="url"
+        isRequired
+      />
+      <TextField label={issuersText.audience} hint={issuersText.audienceHint} {...fieldOf("audience")} isRequired />
+      <TextField label={issuersText.clientId} hint={issuersText.clientIdHint} {...fieldOf("client_id")} />
+      <TextField
+        label={issuersText.clientSecret}
+        hint={hasSecret ? issuersText.secretStored : issuersText.secretHint}
+        {...fieldOf("client_secret")}
+        type="password"
+      />
+      <CallbackAddress />
+      <AdvancedFields
+        entry={entry.value}
+        fieldOf={fieldOf}
+        canGrantOwner={identity.role === "owner"}
+        onChange={(change) => (entry.value = { ...entry.peek(), ...change })}
+      />
+    </FormDialog>
+  )
+}
+
+/** What has to be entered at the provider. */
+function CallbackAddress(): VNode {
+  const address = `${location.origin}/auth/callback`
+  return (
+    <div class="field with-button">
+      <TextField label={issuersText.callback} value={address} onChange={() => {}} type="url" isReadOnly />
+      <CopyButton
+        getText={() => address}
+        label={issuersText.copyCallback}
+        text={adminText.copy}
+        doneText={adminText.copied}
+      />
+    </div>
+  )
+}
+
+interface AdvancedFieldsProps {
+  readonly entry: IssuerEntry
+  readonly fieldOf: (field: Exclude<keyof IssuerEntry, "roles" | "algorithms">) => {
+    readonly value: string
+    readonly onChange: (value: string) => void
+  }
+  readonly canGrantOwner: boolean
+  readonly onChange: (change: Partial<IssuerEntry>) => void
+}
+
+function AdvancedFields({ entry, fieldOf, canGrantOwner, onChange }: AdvancedFieldsProps): VNode {
+  const roles = ROLE_NAMES.filter((role) => role !== "owner" || canGrantOwner || entry.roles.includes(role))
+  return (
+    <details>
+      <summary>{issuersText.advanced}</summary>
+      <TextField label={issuersText.userClaim} {...fieldOf("user_claim")} />
+      <TextField label={issuersText.nameClaim} {...fieldOf("name_claim")} />
+      <TextField label={issuersText.roleClaim} hint={issuersText.roleClaimHint} {...fieldOf("role_claim")} />
+      <CheckList
+        label={issuersText.roles}
+        options={roles}
+        texts={roleTexts(roles)}
+        value={entry.roles}
+        onChange={(value) => onChange({ roles: value })}
+      />
+      <TextField label={issuersText.jwksUri} hint={issuersText.jwksHint} {...fieldOf("jwks_uri")} type="url" />
+      <CheckList
+        label={issuersText.algorithms}
+        options={ALGORITHMS}
+        value={ALGORITHMS.filter((name) => entry.algorithms.includes(name))}
+        onChange={(value) => onChange({ algorithms: value })}
+      />
+    </details>
+  )
+}

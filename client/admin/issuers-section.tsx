@@ -1,0 +1,101 @@
+/** issuers-section.tsx: the identity providers of the tenant. Source: SPEC AD4. */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { adminText, issuersText } from "../words/admin-text.ts"
+import { pathOf } from "./admin-api.ts"
+import { type Issuer, parseIssuerList } from "./admin-responses.ts"
+import { type AdminContext, notice, useLoaded } from "./admin-state.ts"
+import { ConfirmDialog } from "./confirm-dialog.tsx"
+import { Detail, Pending, Time } from "./form-fields.tsx"
+import { ISSUERS_PATH, IssuerForm } from "./issuer-form.tsx"
+
+type OpenDialog =
+  | { readonly kind: "edit"; readonly issuer: Issuer | null }
+  | { readonly kind: "remove"; readonly issuer: Issuer }
+
+export function IssuersSection(context: AdminContext): VNode {
+  const { api } = context
+  const list = useLoaded(() => api.get(ISSUERS_PATH, parseIssuerList))
+  const dialog = useSignal<OpenDialog | null>(null)
+  const close = (): void => {
+    dialog.value = null
+  }
+  const open = dialog.value
+  return (
+    <>
+      <p class="lead">{issuersText.lead}</p>
+      <p>
+        <button type="button" class="firm" onClick={() => (dialog.value = { kind: "edit", issuer: null })}>
+          {issuersText.add}
+        </button>
+      </p>
+      <Pending of={list} />
+      {list.value?.issuers.length === 0 && <p class="pending">{issuersText.empty}</p>}
+      <ul class="rows" aria-label={adminText.section.issuers}>
+        {list.value?.issuers.map((issuer) => (
+          <IssuerRow
+            key={issuer.name}
+            issuer={issuer}
+            onEdit={() => (dialog.value = { kind: "edit", issuer })}
+            onRemove={() => (dialog.value = { kind: "remove", issuer })}
+          />
+        ))}
+      </ul>
+      {open?.kind === "edit" && (
+        <IssuerForm {...context} issuer={open.issuer} onSaved={() => void list.reload()} onClose={close} />
+      )}
+      {open?.kind === "remove" && (
+        <ConfirmDialog
+          title={issuersText.removeTitle(open.issuer.name)}
+          text={issuersText.removeText}
+          confirm={issuersText.confirmRemove}
+          isGrave
+          onClose={close}
+          onConfirm={async () => {
+            await api.act("DELETE", pathOf(ISSUERS_PATH, open.issuer.name))
+            notice.value = issuersText.removed(open.issuer.name)
+            await list.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface IssuerRowProps {
+  readonly issuer: Issuer
+  readonly onEdit: () => void
+  readonly onRemove: () => void
+}
+
+function IssuerRow({ issuer, onEdit, onRemove }: IssuerRowProps): VNode {
+  const { name, label, audience, client_id, keys_fetched } = issuer
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title" dir="auto">
+          {label}
+        </p>
+        <code>{issuer.issuer}</code>
+        <dl>
+          <Detail label={issuersText.audienceIs}>
+            <code>{audience}</code>
+          </Detail>
+          <Detail label={issuersText.keysFetched}>
+            {keys_fetched === 0 ? adminText.never : <Time at={keys_fetched} />}
+          </Detail>
+        </dl>
+        <p class="row-note">{client_id === null ? issuersText.tokensOnly : issuersText.pageSignIn}</p>
+      </div>
+      <fieldset class="row-actions" aria-label={issuersText.actionsOf(name)}>
+        <button type="button" onClick={onEdit}>
+          {issuersText.edit}
+        </button>
+        <button type="button" class="grave-text" onClick={onRemove}>
+          {adminText.remove}
+        </button>
+      </fieldset>
+    </li>
+  )
+}

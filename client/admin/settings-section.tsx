@@ -1,0 +1,72 @@
+/** settings-section.tsx: the origins and media hosts that the tenant allows. Source: SPEC AD5. */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
+import { adminText, settingsText } from "../words/admin-text.ts"
+import { parseTenantSettings } from "./admin-responses.ts"
+import { type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
+import { FaultText, Pending, TextField } from "./form-fields.tsx"
+
+const SETTINGS_PATH = "/v1/settings"
+
+export function SettingsSection({ api }: AdminContext): VNode {
+  const settings = useLoaded(() => api.get(SETTINGS_PATH, parseTenantSettings))
+  const origins = useSignal("")
+  const hosts = useSignal("")
+  const action = useAction()
+  useEffect(() => {
+    origins.value = settings.value?.embed_origins.join("\n") ?? ""
+    hosts.value = settings.value?.media_hosts.join("\n") ?? ""
+  }, [settings.value])
+  const save = (): void =>
+    void action.run(async () => {
+      const body = { embed_origins: splitLines(origins.peek()), media_hosts: splitLines(hosts.peek()) }
+      settings.set(await api.send("PUT", SETTINGS_PATH, body, parseTenantSettings))
+      notice.value = adminText.saved
+    })
+  return (
+    <>
+      <p class="lead">{settingsText.lead}</p>
+      <Pending of={settings} />
+      {settings.value !== null && (
+        <form
+          class="settings"
+          onSubmit={(event) => {
+            event.preventDefault()
+            save()
+          }}
+        >
+          <TextField
+            label={settingsText.embedOrigins}
+            hint={settingsText.embedHint}
+            rows={4}
+            value={origins.value}
+            onChange={(value) => (origins.value = value)}
+          />
+          <TextField
+            label={settingsText.mediaHosts}
+            hint={settingsText.mediaHint}
+            rows={4}
+            value={hosts.value}
+            onChange={(value) => (hosts.value = value)}
+          />
+          <p class="row-note">{settingsText.deployment}</p>
+          <FaultText text={action.fault} />
+          <p>
+            <button type="submit" class="firm" disabled={action.isRunning}>
+              {action.isRunning ? adminText.saving : adminText.save}
+            </button>
+          </p>
+        </form>
+      )}
+    </>
+  )
+}
+
+function splitLines(text: string): string[] {
+  return text
+    .split(/[\s,]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+}

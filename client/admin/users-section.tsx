@@ -1,0 +1,198 @@
+/** users-section.tsx: the users of the tenant: search, roles, suspension and erasure. Source: SPEC AD2. */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import type { UserSummary } from "../../shared/protocol/http-body.ts"
+import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
+import { adminText, usersText } from "../words/admin-text.ts"
+import { pathOf } from "./admin-api.ts"
+import { parseUser, parseUserPage } from "./admin-responses.ts"
+import { type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
+import { ConfirmDialog } from "./confirm-dialog.tsx"
+import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form-fields.tsx"
+
+const USERS_PATH = "/v1/users"
+/** The pause after a key before the search is sent, in milliseconds. */
+const SEARCH_DELAY_MS = 250
+
+/** A user, and what is about to be done to them. */
+interface PendingChange {
+  readonly user: UserSummary
+  readonly kind: "suspend" | "erase"
+}
+
+export function UsersSection({ api, identity }: AdminContext): VNode {
+  const typed = useSignal("")
+  const prefix = useSignal("")
+  const timer = useSignal(0)
+  const pending = useSignal<PendingChange | null>(null)
+  const load = (after: string) =>
+    api.get(`${USERS_PATH}?${new URLSearchParams({ prefix: prefix.peek(), after })}`, parseUserPage)
+  const page = useLoaded(() => load(""), prefix.value)
+  const more = useAction()
+  const users = page.value?.users ?? []
+  const replace = (user: UserSummary): void => {
+    if (page.value !== null)
+      page.set({ ...page.value, users: page.value.users.map((one) => (one.id === user.id ? user : one)) })
+  }
+  const showMore = async (): Promise<void> => {
+    const searched = prefix.peek()
+    const next = await load(page.value?.next ?? "")
+    // Meanwhile the user may have searched for something else.
+    if (prefix.peek() === searched) page.set({ users: [...users, ...next.users], next: next.next })
+  }
+  return (
+    <>
+      <p class="lead">{usersText.lead}</p>
+      <search>
+        <TextField
+          label={usersText.search}
+          hint={usersText.searchHint}
+          value={typed.value}
+          onChange={(text) => {
+            typed.value = text
+            clearTimeout(timer.peek())
+            timer.value = window.setTimeout(() => (prefix.value = text.trim()), SEARCH_DELAY_MS)
+          }}
+        />
+      </search>
+      <Pending of={page} />
+      {page.value !== null && users.length === 0 && (
+        <p class="pending">{prefix.value === "" ? usersText.empty : usersText.notFound(prefix.value)}</p>
+      )}
+      <ul class="rows" aria-label={adminText.section.users}>
+        {users.map((user) => (
+          <UserRow
+            key={user.id}
+            user={user}
+            api={api}
+            identity={identity}
+            onChange={replace}
+            onAsk={(kind) => (pending.value = { user, kind })}
+          />
+        ))}
+      </ul>
+      <FaultText text={more.fault} />
+      {page.value !== null && page.value.next !== null && (
+        <button type="button" class="more-rows" disabled={more.isRunning} onClick={() => void more.run(showMore)}>
+          {more.isRunning ? adminText.loading : adminText.more}
+        </button>
+      )}
+      {pending.value !== null && (
+        <UserDialog api={api} change={pending.value} onChange={replace} onClose={() => (pending.value = null)} />
+      )}
+    </>
+  )
+}
+
+interface UserRowProps extends AdminContext {
+  readonly user: UserSummary
+  readonly onChange: (user: UserSummary) => void
+  readonly onAsk: (kind: PendingChange["kind"]) => void
+}
+
+function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode {
+  const action = useAction()
+  const name = user.name ?? user.id
+  const options = roleOptions(identity.role, user.role)
+  const setRole = (role: RoleName): void =>
+    void action.run(async () => {
+      onChange(await api.send("PATCH", pathOf(USERS_PATH, user.id), { role }, parseUser))
+      notice.value = usersText.changed(name, adminText.role[role])
+    })
+  const restore = (): void =>
+    void action.run(async () => {
+      onChange(await api.send("POST", pathOf(USERS_PATH, user.id, "/restore"), {}, parseUser))
+      notice.value = usersText.restored(name)
+    })
+  return (
+    <li data-status={user.status}>
+      <div class="row-main">
+        <p class="row-title" dir="auto">
+          {name}
+          {user.id === identity.id && <span class="tag">{usersText.you}</span>}
+          {user.status !== "active" && <span class="tag warn">{usersText.status[user.status]}</span>}
+        </p>
+        <code>{user.id}</code>
+        <dl>
+          <Detail label={usersText.since}>
+            <Time at={user.created} />
+          </Detail>
+        </dl>
+        {user.issuer !== null && <p class="row-note">{usersText.signedInWith(user.issuer)}</p>}
+        <FaultText text={action.fault} />
+      </div>
+      <fieldset class="row-actions" aria-label={usersText.actionsOf(name)}>
+        <SelectField
+          label={usersText.roleOf(name)}
+          isCompact
+          value={user.role}
+          options={options}
+          isDisabled={action.isRunning || user.status === "erasing" || Object.keys(options).length === 1}
+          onChange={setRole}
+        />
+        {user.status === "active" && (
+          <button type="button" onClick={() => onAsk("suspend")}>
+            {usersText.suspend}
+          </button>
+        )}
+        {user.status === "suspended" && (
+          <button type="button" disabled={action.isRunning} onClick={restore}>
+            {usersText.restore}
+          </button>
+        )}
+        {user.status !== "erasing" && (
+          <button type="button" class="grave-text" onClick={() => onAsk("erase")}>
+            {usersText.erase}
+          </button>
+        )}
+      </fieldset>
+    </li>
+  )
+}
+
+/** An admin can neither make nor change an owner. */
+function roleOptions(own: RoleName, current: RoleName): Readonly<Record<RoleName, string>> {
+  const isFixed = own !== "owner" && current === "owner"
+  const roles = ROLE_NAMES.filter((role) => (isFixed ? role === current : own === "owner" || role !== "owner"))
+  return Object.fromEntries(roles.map((role) => [role, adminText.role[role]])) as Record<RoleName, string>
+}
+
+interface UserDialogProps {
+  readonly api: AdminContext["api"]
+  readonly change: PendingChange
+  readonly onChange: (user: UserSummary) => void
+  readonly onClose: () => void
+}
+
+function UserDialog({ api, change: { user, kind }, onChange, onClose }: UserDialogProps): VNode {
+  const name = user.name ?? user.id
+  if (kind === "suspend")
+    return (
+      <ConfirmDialog
+        title={usersText.suspendTitle(name)}
+        text={usersText.suspendText}
+        confirm={usersText.confirmSuspend}
+        onClose={onClose}
+        onConfirm={async () => {
+          onChange(await api.send("POST", pathOf(USERS_PATH, user.id, "/suspend"), {}, parseUser))
+          notice.value = usersText.suspended(name)
+        }}
+      />
+    )
+  return (
+    <ConfirmDialog
+      title={usersText.eraseTitle(name)}
+      text={usersText.eraseText}
+      typed={{ label: usersText.typeId(user.id), value: user.id }}
+      confirm={usersText.confirmErase}
+      isGrave
+      onClose={onClose}
+      onConfirm={async () => {
+        await api.act("DELETE", pathOf(USERS_PATH, user.id))
+        onChange({ ...user, status: "erasing" })
+        notice.value = usersText.erasing(name)
+      }}
+    />
+  )
+}

@@ -1,0 +1,35 @@
+/** import-response.ts: reads the response to an upload of an import, on the client's side. Not part of the page's first view. Pure. */
+
+import type { BadLine } from "./http-body.ts"
+import { isCounts } from "./responses.ts"
+import { createParser, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
+
+/** A line of an import that was skipped. `line` counts within `part`, if the file was sent in parts. */
+export type SkippedLine = Omit<BadLine, "code">
+
+/** What the page needs of the response to an upload. If the file was sent in several parts, a response may omit fields. */
+export interface ImportResponse {
+  /** Absent if the server has already finished. */
+  readonly state?: string
+  readonly records: number
+  readonly skipped: number
+  readonly bad: readonly SkippedLine[]
+  /** Number of imported messages. Absent until the server has finished. */
+  readonly messages?: number
+  /** What could not be imported as it was, by kind. */
+  readonly kinds?: Readonly<Record<string, number>>
+}
+
+const parsePartialImport = createParser<Partial<ImportResponse>>({
+  state: isOptional(isString),
+  records: isOptional(isNumber),
+  skipped: isOptional(isNumber),
+  messages: isOptional(isNumber),
+  kinds: isOptional(isCounts),
+  bad: isOptional(isListOf(hasShape<SkippedLine>({ part: isOptional(isNumber), line: isNumber, text: isString }))),
+})
+
+export function parseImportResponse(value: unknown): ImportResponse | null {
+  const response = parsePartialImport(value)
+  return response === null ? null : { records: 0, skipped: 0, bad: [], ...response }
+}

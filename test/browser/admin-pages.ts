@@ -1,0 +1,71 @@
+/** admin-pages.ts: opens the admin page in a role, and talks to the API behind it. */
+
+import type { Cuecard } from "cuecard/testing"
+import type { Browser, Page } from "playwright-core"
+import { DESK, type View } from "./page.ts"
+
+export type Role = "owner" | "admin" | "member" | "viewer"
+
+export interface AdminView extends Pick<View, "size" | "theme" | "bypassCSP"> {
+  readonly role?: Role
+  readonly user?: string
+}
+
+export interface OpenedAdmin {
+  readonly page: Page
+  /** Uncaught exceptions, and errors on the console except those of refused requests. */
+  readonly errors: string[]
+}
+
+/** A development token of `demo`. */
+export async function tokenFor({ url }: Cuecard, user: string, role: Role): Promise<string> {
+  const headers = { "content-type": "application/json" }
+  const response = await fetch(`${url}/v1/dev/token`, { method: "POST", headers, body: JSON.stringify({ user, role }) })
+  return ((await response.json()) as { token: string }).token
+}
+
+export async function callApi(cuecard: Cuecard, token: string, method: string, path: string, body?: object) {
+  const response = await fetch(`${cuecard.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: text === "" ? null : JSON.parse(text) }
+}
+
+/** Registers a user, as the first conversation does. */
+export async function addUser(cuecard: Cuecard, user: string, role: Role = "member"): Promise<void> {
+  const token = await tokenFor(cuecard, user, role)
+  const created = await callApi(cuecard, token, "POST", "/v1/sessions", { title: "First" })
+  if (created.status !== 201) throw new Error(`${user}: ${created.status}`)
+}
+
+/** Opens a section of the admin page. In another role than owner, the page gets the token of that role. */
+export async function openAdmin(
+  browser: Browser,
+  cuecard: Cuecard,
+  section: string,
+  view: AdminView = {},
+): Promise<OpenedAdmin> {
+  const { role = "owner", user = "you", size = DESK, theme = "light", bypassCSP = false } = view
+  const context = await browser.newContext({ viewport: size, colorScheme: theme, bypassCSP })
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on("pageerror", (error) => errors.push(String(error)))
+  page.on("console", (message) => {
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) errors.push(message.text())
+  })
+  await page.route("**/v1/dev/token", async (route) => {
+    const token = await tokenFor(cuecard, user, role)
+    await route.fulfill({ json: { token, tenant: "demo", user } })
+  })
+  await page.goto(`${cuecard.url}/admin#${section}`)
+  await page.waitForSelector(".admin h1")
+  return { page, errors }
+}
+
+/** The row of a list that contains a text. */
+export function rowWith(page: Page, text: string) {
+  return page.locator(".rows > li", { hasText: text })
+}

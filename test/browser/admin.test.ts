@@ -1,0 +1,388 @@
+/** admin.test.ts: the sections of the admin page in a real Chromium, against a real server. */
+
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import type { AxeResults } from "axe-core"
+import type { Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
+import { CLIENT_ID, CLIENT_SECRET, startOidcProvider } from "../support/oidc-provider.ts"
+import { addUser, callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
+import { DESK, PHONE } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const SOON = { timeout: 20_000 }
+const SECTIONS = ["users", "keys", "issuers", "agents", "settings", "audit", "tenant"] as const
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
+
+const api = async (method: string, path: string, body?: object) =>
+  await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
+
+const dialogButton = (page: Page, name: string) =>
+  page.locator("dialog[open]").getByRole("button", { name, exact: true })
+
+describe("who is admitted", () => {
+  test.each(["member", "viewer"] as const)(
+    "[AD1] a %s is told that they have no access, and sees no section",
+    async (role) => {
+      const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users", { role, user: `some-${role}` })
+      expect(await page.textContent("h1")).toBe("You don't have access to this page")
+      expect(await page.locator("nav").count()).toBe(0)
+      await page.click("main a")
+      await page.waitForSelector(".composer", SOON)
+      expect(errors).toEqual([])
+      await page.context().close()
+    },
+  )
+
+  test("[AD1] the page has the security headers of the chat page, and its own title for each section", async () => {
+    const response = await fetch(`${setup.cuecard.url}/admin`)
+    const chat = await fetch(`${setup.cuecard.url}/`)
+    expect(response.status).toBe(200)
+    for (const name of [
+      "content-security-policy",
+      "cross-origin-opener-policy",
+      "referrer-policy",
+      "permissions-policy",
+    ])
+      expect(response.headers.get(name), name).toBe(chat.headers.get(name))
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "keys")
+    expect(await page.title()).toBe("API keys · Admin · Cuecard")
+    await page.click("nav >> text=Agents")
+    await expect.poll(() => page.title()).toBe("Agents · Admin · Cuecard")
+    await page.goBack()
+    await expect.poll(() => page.textContent("h1")).toBe("API keys")
+    await page.context().close()
+  })
+
+  test("[AD1] a refusal shows the server's text, and nothing else changes", async () => {
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "agents")
+    await page.click("text=Add an agent")
+    await page.getByLabel("Name", { exact: true }).fill("Not A Name")
+    await page.getByLabel("Instructions").fill("Answer.")
+    await dialogButton(page, "Save changes").click()
+    await expect.poll(() => page.textContent("dialog .fault")).toBe('The field "name" is missing or invalid.')
+    expect(await page.getByLabel("Instructions").inputValue()).toBe("Answer.")
+    await page.keyboard.press("Escape")
+    expect(await rowWith(page, "Not A Name").count()).toBe(0)
+    await page.context().close()
+  })
+})
+
+describe("users", () => {
+  test("[AD2] are found by the beginning of their id; a role is changed, a user suspended and restored", async () => {
+    for (const user of ["ada", "adele", "bob"]) await addUser(setup.cuecard, user)
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
+    await rowWith(page, "bob").waitFor(SOON)
+    await page.getByLabel("User ID starts with").fill("ad")
+    await expect.poll(() => page.locator(".rows > li code").allTextContents()).toEqual(["ada", "adele"])
+    const ada = page.locator(".rows > li", { has: page.getByText("ada", { exact: true }) })
+    await ada.getByRole("combobox").selectOption("viewer")
+    await expect.poll(() => page.textContent(".notice")).toBe("ada is now Viewer.")
+    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ role: "viewer" })
+    await ada.getByRole("button", { name: "Suspend…" }).click()
+    await dialogButton(page, "Suspend").click()
+    await expect.poll(() => ada.textContent()).toContain("Suspended")
+    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ status: "suspended" })
+    await ada.getByRole("button", { name: "Restore" }).click()
+    await expect.poll(() => page.textContent(".notice")).toBe("ada is active again.")
+    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ status: "active" })
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[AD2] an admin can neither make nor change an owner", async () => {
+    await addUser(setup.cuecard, "the-owner", "owner")
+    await addUser(setup.cuecard, "a-member")
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { role: "admin", user: "an-admin" })
+    const member = rowWith(page, "a-member").getByRole("combobox")
+    await member.waitFor(SOON)
+    expect(await member.locator("option").allTextContents()).toEqual(["Admin", "Member", "Viewer"])
+    await page.context().close()
+  })
+
+  test("[AD2] more than a page of users is read page by page", async () => {
+    const users = Array.from({ length: 103 }, (_, index) => `many-${String(index).padStart(3, "0")}`)
+    const token = await tokenFor(setup.cuecard, "you", "owner")
+    const { key } = (await callApi(setup.cuecard, token, "POST", "/v1/keys", { name: "many" })).body as { key: string }
+    for (const user of users) await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user })
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "users")
+    await page.getByLabel("User ID starts with").fill("many-")
+    const shown = () => page.locator(".rows > li code").allTextContents()
+    await expect.poll(shown).toEqual(users.slice(0, 100))
+    await page.getByRole("button", { name: "Show more" }).click()
+    await expect.poll(shown).toEqual(users)
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0)
+    await page.context().close()
+  })
+})
+
+describe("API keys", () => {
+  test("[AD3] a new key is shown once, works, and is gone from the page; it is rotated and revoked", async () => {
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "keys")
+    await page.getByRole("button", { name: "Create an API key" }).click()
+    await page.getByLabel("Name", { exact: true }).fill("ci backend")
+    await page.getByLabel("Expires").selectOption("month")
+    await dialogButton(page, "Create key").click()
+    const field = page.locator("dialog[open]").getByLabel("API key", { exact: true })
+    await field.waitFor(SOON)
+    const key = await field.inputValue()
+    expect(key).toMatch(/^ck_demo_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}$/)
+    expect((await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "key-user" })).status).toBe(200)
+    // Only its button closes the dialog.
+    await page.keyboard.press("Escape")
+    expect(await field.isVisible()).toBe(true)
+    await dialogButton(page, "I've stored it").click()
+    const row = rowWith(page, "ci backend")
+    await expect.poll(() => row.count()).toBe(1)
+    expect(await page.content()).not.toContain(key)
+    await page.reload()
+    await row.waitFor(SOON)
+    expect(await row.textContent()).not.toContain("Last usedNever")
+    await row.getByRole("button", { name: "Rotate…" }).click()
+    await page.getByLabel("The old key works for another").selectOption("none")
+    await dialogButton(page, "Create the new key").click()
+    await field.waitFor(SOON)
+    expect(await field.inputValue()).not.toBe(key)
+    expect(
+      (await callApi(setup.cuecard, await field.inputValue(), "POST", "/v1/tokens", { user: "key-user" })).status,
+    ).toBe(200)
+    await dialogButton(page, "I've stored it").click()
+    for (;;) {
+      await expect.poll(() => page.locator("dialog").count()).toBe(0)
+      if ((await row.count()) === 0) break
+      const before = await row.count()
+      await row.first().getByRole("button", { name: "Revoke…" }).click()
+      await dialogButton(page, "Revoke").click()
+      await expect.poll(() => row.count()).toBe(before - 1)
+    }
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[AD3] an owner rotates the signing keys, and stays signed in; an admin doesn't see them", async () => {
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "keys")
+    const before = await page.locator("section .rows > li").count()
+    await page.getByRole("button", { name: "Rotate signing keys…" }).click()
+    await dialogButton(page, "Rotate").click()
+    await expect.poll(() => page.locator("section .rows > li").count()).toBeGreaterThan(before)
+    await page.reload()
+    await page.waitForSelector("section .rows > li", SOON)
+    await page.context().close()
+    const admin = await openAdmin(setup.browser, setup.cuecard, "keys", { role: "admin", user: "an-admin" })
+    expect(await admin.page.getByText("Signing keys").count()).toBe(0)
+    await admin.page.context().close()
+  })
+})
+
+describe("sign-in providers", () => {
+  test("[AD4] one is saved only with its keys found; its secret is never shown; it is changed and deleted", async () => {
+    const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback`] })
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
+    await page.getByRole("button", { name: "Add a provider" }).click()
+    await page.getByLabel("Short name").fill("staff")
+    await page.getByLabel("Button label").fill("Acme Staff")
+    await page.getByLabel("Issuer URL").fill(`${provider.issuer}/nowhere`)
+    await page.getByLabel("Audience").fill("https://api.example.com")
+    await page.getByLabel("Client ID").fill(CLIENT_ID)
+    await page.getByLabel("Client secret").fill(CLIENT_SECRET)
+    expect(await page.getByRole("textbox", { name: "Redirect URL" }).inputValue()).toBe(
+      `${setup.cuecard.url}/auth/callback`,
+    )
+    await dialogButton(page, "Save and check").click()
+    await expect.poll(() => page.locator("dialog .fault").count()).toBe(1)
+    expect((await api("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
+    await page.getByLabel("Issuer URL").fill(provider.issuer)
+    await dialogButton(page, "Save and check").click()
+    const row = rowWith(page, "Acme Staff")
+    await row.waitFor(SOON)
+    expect(await row.textContent()).toContain("Used for the page's sign-in")
+    expect(await page.content()).not.toContain(CLIENT_SECRET)
+    await row.getByRole("button", { name: "Edit" }).click()
+    expect(await page.getByLabel("Client secret").inputValue()).toBe("")
+    await page.getByLabel("Button label").fill("All staff")
+    await page.getByText("Advanced").click()
+    await page.getByLabel("Claim with the user's role").fill("role")
+    await dialogButton(page, "Save and check").click()
+    await rowWith(page, "All staff").waitFor(SOON)
+    expect((await api("GET", "/v1/issuers/staff")).body).toMatchObject({
+      label: "All staff",
+      role_claim: "role",
+      has_client_secret: true,
+      roles: ["admin", "member", "viewer"],
+    })
+    await rowWith(page, "All staff").getByRole("button", { name: "Delete…" }).click()
+    await dialogButton(page, "Delete provider").click()
+    await expect.poll(() => page.locator(".rows > li").count()).toBe(0)
+    expect((await api("GET", "/v1/issuers")).body).toEqual({ issuers: [] })
+    expect(errors).toEqual([])
+    await page.context().close()
+    await provider.close()
+  })
+})
+
+describe("agents and settings", () => {
+  test("[AD5] an agent is added, changed and deleted; the general agent can't be deleted", async () => {
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "agents")
+    await page.getByRole("button", { name: "Add an agent" }).click()
+    await page.getByLabel("Name", { exact: true }).fill("poet")
+    await page.getByLabel("Description").fill("يكتب الشعر")
+    await page.getByLabel("Instructions").fill("Answer in verse.")
+    await page.getByLabel("speak").check()
+    await dialogButton(page, "Save changes").click()
+    const poet = rowWith(page, "poet")
+    await poet.waitFor(SOON)
+    const stored = async () =>
+      ((await api("GET", "/v1/agents")).body as { agents: { name: string }[] }).agents.find(
+        ({ name }) => name === "poet",
+      )
+    expect(await stored()).toEqual({
+      name: "poet",
+      description: "يكتب الشعر",
+      prompt: "Answer in verse.",
+      model: null,
+      tools: ["speak"],
+    })
+    await poet.getByRole("button", { name: "Edit" }).click()
+    await page.getByLabel("Model").fill("scripted")
+    await dialogButton(page, "Save changes").click()
+    await expect.poll(() => poet.textContent()).toContain("scripted")
+    await poet.getByRole("button", { name: "Delete…" }).click()
+    await dialogButton(page, "Delete agent").click()
+    await expect.poll(() => poet.count()).toBe(0)
+    expect(await stored()).toBe(undefined)
+    expect(await rowWith(page, "general").getByRole("button").allTextContents()).toEqual(["Edit"])
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[AD5] the allowed origins and hosts are edited as lists, and a wrong one is refused with the server's text", async () => {
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "settings")
+    const origins = page.getByLabel("Sites that can be embedded")
+    await origins.fill("https://charts.example.com\nhttps://maps.example.org")
+    await page.getByLabel("Hosts whose images").fill("Images.Example.com")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await expect.poll(() => page.textContent(".notice")).toBe("Saved.")
+    expect((await api("GET", "/v1/settings")).body).toEqual({
+      embed_origins: ["https://charts.example.com", "https://maps.example.org"],
+      media_hosts: ["images.example.com"],
+    })
+    await origins.fill("http://charts.example.com")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await expect.poll(() => page.textContent(".settings .fault")).toContain("embed_origins")
+    await page.context().close()
+    await api("PUT", "/v1/settings", { embed_origins: [], media_hosts: [] })
+  })
+})
+
+describe("the audit log", () => {
+  test("[AD6] is shown newest first, filtered, downloaded and verified", async () => {
+    for (const name of ["one", "two"]) {
+      await api("PUT", `/v1/agents/log-${name}`, { description: "d", prompt: "p" })
+      await api("DELETE", `/v1/agents/log-${name}`)
+    }
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "audit")
+    await page.waitForSelector(".log > li", SOON)
+    const newest = await page.textContent(".log > li")
+    expect(newest).toContain("log-two")
+    expect(newest).toContain("User you")
+    const action = (await page.textContent(".log > li code")) ?? ""
+    await page.getByLabel("Action").fill(action)
+    await page.getByRole("button", { name: "Filter" }).click()
+    await expect
+      .poll(async () => new Set(await page.locator(".log > li code").allTextContents()))
+      .toEqual(new Set([action]))
+    await page.getByLabel("Action").fill("no such thing")
+    await page.getByRole("button", { name: "Filter" }).click()
+    await expect.poll(() => page.textContent(".pending .fault")).toContain("action")
+    await page.getByRole("button", { name: "Clear" }).click()
+    await page.waitForSelector(".log > li", SOON)
+    await page.getByRole("button", { name: "Verify the log" }).click()
+    await expect
+      .poll(() => page.textContent(".tools [role=status]"))
+      .toMatch(/^The log is intact: [\d,]+ entries checked\.$/)
+    const download = page.waitForEvent("download")
+    await page.getByRole("button", { name: "Download (.jsonl)" }).click()
+    const file = await download
+    expect(file.suggestedFilename()).toBe("demo-audit.jsonl")
+    const lines = (await readFile(await file.path(), "utf8")).trim().split("\n")
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "audit", tenant: "demo" })
+    expect(lines.length).toBeGreaterThan(4)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+})
+
+/** WCAG 2.2 level AA, and axe's best practices. */
+const RULE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
+
+async function findViolations(page: Page): Promise<string[]> {
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))))
+  await page.addScriptTag({ path: AXE })
+  const { violations } = await page.evaluate(
+    (tags) =>
+      (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({ runOnly: tags }),
+    RULE_TAGS,
+  )
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`)
+}
+
+/** What sticks out of the window sideways, except in lists that scroll. */
+function findOverflow(page: Page): Promise<string[]> {
+  return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
+    all
+      .filter((one) => (one as HTMLElement).checkVisibility() && !one.matches(".unseen, .unseen *, .skip"))
+      .filter((one) => {
+        const box = one.getBoundingClientRect()
+        return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)
+      })
+      .map((one) => one.outerHTML.slice(0, 120)),
+  )
+}
+
+describe("every section", () => {
+  test.each(SECTIONS)(
+    "[AD8] %s: axe finds nothing, and nothing sticks out, on both sizes, themes and directions",
+    async (section) => {
+      for (const size of [DESK, PHONE]) {
+        const { page, errors } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
+        await page.waitForLoadState("networkidle")
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+          expect(await findViolations(page), `${section} ${size.width} ${colorScheme}`).toEqual([])
+        }
+        for (const direction of ["ltr", "rtl"]) {
+          await page.evaluate((dir) => (document.documentElement.dir = dir), direction)
+          expect(await findOverflow(page), `${section} ${size.width} ${direction}`).toEqual([])
+        }
+        expect(errors).toEqual([])
+        await page.context().close()
+      }
+    },
+  )
+
+  test.each([
+    ["keys", "Create an API key"],
+    ["issuers", "Add a provider"],
+    ["agents", "Add an agent"],
+  ])(
+    "[AD8] the form of %s: axe finds nothing; the keyboard stays inside, and returns to its button",
+    async (section, name) => {
+      for (const size of [DESK, PHONE]) {
+        const { page } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
+        await page.emulateMedia({ reducedMotion: "reduce" })
+        const opener = page.getByRole("button", { name })
+        await opener.focus()
+        await page.keyboard.press("Enter")
+        await page.waitForSelector("dialog[open]", SOON)
+        expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT")
+        expect(await findViolations(page)).toEqual([])
+        expect(await findOverflow(page)).toEqual([])
+        await page.keyboard.press("Escape")
+        await expect.poll(() => opener.evaluate((button) => button === document.activeElement)).toBe(true)
+        await page.context().close()
+      }
+    },
+  )
+})

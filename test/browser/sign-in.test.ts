@@ -1,0 +1,322 @@
+/** sign-in.test.ts: the page signs in at a real OpenID provider, in a real Chromium. */
+
+import { describe, expect, test } from "vitest"
+import { ask, sessionIn, settled } from "./page.ts"
+import {
+  consent,
+  enterLogin,
+  goToProvider,
+  openMenu,
+  openTab,
+  signIn,
+  signToken,
+  SOON,
+  TENANT,
+  untilSignedOut,
+  useSignIn,
+  visit,
+} from "./sign-in-pages.ts"
+
+const setup = useSignIn({ SCRIPTED_DELAY_MS: "10" })
+
+const url = (at = "/"): string => `${setup.cuecard.url}${at}`
+
+describe("signing in", () => {
+  test("[SP2] [SP4] nobody is signed in: the screen names the tenant and the providers, and nothing asks for tokens", async () => {
+    const { context, page, errors } = await visit(setup)
+    await untilSignedOut(page)
+    expect(await page.title()).toBe("Sign in · Cuecard")
+    await expect.poll(() => page.textContent(".sign-in")).toContain(`Sign in to ${TENANT} to continue.`)
+    expect(await page.locator(".sign-in a").allTextContents()).toEqual(["Continue with Acme Staff"])
+    expect(await page.locator(".composer, .sidebar").count()).toBe(0)
+    const requests: string[] = []
+    page.on("request", (request) => requests.push(request.url()))
+    await page.evaluate(() => dispatchEvent(new Event("online")))
+    await page.waitForTimeout(1_500)
+    expect(requests.filter((one) => one.includes("token"))).toEqual([])
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  test("[SP3] [SP4] after signing in, the conversation that was open is shown; a reload and a second tab stay signed in", async () => {
+    const { context, page, errors } = await visit(setup)
+    await signIn(page, "ada")
+    await ask(page, "/say hello")
+    await settled(page)
+    const session = sessionIn(page)
+    await openMenu(page)
+    expect(await page.textContent(".account-button .names")).toBe(`Ada Example${TENANT}`)
+    expect(await page.locator(".account-panel dd").allTextContents()).toEqual([
+      TENANT,
+      "Member",
+      expect.stringMatching(/^o_/),
+    ])
+    expect(await page.locator(".account-panel :is(a, button)").allTextContents()).toEqual([
+      "Sign out",
+      "Sign out everywhere…",
+    ])
+    await page.reload()
+    await page.waitForSelector("article", SOON)
+    const tab = await openTab(context, url(`/#/s/${session}`))
+    await tab.page.waitForSelector("article", SOON)
+    // Another browser of the same person begins at the conversation's address.
+    const other = await visit(setup, `/#/s/${session}`)
+    await signIn(other.page, "ada")
+    await other.page.waitForSelector("article", SOON)
+    expect(sessionIn(other.page)).toBe(session)
+    expect([...errors, ...tab.errors, ...other.errors]).toEqual([])
+    await other.context.close()
+    await context.close()
+  })
+
+  test("[SP3] an owner's menu leads to the admin page, which admits them", async () => {
+    await setup.provider.setFaults({})
+    const { context, page, errors } = await visit(setup)
+    await signIn(page, "admin-grace")
+    await openMenu(page)
+    await page.click("text=Admin settings")
+    await page.waitForSelector(".admin nav", SOON)
+    expect(page.url()).toBe(url("/admin"))
+    expect(await page.textContent(".admin .account-button b")).toBe("Grace Example")
+    expect(errors).toEqual([])
+    await context.close()
+  })
+
+  test("[SP4] the admin page asks to sign in too, and shows the section that was open afterwards", async () => {
+    const { context, page } = await visit(setup, "/admin#agents")
+    await untilSignedOut(page)
+    await signIn(page, "admin-mary")
+    await expect.poll(() => page.textContent("h1")).toBe("Agents")
+    expect(page.url()).toBe(url("/admin#agents"))
+    await context.close()
+  })
+})
+
+describe("a sign-in that fails says why", () => {
+  test("[SP4] denied consent", async () => {
+    const { context, page } = await visit(setup, "/#/s/some-conversation")
+    await goToProvider(page)
+    await enterLogin(page, "denier")
+    await page.click("a[href$='/abort']")
+    await untilSignedOut(page)
+    expect(await page.textContent(".sign-in [role=alert]")).toContain("You canceled the sign-in")
+    // The address is the one from which it began, and a reload doesn't repeat the error.
+    expect(page.url()).toBe(url("/#/s/some-conversation"))
+    await page.reload()
+    await untilSignedOut(page)
+    expect(await page.locator(".sign-in [role=alert]").count()).toBe(0)
+    // The provider still knows who it is, and asks for consent again.
+    await page.click("text=Continue with Acme Staff")
+    await page.waitForSelector("input[name=prompt][value=consent]", { state: "attached", ...SOON })
+    await consent(page)
+    await page.waitForSelector(".account-button", SOON)
+    await context.close()
+  })
+
+  test("[SP4] wrong state, and a code that was used before", async () => {
+    const { context, page } = await visit(setup)
+    await goToProvider(page)
+    await page.goto(url("/auth/callback?code=abc&state=forged"))
+    await untilSignedOut(page)
+    expect(await page.textContent(".sign-in [role=alert]")).toContain("began in another browser")
+    let callback = ""
+    page.on("request", (request) => {
+      if (request.url().includes("/auth/callback?")) callback = request.url()
+    })
+    await signIn(page, "replayed")
+    expect(callback).toContain("code=")
+    // In another browser, the code is worth nothing.
+    const thief = await visit(setup, callback.slice(url("").length))
+    await untilSignedOut(thief.page)
+    expect(await thief.page.textContent(".sign-in [role=alert]")).toContain("already used")
+    await thief.context.close()
+    // In this one, nothing happens: the person is signed in.
+    await page.goto(callback)
+    await page.waitForSelector(".account-button", SOON)
+    await context.close()
+  })
+
+  test("[SP4] a provider that is down", async () => {
+    const { context, page } = await visit(setup)
+    await goToProvider(page)
+    await enterLogin(page, "patient")
+    setup.provider.setFaults({ path: "/token", outage: "down" })
+    await consent(page)
+    await untilSignedOut(page)
+    expect(await page.textContent(".sign-in [role=alert]")).toContain("We couldn't reach your sign-in provider")
+    setup.provider.setFaults({})
+    await page.click("text=Continue with Acme Staff")
+    await page.waitForSelector(".account-button", SOON)
+    await context.close()
+  })
+
+  test("[SP4] a list of providers that can't be loaded can be tried again", async () => {
+    const { context, page } = await visit(setup, "/admin")
+    await untilSignedOut(page)
+    await page.route("**/auth/providers", (route) => route.abort())
+    await page.reload()
+    await expect.poll(() => page.textContent(".sign-in [role=alert]")).toContain("We couldn't reach the server")
+    await page.unroute("**/auth/providers")
+    await page.click("button >> text=Try again")
+    await page.waitForSelector(".sign-in a", SOON)
+    await context.close()
+  })
+})
+
+describe("signing out", () => {
+  test("[SP6] in one tab ends the other; going back and forward shows nothing of the user", async () => {
+    const { context, page, errors } = await visit(setup)
+    await signIn(page, "leaver")
+    await ask(page, "/say a secret text")
+    await settled(page)
+    const tab = await openTab(context, page.url())
+    await tab.page.waitForSelector("article", SOON)
+    await openMenu(page)
+    await page.click("text=Sign out")
+    for (const one of [page, tab.page]) {
+      await untilSignedOut(one)
+      expect(await one.content()).not.toContain("a secret text")
+    }
+    for (const go of ["goBack", "goBack", "goForward"] as const) {
+      await page[go]().catch(() => null)
+      if (!page.url().startsWith(url(""))) break
+      await untilSignedOut(page)
+      expect(await page.content()).not.toContain("a secret text")
+    }
+    expect([...errors, ...tab.errors]).toEqual([])
+    await context.close()
+  })
+
+  test("[SP3] [SP6] everywhere: asks first, and ends the sign-in in another browser", async () => {
+    const one = await visit(setup)
+    await signIn(one.page, "traveller")
+    const other = await visit(setup)
+    await signIn(other.page, "traveller")
+    await ask(other.page, "/say hello")
+    await settled(other.page)
+    await openMenu(one.page)
+    await one.page.click("text=Sign out everywhere…")
+    await one.page.waitForSelector("dialog[open]", SOON)
+    await one.page.keyboard.press("Escape")
+    expect(await one.page.locator(".account-button").count()).toBe(1)
+    await openMenu(one.page)
+    await one.page.click("text=Sign out everywhere…")
+    await one.page.click("dialog[open] .grave")
+    await untilSignedOut(one.page)
+    // The server closes the other one's socket; no one has to touch it.
+    await untilSignedOut(other.page)
+    expect(await other.page.content()).not.toContain("hello")
+    await one.context.close()
+    await other.context.close()
+  })
+
+  test("[SP3] a failed sign-out says so, and the user stays signed in", async () => {
+    const { context, page } = await visit(setup)
+    await signIn(page, "stayer")
+    await page.route("**/auth/logout", (route) => route.abort())
+    await openMenu(page)
+    await page.click("text=Sign out")
+    await expect.poll(() => page.textContent(".account-panel [role=alert]")).toContain("You're still signed in.")
+    await page.unroute("**/auth/logout")
+    await page.click(".account-panel >> text=Sign out")
+    await untilSignedOut(page)
+    await context.close()
+  })
+
+  test("[SP5] [SP6] the next user sees no unsent message and no draft of the one before, who finds both again", async () => {
+    const { context, page } = await visit(setup)
+    await signIn(page, "first")
+    await ask(page, "/say one")
+    await settled(page)
+    const firsts = page.url()
+    // The server doesn't get this message.
+    await page.route("**/v1/sessions", (route) =>
+      route.request().method() === "POST" ? route.abort() : route.continue(),
+    )
+    await page.goto(url("/#/"))
+    await page.waitForSelector(".welcome", SOON)
+    await ask(page, "an unsent message")
+    await page.waitForSelector("text=an unsent message", SOON)
+    await page.goto(firsts)
+    await page.waitForSelector("article", SOON)
+    await page.fill(".composer textarea", "a half-written draft")
+    await page.waitForTimeout(500)
+    await openMenu(page)
+    await page.click("text=Sign out")
+    await untilSignedOut(page)
+    await page.unroute("**/v1/sessions")
+    // The provider still knows the browser. Another person uses it.
+    await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
+    await signIn(page, "second")
+    await page.waitForSelector(".welcome", SOON)
+    const posts: string[] = []
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url().endsWith("/v1/sessions")) posts.push(request.postData() ?? "")
+    })
+    await page.reload()
+    await page.waitForSelector(".welcome", SOON)
+    await page.waitForTimeout(1_500)
+    expect(await page.content()).not.toMatch(/unsent message|half-written/)
+    expect(await page.inputValue(".composer textarea")).toBe("")
+    expect(posts).toEqual([])
+    await openMenu(page)
+    await page.click("text=Sign out")
+    await untilSignedOut(page)
+    await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
+    await signIn(page, "first")
+    await page.waitForSelector("text=an unsent message", SOON)
+    await page.goto(firsts)
+    await expect.poll(() => page.inputValue(".composer textarea")).toBe("a half-written draft")
+    await context.close()
+  })
+})
+
+describe("a token that ends", () => {
+  test("[SP7] in the middle of an answer loses nothing", async () => {
+    const { context, page, errors } = await visit(setup)
+    const tokens: string[] = []
+    page.on("response", async (response) => {
+      if (!response.url().endsWith("/auth/token") || !response.ok()) return
+      tokens.push(((await response.json()) as { token: string }).token)
+    })
+    await signIn(page, "renewer")
+    const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(" ")
+    await ask(page, `/say ${words}`)
+    await page.waitForSelector("article[data-role=assistant] >> text=word9", SOON)
+    const before = tokens.length
+    const headers = { authorization: `Bearer ${tokens.at(-1)}`, "content-type": "application/json" }
+    // The server closes the socket with the same code as when the token expires.
+    const revoked = await fetch(url("/v1/tokens/revoke"), { method: "POST", headers, body: "{}" })
+    expect(revoked.status).toBe(200)
+    expect(await page.getAttribute("article[data-role=assistant]", "data-status")).toBe("running")
+    await expect.poll(() => tokens.length).toBeGreaterThan(before)
+    expect(await page.getAttribute("article[data-role=assistant]", "data-status")).toBe("running")
+    await settled(page)
+    expect(await page.textContent("article[data-role=assistant] .prose")).toBe(words)
+    expect(await page.locator(".sign-in").count()).toBe(0)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
+
+describe("a product that embeds the page", () => {
+  test("[SP1] [SP3] gives the token: nobody is asked to sign in, and the menu has no sign-out", async () => {
+    const context = await setup.browser.newContext()
+    const tokens = await Promise.all([signToken("embedded", "member")])
+    await context.addInitScript((token) => {
+      Object.assign(globalThis, { cuecard: { getToken: async () => token } })
+    }, tokens[0] ?? "")
+    const { page, errors } = await openTab(context, url())
+    const requests: string[] = []
+    page.on("request", (request) => requests.push(new URL(request.url()).pathname))
+    await page.reload()
+    await ask(page, "/say hello")
+    await settled(page)
+    await openMenu(page)
+    expect(await page.locator(".account-panel dd").allTextContents()).toEqual([TENANT, "Member", "embedded"])
+    expect(await page.locator(".account-panel :is(a, button)").count()).toBe(0)
+    expect(requests.filter((path) => path.includes("token"))).toEqual([])
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
