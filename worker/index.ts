@@ -9,7 +9,6 @@ import { authorize } from "./routes/access/authorize.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
-import { leavingRoutes } from "./routes/leaving-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { mountAdministration } from "./routes/mount-administration.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
@@ -39,7 +38,6 @@ app.route("/v1/settings", settingsRoutes)
 mountAdministration(app)
 app.route("/auth", signInRoutes)
 app.route("/v1/sessions", sessionRoutes)
-app.route("/v1", leavingRoutes)
 app.route("/external/sessions", externalRoutes)
 app.route("/media", mediaRoutes)
 app.route("/canvas/documents", canvasRoutes)

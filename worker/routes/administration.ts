@@ -6,6 +6,7 @@
 import { Hono } from "hono"
 import { auditRoutes } from "./audit-routes.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
+import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
 import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
 import { tenantRoutes } from "./tenants/tenant-routes.ts"
@@ -20,3 +21,4 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/users", userRoutes)
   .route("/v1/audit", auditRoutes)
   .route("/v1/issuers", issuerRoutes)
+  .route("/v1", leavingRoutes)

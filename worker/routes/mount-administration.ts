@@ -5,7 +5,15 @@ import { ACCESS_TABLE } from "./access/access-table.ts"
 import type { AppEnv } from "./request-body.ts"
 
 /** The access table lists the routes below these. */
-const ADMINISTRATION_PREFIXES = ["/v1/tenants", "/v1/keys", "/v1/token-keys", "/v1/users", "/v1/audit", "/v1/issuers"]
+const ADMINISTRATION_PREFIXES = [
+  "/v1/tenants",
+  "/v1/tenant",
+  "/v1/keys",
+  "/v1/token-keys",
+  "/v1/users",
+  "/v1/audit",
+  "/v1/issuers",
+]
 
 export function mountAdministration(app: Hono<AppEnv>): void {
   for (const { method, path } of ACCESS_TABLE) {
