@@ -123,7 +123,9 @@ describe("a user who is erased", () => {
     // As an isolate that has not heard of it would.
     const claims = { tenant: "lv-late", user: "ada", expires: 9e9, token: null, issued: 0 }
     await env.DIRECTORY.getByName("lv-late:ada").addSession("late", "", 1)
-    await env.SESSION.getByName("lv-late:late").create(claims, "late", "")
+    const late = env.SESSION.getByName("lv-late:late")
+    expect(await late.create(claims, "late", "")).toMatchObject({ ok: true })
+    expect((await stub("lv-late").findReceipt(erased.json.id))?.state).toBe("running")
     await untilReceipt("lv-late", erased.json.id)
     expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
   })
