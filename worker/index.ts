@@ -4,13 +4,13 @@
 
 import { Hono } from "hono"
 import { errorToResponse, faultToResponse } from "./platform/fault-response.ts"
+import { administration } from "./routes/administration.ts"
 import { agentRoutes } from "./routes/agent-routes.ts"
 import { authorize } from "./routes/access/authorize.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
-import { mountAdministration } from "./routes/mount-administration.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
@@ -33,7 +33,7 @@ app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
-mountAdministration(app)
+app.route("/", administration)
 // Loaded on demand, as all of the sign-in is.
 app.all("/auth/*", async ({ req, env, executionCtx }) => {
   const { signInRoutes } = await import("./routes/sign-in-routes.ts")

@@ -1,7 +1,4 @@
-/**
- * administration.ts: the routes that manage tenants. They are loaded with the first request for one of them, because most
- * isolates never serve one.
- */
+/** administration.ts: the routes that manage tenants, their users, keys and issuers. */
 
 import { Hono } from "hono"
 import { auditRoutes } from "./audit-routes.ts"
@@ -13,7 +10,6 @@ import { tenantRoutes } from "./tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
-/** Each prefix is also in `ADMINISTRATION_PREFIXES` (mount-administration.ts). */
 export const administration = new Hono<AppEnv>()
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
