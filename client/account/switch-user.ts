@@ -6,8 +6,7 @@
  * (session/stored-drafts.ts). Source: SPEC SP5.
  */
 
-import { type KeyValueStorage, readStorageRows } from "../net/outbox.ts"
-import { USER_KEY } from "./user-guard.ts"
+import { type KeyValueStorage, readStorageRows, USER_KEY } from "../net/outbox.ts"
 
 /** Keys of messages, edits and unfinished imports, which don't name their user. */
 const UNSENT_KEY = /^cuecard\.(?:send|edit|import)\./

@@ -2,8 +2,8 @@
 
 import { describe, expect, test, vi } from "vitest"
 import { putUserAside, switchUser } from "../../client/account/switch-user.ts"
-import { createUserGuard, USER_KEY } from "../../client/account/user-guard.ts"
-import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { createUserGuard } from "../../client/account/user-guard.ts"
+import { type KeyValueStorage, USER_KEY } from "../../client/net/outbox.ts"
 
 function createStorage(rows: Readonly<Record<string, string>> = {}): KeyValueStorage & { rows(): object } {
   const map = new Map(Object.entries(rows))
