@@ -144,8 +144,19 @@ Its API key, which may do everything in the tenant. It is shown only now:
 
 Next: a token for a user, as your customer's backend requests it (POST /v1/tokens):
 
-  CUECARD_KEY=${created["key"]} npm run tenant -- token ${id} --user ada${urlOption(options)}`,
+  CUECARD_KEY=${created["key"]} npm run tenant -- token ${id} --user ada${urlOption(options)}${await describePage(options, id)}`,
   )
+}
+
+/** Where a developer can chat as a user of a tenant, if the server is one for development. */
+async function describePage(options: Options, id: string): Promise<string> {
+  const url = readUrl(options)
+  if (!isLocalUrl(url)) return ""
+  const isDev = await fetch(new URL("v1/dev/token", url), { method: "POST" })
+    .then(({ ok }) => ok)
+    .catch(() => false)
+  const host = `${id.split(".").reverse().join(".")}.localhost${url.port === "" ? "" : `:${url.port}`}`
+  return isDev ? `\n\nOr chat in it at once, on this machine:\n\n  http://${host}` : ""
 }
 
 function urlOption({ url }: Options): string {

@@ -102,12 +102,23 @@ export type Fault =
   | { readonly reason: "issuer_unreachable" }
   | { readonly reason: "sign_in_required" }
   | { readonly reason: "deployment_unsafe"; readonly because: string }
+  | { readonly reason: "tenant_leaving" }
+  | { readonly reason: "tenant_erased" }
+  | { readonly reason: "tenant_not_empty" }
+  | { readonly reason: "transfer_running" }
+  | { readonly reason: "export_unknown" }
+  | { readonly reason: "tenant_import_unknown" }
+  | { readonly reason: "receipt_unknown" }
+  | { readonly reason: "archive_refused"; readonly because: ArchiveFlaw }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]
 
 /** Why a URL is not considered public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"
+
+/** Why an archive of a tenant is not imported. */
+export type ArchiveFlaw = "shape" | "version" | "seal" | "file" | "content"
 
 /** Why a remote file is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
@@ -266,6 +277,18 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
     status: 503,
     text: ({ because }) => `This deployment is misconfigured and won't serve requests: ${because}.`,
   },
+  tenant_leaving: {
+    status: 403,
+    text: "This workspace is being closed. You can read everything, but not change it.",
+    close: 4408,
+  },
+  tenant_erased: { status: 410, text: "This workspace has been closed, and its data is erased.", close: 4401 },
+  tenant_not_empty: { status: 409, text: "This tenant already has conversations. Import into a new one." },
+  transfer_running: { status: 409, text: "Another export or import is in progress. Wait until it's done." },
+  export_unknown: { status: 404, text: "We couldn't find that export." },
+  tenant_import_unknown: { status: 404, text: "We couldn't find that import." },
+  receipt_unknown: { status: 404, text: "We couldn't find that receipt." },
+  archive_refused: { status: 422, text: ({ because }) => `This archive can't be imported (${because}).` },
   internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
 }
 

@@ -147,18 +147,20 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
   return faults
 }
 
-/**
- * The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN the host names it: `acme.<domain>` is
- * the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme`.
- */
+/** The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN the host names it. */
 export function getPageTenant({ AUTH, PAGE_TENANT, PAGE_DOMAIN }: PageTenantEnv, { hostname }: URL): string | null {
-  if (PAGE_DOMAIN !== undefined) {
-    if (!hostname.endsWith(`.${PAGE_DOMAIN}`)) return null
-    const [name = "", ...region] = hostname.slice(0, -PAGE_DOMAIN.length - 1).split(".")
-    const tenant = [...region, name].join(".")
-    return region.length <= 1 && v.is(newTenantIdSchema, tenant) ? tenant : null
-  }
-  return PAGE_TENANT ?? (AUTH === "dev" ? "demo" : null)
+  if (PAGE_DOMAIN !== undefined) return readHostTenant(hostname, PAGE_DOMAIN)
+  if (PAGE_TENANT !== undefined) return PAGE_TENANT
+  // On a developer's machine every tenant has its page without any settings.
+  return AUTH === "dev" ? (readHostTenant(hostname, "localhost") ?? "demo") : null
+}
+
+/** `acme.<domain>` names the tenant `acme`, and `acme.eu.<domain>` the tenant `eu.acme`. */
+function readHostTenant(hostname: string, domain: string): string | null {
+  if (!hostname.endsWith(`.${domain}`)) return null
+  const [name = "", ...region] = hostname.slice(0, -domain.length - 1).split(".")
+  const tenant = [...region, name].join(".")
+  return region.length <= 1 && v.is(newTenantIdSchema, tenant) ? tenant : null
 }
 
 type PageTenantEnv = Pick<Env, "AUTH" | "PAGE_TENANT" | "PAGE_DOMAIN">

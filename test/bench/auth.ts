@@ -10,6 +10,7 @@
 import { Agent, get } from "node:http"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { connect } from "./client.ts"
+import { startOidcProvider, type TestProvider } from "../support/oidc-provider.ts"
 import { startFloor } from "./floor.ts"
 import { median, percentile } from "./measure.ts"
 import type { Row } from "./table.ts"
@@ -17,6 +18,7 @@ import type { Row } from "./table.ts"
 const ROUNDS = 1_000
 const SOCKET_ROUNDS = 150
 const OPERATOR_SECRET = "the-operator-of-this-benchmark-only"
+const AUDIENCE = "https://bench.example.com"
 const GOAL_MS = 0.3
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -41,22 +43,34 @@ function time({ url }: Cuecard, { path, status, token }: Kind): Promise<number> 
   })
 }
 
-async function post({ url }: Cuecard, path: string, token: string, body: object): Promise<Record<string, string>> {
+async function send(
+  { url }: Cuecard,
+  [method, path]: readonly [method: string, path: string],
+  token: string,
+  body: object,
+): Promise<Record<string, string>> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-  const response = await fetch(new URL(path, url), { method: "POST", headers, body: JSON.stringify(body) })
+  const response = await fetch(new URL(path, url), { method, headers, body: JSON.stringify(body) })
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
   return (await response.json()) as Record<string, string>
 }
 
 /** The floor first. */
-async function listKinds(cuecard: Cuecard): Promise<readonly Kind[]> {
-  const { key = "" } = await post(cuecard, "/v1/tenants", OPERATOR_SECRET, { id: "bench" })
-  const { token = "" } = await post(cuecard, "/v1/tokens", key, { user: "ada", ttl: 3600 })
+async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<readonly Kind[]> {
+  const { key = "" } = await send(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
+  const { token = "" } = await send(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })
+  const { issuer } = provider
+  await send(cuecard, ["PUT", "/v1/issuers/company"], key, { issuer, audience: AUDIENCE })
+  const now = Math.floor(Date.now() / 1000)
+  const foreign = await provider.sign({
+    payload: { iss: issuer, aud: AUDIENCE, sub: "ben", iat: now, exp: now + 3600 },
+  })
   const refused = { path: "/v1/sessions?after=x", status: 400 }
   return [
     { what: "no credentials", path: "/v1/nothing?after=x", status: 404, token: "" },
     { what: "a token signed with the deployment's secret", ...refused, token: cuecard.token },
     { what: "a token of the tenant's key (kid)", ...refused, token },
+    { what: "a token of an OpenID provider (RS256)", ...refused, token: foreign },
     { what: "an API key", path: "/v1/users?after=.", status: 400, token: key },
   ]
 }
@@ -108,11 +122,13 @@ async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
 }
 
 export async function benchAuth(): Promise<Row[]> {
+  const provider = await startOidcProvider()
   const cuecard = await startCuecard({ port: 0, vars: { OPERATOR_SECRET } })
   try {
-    return [...(await benchRequests(cuecard, await listKinds(cuecard))), ...(await benchSockets(cuecard))]
+    return [...(await benchRequests(cuecard, await listKinds(cuecard, provider))), ...(await benchSockets(cuecard))]
   } finally {
     await cuecard.close()
+    await provider.close()
     agent.destroy()
   }
 }

@@ -19,6 +19,7 @@ import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { type Row, tableOf } from "./table.ts"
 import { benchEachText, benchText } from "./text.ts"
+import { benchTenantExport } from "./tenant-export.ts"
 import { benchTurn } from "./turn.ts"
 import { benchWeight } from "./weight.ts"
 
@@ -35,6 +36,7 @@ const GROUPS: Groups = {
   cancel: benchCancel,
   history: benchHistory,
   import: benchImport,
+  "tenant-export": benchTenantExport,
   auth: benchAuth,
   lists: benchLists,
   weight: benchWeight,

@@ -95,6 +95,14 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   issuer_unreachable: { reason: "issuer_unreachable" },
   sign_in_required: { reason: "sign_in_required" },
   deployment_unsafe: { reason: "deployment_unsafe", because: "…" },
+  tenant_leaving: { reason: "tenant_leaving" },
+  tenant_erased: { reason: "tenant_erased" },
+  tenant_not_empty: { reason: "tenant_not_empty" },
+  transfer_running: { reason: "transfer_running" },
+  export_unknown: { reason: "export_unknown" },
+  tenant_import_unknown: { reason: "tenant_import_unknown" },
+  receipt_unknown: { reason: "receipt_unknown" },
+  archive_refused: { reason: "archive_refused", because: "…" as "seal" },
   internal: { reason: "internal" },
 }
 

@@ -36,6 +36,7 @@ describe("npm run tenant", () => {
     const created = await tenant("create", "acme", "--name", "Acme")
     expect(created).toMatchObject({ code: 0, error: "" })
     const key = /^ {2}(ck_acme_\w+)$/m.exec(created.out)?.[1] ?? ""
+    expect(created.out).toContain(`http://acme.localhost:${new URL(cuecard.url).port}`)
     // The command that it suggests works as it stands.
     const next = /npm run tenant -- (token acme .*)$/m.exec(created.out)?.[1]?.split(" ") ?? []
     const issued = await run(next, { CUECARD_KEY: key })

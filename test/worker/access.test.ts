@@ -175,6 +175,8 @@ describe("the access table", () => {
       expect(allows.join().replace(/^(?:true,?)*(?:false,?)*$/, ""), nameOf(rule)).toBe("")
       const isRead = rule.method === "GET" || /\/(?:sign|revoke)$/.test(rule.path)
       if (allows[3] === true) expect(isRead, nameOf(rule)).toBe(true)
+      const bare = { tenant: T, user: "u", expires: 0, token: null, issued: 0 }
+      expect(isAllowed(rule, bare)).toBe(allows[2])
     }
   })
 })

@@ -5,9 +5,10 @@ import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
 import * as v from "valibot"
 import { MAX_ID_CHARS } from "../../shared/limits.ts"
+import { formatApiKey } from "../../worker/auth/api-key.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platform/tenant-id.ts"
 import { call, nowSeconds, refusal, tablesOf, tokenOf } from "./http.ts"
-import { RECORDED_SECRET, withRecordedDeployment } from "./recorded-objects.ts"
+import { RECORDED_OPERATOR, RECORDED_SECRET, withRecordedDeployment } from "./recorded-objects.ts"
 
 /** No id of any kind. */
 const BAD_NAMES: readonly string[] = [
@@ -121,7 +122,7 @@ describe("invalid ids", () => {
       for (const name of [...BAD_NAMES, ...DOTTED]) {
         // A path cannot have an empty segment, and the platform resolves dot segments, also escaped ones.
         const escaped = toUrlText(name)
-        const isPath = escaped !== null && !/^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)
+        const isPath = isSegment(name)
         if (isPath) {
           const unknown = { status: 404, code: "session_unknown" }
           for (const [method, rest] of [
@@ -151,6 +152,48 @@ describe("invalid ids", () => {
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
   })
 
+  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one clear error, and no object of it", async () => {
+    await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
+      const ask = async (method: string, path: string, token: string, body?: unknown) => {
+        const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+        const response = await fetch(
+          path,
+          body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) },
+        )
+        return [response.status, (await response.json<{ code: string; key: string }>()).code]
+      }
+      const created = await fetch("/v1/tenants", {
+        method: "POST",
+        headers: { authorization: `Bearer ${RECORDED_OPERATOR}`, "content-type": "application/json" },
+        body: '{"id":"names-keys"}',
+      })
+      const { key } = await created.json<{ key: string }>()
+      const owner = await tokenFor({ tenant: "names-keys", user: "ada", role: "owner" })
+      for (const id of [...BAD_TENANTS, "Acme", "a_b", ...NO_TEXT])
+        expect(await ask("POST", "/v1/tenants", RECORDED_OPERATOR, { id }), show(id)).toEqual([400, "field_invalid"])
+      for (const user of [...BAD_NAMES, ...DOTTED, ...NO_TEXT])
+        expect(await ask("POST", "/v1/tokens", key, { user }), show(user)).toEqual([400, "field_invalid"])
+      for (const name of [...BAD_NAMES, ...DOTTED].filter(isSegment)) {
+        const escaped = encodeURIComponent(name)
+        expect(await ask("GET", `/v1/users/${escaped}`, owner), show(name)).toEqual([404, "user_unknown"])
+        expect(await ask("POST", `/v1/users/${escaped}/suspend`, owner), show(name)).toEqual([404, "user_unknown"])
+      }
+      for (const name of BAD_TENANTS.filter(isSegment))
+        expect(
+          await ask("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
+          show(name),
+        ).toEqual([400, "field_invalid"])
+      // What a header can carry: printable ASCII without white space.
+      for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
+        expect(
+          await ask("GET", "/v1/keys", formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) })),
+          show(name),
+        ).toEqual([401, "key_invalid"])
+      const known = ["names-keys", "names-keys:ada", "tenants"]
+      expect([...asked].filter((name) => !known.includes(name))).toEqual([])
+    })
+  })
+
   test("[RG5] of a user who is to read a session: field_invalid, and no directory is asked", async () => {
     const token = await tokenOf("names", "eve")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
@@ -158,7 +201,7 @@ describe("invalid ids", () => {
       const headers = { authorization: `Bearer ${await tokenFor({ tenant: "names", user: "eve" })}` }
       for (const name of [...BAD_NAMES, ...DOTTED]) {
         const escaped = toUrlText(name)
-        if (escaped === null || /^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)) continue
+        if (!isSegment(name)) continue
         for (const method of ["PUT", "DELETE"]) {
           const response = await fetch(`/v1/sessions/mine/viewers/${escaped}`, { method, headers })
           expect([response.status, (await response.json<{ code: string }>()).code], show(name)).toEqual([
@@ -209,6 +252,12 @@ describe("ids of tenants", () => {
     expect(regions.map(getRegion)).toEqual([null, null, null, "eu", "us", "fedramp", "fedramp-high", null])
   })
 })
+
+/** Whether a name can be a segment of a path: dot segments are resolved by whoever parses the address. */
+function isSegment(name: string): boolean {
+  const escaped = toUrlText(name)
+  return escaped !== null && !/^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)
+}
 
 /** As in an address; null for text that cannot be in one. */
 function toUrlText(name: string): string | null {

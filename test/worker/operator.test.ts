@@ -111,6 +111,23 @@ describe("a tenant", () => {
   })
 })
 
+describe("the page of a tenant on a developer's machine", () => {
+  test.each([
+    ["http://acme-dev.localhost:8787", {}, "acme-dev"],
+    ["http://acme.eu.localhost", {}, "eu.acme"],
+    ["http://localhost:8787", {}, "demo"],
+    ["http://127.0.0.1:8787", {}, "demo"],
+    ["http://a.b.c.localhost", {}, "demo"],
+    ["http://a--.localhost", {}, "demo"],
+    ["http://acme.localhost", { PAGE_TENANT: "beta" }, "beta"],
+    ["http://acme.localhost", { PAGE_DOMAIN: "localhost" }, "acme"],
+  ])("[TN10] [AU4] %s with %j is that of %s", async (origin, vars, tenant) => {
+    const given = await call(`${origin}/v1/dev/token`, { method: "POST", env: vars })
+    expect(given).toMatchObject({ status: 200, json: { tenant, user: "you" } })
+    expect((await call("/v1/sessions", { token: given.json.token })).status).toBe(200)
+  })
+})
+
 describe("the operator's secret", () => {
   const routes = [
     ["POST", "/v1/tenants", '{"id":"tn6"}'],

@@ -10,6 +10,9 @@ import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
+/** The operator's secret of the deployment. */
+export const RECORDED_OPERATOR = "the-operator-of-a-recorded-deployment-0"
+
 /** Signs the tokens of the deployment. */
 export const RECORDED_SECRET = "a-secret-of-a-recorded-deployment-000"
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
@@ -35,7 +38,12 @@ export async function withRecordedDeployment(
     if (!asked.has(name)) hints.set(name, hint)
     asked.add(name)
   }
-  const bindings: Record<string, unknown> = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: RECORDED_SECRET }
+  const bindings: Record<string, unknown> = {
+    OPERATOR_SECRET: RECORDED_OPERATOR,
+    ENVIRONMENT: "production",
+    AUTH: "jwt",
+    JWT_SECRET: RECORDED_SECRET,
+  }
   for (const name of NAMESPACES) bindings[name] = recordNamespace(env[name], record)
   const buckets = { MEDIA: env.MEDIA, ...over }
   for (const [name, bucket] of Object.entries(buckets)) {
@@ -47,7 +55,6 @@ export async function withRecordedDeployment(
     PROBE_URL: undefined,
     MEDIA_UPSTREAM: undefined,
     TIME_SCALE: undefined,
-    OPERATOR_SECRET: undefined,
   }
   try {
     await work({

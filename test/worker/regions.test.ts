@@ -2,18 +2,22 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import { createApiKey } from "../../worker/auth/api-key.ts"
 import { findDeploymentFault } from "../../worker/env.ts"
 import { checkRegion, listServedRegions, mediaBucket } from "../../worker/platform/media-bucket.ts"
 import { ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
 import { readLocationHint } from "../../worker/routes/access/location-hint.ts"
 import { png } from "./files.ts"
 import { HELLO } from "./http.ts"
-import { type RecordedDeployment, withRecordedDeployment } from "./recorded-objects.ts"
+import { RECORDED_OPERATOR, type RecordedDeployment, withRecordedDeployment } from "./recorded-objects.ts"
 
 const JSON_TYPE = { "content-type": "application/json" }
 
 /** Uses every route of the API, links, and a turn with an agent and a generated file. */
 async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: string): Promise<void> {
+  const operator = { authorization: `Bearer ${RECORDED_OPERATOR}`, ...JSON_TYPE }
+  const made = await fetch("/v1/tenants", { method: "POST", headers: operator, body: JSON.stringify({ id: tenant }) })
+  const { key } = await made.json<{ key: string }>()
   const [owner, viewer] = [
     await tokenFor({ tenant, user: "ada", role: "owner" }),
     await tokenFor({ tenant, user: "eve", role: "viewer" }),
@@ -68,6 +72,7 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   expect(imported.json).toMatchObject({ state: "done", isSealed: true, skipped: 0 })
   const external = await ask("POST", `/v1/sessions/${id}/external-token`, "{}")
   await ask("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
+  expect((await ask("POST", "/v1/tokens", '{"user":"ben"}', key)).status).toBe(200)
   // What is left of the table, and at last what erases.
   for (const { method, path } of ACCESS_TABLE) {
     if (path.endsWith("/revoke") || path.endsWith("/socket") || method === "DELETE") continue
@@ -79,12 +84,16 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await ask("POST", "/v1/tokens/revoke", '{"all":true}')
 }
 
+/** The jobs of the tenants of the earlier tests may still be running. */
+const isOfEarlierTest = (name: string): boolean => /region[12](?::|$)/.test(name)
+
 describe("a tenant's data", () => {
   test("[RG1] with a region, nothing of it is created or written elsewhere, on any route", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
       await useEverything(deployment, "eu.region1")
       const { asked, written } = deployment
-      expect([...asked].filter((name) => !/^eu!eu\.region1(?::|$)/.test(name))).toEqual([])
+      // The registry of the region lists the tenant.
+      expect([...asked].filter((name) => !/^eu!eu\.(?:region1(?::|$)|tenants$)/.test(name))).toEqual([])
       expect([...written].filter((key) => !key.startsWith("MEDIA_EU eu.region1/"))).toEqual([])
       // Sessions with their agents' sessions, both directories and the tenant; files of a user, a tool and an import.
       expect([asked.size > 5, written.size > 2]).toEqual([true, true])
@@ -99,8 +108,10 @@ describe("a tenant's data", () => {
   test("[RG1] without a region, it is where version 0.1.0 has stored it", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
       await useEverything(deployment, "region2")
-      expect([...deployment.asked].filter((name) => !/^region2(?::|$)/.test(name))).toEqual([])
-      expect([...deployment.written].filter((key) => !key.startsWith("MEDIA region2/"))).toEqual([])
+      const others = [...deployment.asked].filter((name) => !/^(?:region2(?::|$)|tenants$)/.test(name))
+      expect(others.filter((name) => !name.includes("eu.region1"))).toEqual([])
+      const keys = [...deployment.written].filter((key) => !key.startsWith("MEDIA region2/"))
+      expect(keys.filter((key) => !key.startsWith("MEDIA_EU eu.region1/"))).toEqual([])
     })
   })
 
@@ -117,7 +128,18 @@ describe("a tenant's data", () => {
           ])
         }
       }
-      expect([...asked]).toEqual([])
+      const operator = { authorization: `Bearer ${RECORDED_OPERATOR}`, ...JSON_TYPE }
+      for (const [path, body] of [
+        ["/v1/tenants", '{"id":"us.region3"}'],
+        ["/v1/tenants/us.region3/keys", '{"name":"k"}'],
+      ] as const) {
+        const response = await fetch(path, { method: "POST", headers: operator, body })
+        expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([503, "region_unavailable"])
+      }
+      const { text: key } = await createApiKey("us.region3")
+      const used = await fetch("/v1/keys", { headers: { authorization: `Bearer ${key}` } })
+      expect((await used.json<{ code: string }>()).code).toBe("region_unavailable")
+      expect([...asked].filter((name) => !isOfEarlierTest(name))).toEqual([])
     })
     const production = { ...env, ENVIRONMENT: "production" }
     expect(() => mediaBucket(production, "us.acme")).toThrow("no bucket")

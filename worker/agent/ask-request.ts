@@ -26,7 +26,8 @@ export async function createAskRequest(
   if (depth >= MAX_AGENT_DEPTH) return fail("agent_loop")
   const budget = computeBudgetShare(inboundAsk?.budget ?? MAX_AGENT_QUESTIONS, nth, mode)
   if (budget === null) return fail("agent_fan_out")
-  const to = await computeAgentSessionId(tenant, family, agent)
+  // The ids of an imported session group were derived from the tenant that it came from.
+  const to = store.agentAsks.findSessionOf(agent) ?? (await computeAgentSessionId(tenant, family, agent))
   const path = [...(inboundAsk?.path ?? []), row.id]
   if (path.includes(to)) return fail("agent_loop")
   return succeed({

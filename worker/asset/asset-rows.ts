@@ -6,16 +6,19 @@
  */
 
 import type { Asset } from "../../shared/protocol/event.ts"
+import type { AssetEntry } from "../platform/rpc/session-types.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_SESSION_ASSET_BYTES, MAX_SESSION_ASSETS } from "../../shared/asset-limits.ts"
 import type { SqlExecutor } from "../store/storage-gate.ts"
-import { parseJsonColumn } from "../store/columns.ts"
+import { columnToTextOrNull, parseJsonColumn } from "../store/columns.ts"
 
 export type AssetOrigin = "user" | "tool" | "import"
 
 export interface AssetRows {
   /** A committed asset; null if there is none with this id. */
   find(id: string): Asset | null
+  /** Committed assets by id, from the beginning or after an id. */
+  listAfter(after: string | null, limit: number): AssetEntry[]
   /** Whether one more asset of this size fits the limits of a session. Errors: `assets_full`. */
   checkCapacity(size: number): Result<null>
   /** Adds a pending asset. `size` counts against the limits; `now` is in milliseconds since 1970. */
@@ -43,6 +46,13 @@ export function createAssetRows(sql: SqlExecutor): AssetRows {
     find(id) {
       const [row] = queryRows("SELECT about FROM asset WHERE id = ? AND state = 'kept'", id)
       return row === undefined ? null : parseJsonColumn<Asset>(row["about"])
+    },
+    listAfter(after, limit) {
+      const query = "SELECT about, hash, origin FROM asset WHERE state = 'kept' AND id > ? ORDER BY id LIMIT ?"
+      return queryRows(query, after ?? "", limit).flatMap(({ about, hash, origin }) => {
+        const asset = parseJsonColumn<Asset>(about)
+        return asset === null ? [] : [{ asset, hash: columnToTextOrNull(hash), origin: origin as AssetOrigin }]
+      })
     },
     checkCapacity(size) {
       const [row] = queryRows("SELECT count(*) AS n, coalesce(sum(size), 0) AS bytes FROM asset")

@@ -22,6 +22,8 @@ export interface AssetService {
   discard(id: string): null
   /** Stores an asset that a tool made. */
   readonly save: SaveAsset
+  /** Makes sure that a reservation is swept if it is not committed in time. */
+  armSweep(): void
   /** When to sweep, in milliseconds since 1970; null if nothing is pending. */
   nextAlarmAt(): number | null
   /** Removes assets that were not committed in time: their bytes first, then their rows. */
@@ -80,8 +82,11 @@ function createSweep({
   bucket,
   times,
   now,
-}: AssetServiceDeps): Pick<AssetService, "nextAlarmAt" | "sweepPending"> {
+  armAlarm,
+}: AssetServiceDeps): Pick<AssetService, "armSweep" | "nextAlarmAt" | "sweepPending"> {
   return {
+    armSweep: armAlarm,
+
     nextAlarmAt() {
       const oldest = assets.findOldestPending()
       return oldest === null ? null : oldest + times.assetPendingMs

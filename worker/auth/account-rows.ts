@@ -6,7 +6,7 @@
 export const ACCOUNT_TABLE = `
   CREATE TABLE account (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    registered INTEGER NOT NULL DEFAULT 0,  -- the tenant has a row of this user
+    registered INTEGER NOT NULL DEFAULT 0,  -- 1: the tenant has a row of this user; 2: the user was erased
     suspended INTEGER NOT NULL DEFAULT 0,
     version INTEGER NOT NULL DEFAULT 0)     -- the newest change by an administrator that was applied`
 
@@ -19,6 +19,15 @@ export class AccountRows {
 
   isRegistered(): boolean {
     return this.#read().registered === 1
+  }
+
+  /** Whether the user was erased, and has not begun anew. */
+  isErased(): boolean {
+    return this.#read().registered === 2
+  }
+
+  setErased(): void {
+    this.#sql.exec("INSERT OR REPLACE INTO account (one, registered) VALUES (1, 2)")
   }
 
   isSuspended(): boolean {

@@ -85,6 +85,11 @@ export class RevocationRows {
     )
   }
 
+  /** The sessions that may hold sockets of the user. */
+  listHolders(): string[] {
+    return this.#query<{ session: string }>("SELECT session FROM holder").map(({ session }) => session)
+  }
+
   markNotified(session: string, n: number): void {
     this.#query("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
   }

@@ -30,10 +30,10 @@ export function clearCachedAccess(tenant: string): void {
 }
 
 /**
- * Checks what the signature of a token does not prove: that its tenant exists, and that its token key has not retired.
- * Errors: `token_revoked`.
+ * Checks what the signature of a token does not prove: that its tenant was not erased, and that its token key has not
+ * retired. Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
  */
-export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<null>> {
+export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<"open" | "leaving">> {
   let access = await getTenantAccess(env, tenant)
   // Another isolate has rotated the keys. The signature is verified, so nobody can make us ask again and again.
   if (generation !== undefined && generation > access.newestTokenKey) {
@@ -42,7 +42,8 @@ export async function checkTenantAccess(env: Env, { tenant, generation }: Claims
   }
   const isRetired =
     generation !== undefined && (generation < access.firstTokenKey || generation > access.newestTokenKey)
-  return isRetired || access.status === "erased" ? fail({ reason: "token_revoked" }) : succeed(null)
+  if (access.status === "erased") return fail({ reason: "tenant_erased" })
+  return isRetired ? fail({ reason: "token_revoked" }) : succeed(access.status)
 }
 
 /**

@@ -13,6 +13,7 @@ import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
+  DirectoryEntry,
   DirectoryRpc,
   Login,
   LoginSecrets,
@@ -24,8 +25,9 @@ import type {
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
-import { hasSchema, runMigrations } from "../platform/migrate.ts"
+import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
+import { ALL_TOKENS, closeHolderSockets, listEntries, restoreEntry } from "./directory-transfer.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
@@ -88,7 +90,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   async addSession(id: string, title: string, created: number, role?: Role): Promise<void> {
-    await this.#register(role)
+    await this.#register(role, true)
     runMigrations(this.ctx.storage, MIGRATIONS)
     this.ctx.storage.sql.exec(
       "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
@@ -198,6 +200,39 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed({ revoked: "token" })
   }
 
+  listEntries(after: string | null, limit: number): DirectoryEntry[] {
+    return hasSchema(this.ctx.storage.sql) ? listEntries(this.ctx.storage.sql, after, limit) : []
+  }
+
+  restoreEntry(entry: DirectoryEntry): void {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+    restoreEntry(this.ctx.storage.sql, entry)
+  }
+
+  beginErasure(): void {
+    const revoked = this.#readRevocationState()
+    if (revoked.upTo === ALL_TOKENS) return
+    this.#writeRevocation(revoked, () => this.#revocationRows.revokeAll(ALL_TOKENS))
+  }
+
+  async endErasure(keepsTombstone: boolean): Promise<void> {
+    const { storage } = this.ctx
+    if (keepsTombstone) runMigrations(storage, MIGRATIONS)
+    this.#registration.reset()
+    await storage.deleteAlarm()
+    if (!keepsTombstone) return await storage.deleteAll()
+    storage.transactionSync(() => {
+      deleteAllRows(storage.sql)
+      this.#revocationRows.revokeAll(nowSeconds())
+      this.#accountRows.setErased()
+    })
+  }
+
+  async closeSockets(tenant: string): Promise<number> {
+    if (!hasSchema(this.ctx.storage.sql)) return 0
+    return await closeHolderSockets(this.env, tenant, this.#revocationRows.listHolders())
+  }
+
   applyUserState({ version, suspended }: UserState): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
     const before = this.#readRevocationState()
@@ -259,8 +294,10 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   /** Adds the user to the tenant's list, once. Before the first write it must succeed, so that no data is unknown there. */
-  async #register(role?: Role): Promise<void> {
+  async #register(role?: Role, isFirstSession = false): Promise<void> {
     const isUsed = hasSchema(this.ctx.storage.sql)
+    // An old token of an erased user must not add the user again. A new one does with its first session.
+    if (isUsed && !isFirstSession && this.#accountRows.isErased()) return
     await this.#registration.ensure(role, isUsed, () => runMigrations(this.ctx.storage, MIGRATIONS))
   }
 

@@ -46,6 +46,11 @@ export class UserRegistration {
     this.#isRegistered = true
   }
 
+  /** For a user who was erased. */
+  reset(): void {
+    this.#isRegistered = false
+  }
+
   /** The object's name is `tenant:user`. */
   #readIdentity(): { readonly tenant: string; readonly user: string } | null {
     const [tenant, user] = (this.#ctx.id.name ?? "").split(":", 2)

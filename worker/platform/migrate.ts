@@ -20,3 +20,12 @@ export function runMigrations(storage: DurableObjectStorage, migrations: readonl
     sql.exec("INSERT OR REPLACE INTO schema_version (one, version) VALUES (1, ?)", migrations.length)
   })
 }
+
+/** Deletes the rows of all tables, whoever added them. The tables stay, and the version of the schema. */
+export function deleteAllRows(sql: SqlStorage): void {
+  const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray()
+  for (const { name } of tables) {
+    // The others belong to SQLite and to the platform.
+    if (!/^(?:sqlite_|_|schema_version$)/.test(name)) sql.exec(`DELETE FROM "${name}"`)
+  }
+}

@@ -40,14 +40,25 @@ export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
  * Errors: `body_type_refused`, `body_too_large`, `body_stalled`, `body_malformed`, `field_invalid` with the field.
  */
 export async function readBody<T>(context: AppContext, schema: v.GenericSchema<unknown, T>): Promise<Result<T>> {
+  const text = await readBodyText(context)
+  if (!text.ok) return text
+  const value = text.value === "" ? {} : parseJson(text.value)
+  if (!isJsonObject(value)) return fail({ reason: "body_malformed" })
+  return parseFields(schema, value, "body")
+}
+
+/**
+ * Reads the text of a JSON body, which is not parsed.
+ *
+ * Errors: `body_type_refused`, `body_too_large`, `body_stalled`; `body_malformed` if it is not valid UTF-8.
+ */
+export async function readBodyText(context: AppContext): Promise<Result<string>> {
   const bytes = await readBodyInTime(context)
   if (!bytes.ok) return bytes
   if (bytes.value.length > 0 && !JSON_TYPE.test(context.req.header("content-type") ?? ""))
     return fail({ reason: "body_type_refused" })
   const text = decodeUtf8(bytes.value)
-  const value = text === "" ? {} : parseJson(text ?? "")
-  if (!isJsonObject(value)) return fail({ reason: "body_malformed" })
-  return parseFields(schema, value, "body")
+  return text === null ? fail({ reason: "body_malformed" }) : succeed(text)
 }
 
 /** Reads a body within its limits of size and time. Errors: `body_too_large`, `body_stalled`. */

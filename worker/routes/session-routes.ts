@@ -18,7 +18,7 @@ import {
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { SessionPage } from "../../shared/protocol/http-body.ts"
 import { CLAIMS_HEADER } from "../auth/verify-token.ts"
-import { type Claims, getRole } from "../platform/rpc/claims.ts"
+import type { Claims } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -118,11 +118,9 @@ sessionRoutes.post("/", async (context) => {
   const claims = context.get("claims")
   const { title, agent, id = nanoid() } = body.value
   const locationHint = context.get("locationHint")
-  const createdSession = await createOwnSession(context.env, claims, id, { title, agent, locationHint })
-  if (!createdSession.ok) return faultToResponse(createdSession.fault)
   const created = Date.now()
-  const directory = directoryStub(context.env, claims, locationHint)
-  await directory.addSession(createdSession.value, title, created, getRole(claims))
+  const createdSession = await createOwnSession(context.env, claims, id, { title, agent, created, locationHint })
+  if (!createdSession.ok) return faultToResponse(createdSession.fault)
   return context.json({ id, title, created }, 201)
 })
 

@@ -13,6 +13,7 @@ import {
 } from "../../shared/limits.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { issueNewToken } from "../auth/new-token.ts"
+import { getPageTenant } from "../env.ts"
 import { getScope, ROLES } from "../platform/rpc/claims.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { isLoopbackName } from "../platform/origin.ts"
@@ -24,14 +25,15 @@ import { requireOwnSession, requireSession } from "./access/require-session.ts"
 
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
-/** Only with AUTH=dev, and only under a name of this machine: gives the page a token for the tenant `demo`. */
+/** Only with AUTH=dev, and only under a name of this machine: gives the page a token for its tenant, `demo` by default. */
 export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT } = context.env
-  const isLocal = ENVIRONMENT !== "production" && isLoopbackName(new URL(context.req.url).hostname)
+  const url = new URL(context.req.url)
+  const isLocal = ENVIRONMENT !== "production" && isLoopbackName(url.hostname)
   if (AUTH !== "dev" || !isLocal) return faultToResponse({ reason: "route_unknown" })
   const body = await readBody(context, devTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const claims = { tenant: "demo", ...body.value }
+  const claims = { tenant: getPageTenant(context.env, url) ?? "demo", ...body.value }
   return context.json({ ...(await issueNewToken(context.env, claims, DEV_TOKEN_SECONDS)), ...claims })
 })
 

@@ -344,7 +344,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       times: host.times,
       staging: createStagedRows(this.storageGate.sql),
       assetCopier: createAssetCopier(env, row, this.assets),
-      getSealKey: async () => await this.#deriveSealKey(),
+      getSealKey: async (tenant) => await this.#deriveSealKey(tenant),
       now: Date.now,
       armAlarm: this.#armAlarmIfOpen,
       resume: this.advance,
@@ -353,8 +353,8 @@ export class LiveSession implements AgentSession, RevisionContext {
     }
   }
 
-  async #deriveSealKey(): Promise<CryptoKey> {
-    return await deriveExportKey(this.#env.JWT_SECRET ?? "", this.row.tenant)
+  async #deriveSealKey(tenant = this.row.tenant): Promise<CryptoKey> {
+    return await deriveExportKey(this.#env.JWT_SECRET ?? "", tenant)
   }
 
   /** Makes the imported transcript the active one. Every client then reads it. */

@@ -20,6 +20,8 @@ import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
 import type { SessionHooks } from "./session-hooks.ts"
+import { restoreSessionRows } from "../store/stored-session.ts"
+import type { StoredSession } from "../platform/rpc/session-types.ts"
 import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../platform/rpc/claims.ts"
 
 export class SessionLifecycle {
@@ -86,6 +88,17 @@ export class SessionLifecycle {
     migrateSession(this.#ctx.storage)
     const row = { id, title, family, tenant, user, agent: view, epoch: nanoid(), created: Date.now() }
     createSessionStore(this.#ctx.storage.sql).createSession(row)
+    this.#open()
+    return succeed(null)
+  }
+
+  /** Creates the session of an import of a whole tenant. Repeating it has no effect. Errors: `session_unknown`. */
+  async restore({ tenant, user }: SessionOwner, stored: StoredSession): Promise<Result<null>> {
+    await this.#eraseInProgress?.catch(() => {})
+    if (this.#session !== null) return this.#checkOwner({ tenant, user })
+    const { storage } = this.#ctx
+    migrateSession(storage)
+    storage.transactionSync(() => restoreSessionRows(createSessionStore(storage.sql), { tenant, user }, stored))
     this.#open()
     return succeed(null)
   }

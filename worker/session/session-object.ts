@@ -4,7 +4,6 @@
  * It only routes: each method finds the live session of the caller and passes the call on. `SessionRpc` describes them.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { Env } from "../env.ts"
@@ -13,6 +12,7 @@ import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import { WHOLE_FILE } from "../transfer/import-steps.ts"
 import { acceptAsk, acceptCallback, cancelAsk, waitForAnswer } from "./agent-rpc.ts"
 import type { CancelledTurn, LiveSession } from "./live-session.ts"
+import { PortableSession } from "./portable-session.ts"
 import { ProducerIngress } from "./producer-ingress.ts"
 import { NO_HOOKS } from "./session-hooks.ts"
 import { SessionLifecycle } from "./session-lifecycle.ts"
@@ -25,7 +25,7 @@ import type { Claims, OwnerClaims, SessionOwner } from "../platform/rpc/claims.t
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 
-export class Session extends DurableObject<Env> implements SessionRpc {
+export class Session extends PortableSession implements SessionRpc {
   readonly #lifecycle: SessionLifecycle
   readonly #producerIngress: ProducerIngress
 
@@ -35,6 +35,10 @@ export class Session extends DurableObject<Env> implements SessionRpc {
     this.#producerIngress = new ProducerIngress(env)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING_FRAME, PONG_FRAME))
     this.#lifecycle.wake()
+  }
+
+  protected override getLifecycle(): SessionLifecycle {
+    return this.#lifecycle
   }
 
   async create(claims: Claims, id: string, title: string, agent = GENERAL_AGENT_NAME): Promise<Result<null>> {

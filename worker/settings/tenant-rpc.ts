@@ -23,6 +23,7 @@ import type {
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
+import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerManager, IssuerView, SignInClient } from "./issuer-config.ts"
 
 /** A user at the first contact. */
@@ -52,7 +53,7 @@ export interface Administrator {
   readonly role: Role
 }
 
-export interface TenantRpc extends Rpc.DurableObjectBranded {
+export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** All agents, the default ones first. */
   listAgents(): Agent[]
   /** The agent of this name and its peers; null if there is no such agent. */

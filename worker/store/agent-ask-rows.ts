@@ -7,7 +7,7 @@
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
-import type { AskAnswer } from "../platform/rpc/session-types.ts"
+import type { AskAnswer, AskLink } from "../platform/rpc/session-types.ts"
 import { columnToNumberOrNull, columnToText, parseJsonColumn } from "./columns.ts"
 import type { Database, Row } from "./database.ts"
 
@@ -66,7 +66,7 @@ export function selectChannel(ask: InboundAsk | null, tag: AgentTag | null): Cha
 export type AgentAskRows = ReturnType<typeof createAgentAskRows>
 
 export function createAgentAskRows(database: Database) {
-  return { ...createInboundAskRows(database), ...createOutboundAskRows(database) }
+  return { ...createInboundAskRows(database), ...createOutboundAskRows(database), ...createAskLinks(database) }
 }
 
 function createInboundAskRows({ queryAll, queryFirst }: Database) {
@@ -143,6 +143,35 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
     /** All sessions that were ever asked. They are erased together with this one. */
     listAskedSessions: (): string[] =>
       queryAll("SELECT DISTINCT session FROM asked").map((row) => columnToText(row["session"])),
+  }
+}
+
+/** The sessions that questions led to, whatever became of the questions. */
+function createAskLinks({ queryAll }: Database) {
+  return {
+    /** The session of an agent that was asked from here before; null if there is none. */
+    findSessionOf(agent: string): string | null {
+      const [row] = queryAll("SELECT session FROM asked WHERE agent = ? LIMIT 1", agent)
+      return row === undefined ? null : columnToText(row["session"])
+    },
+
+    /** All questions that were asked from here, for an export of the tenant. */
+    listLinks: (): AskLink[] =>
+      queryAll("SELECT id, call_id, session, agent, mode, budget FROM asked ORDER BY id") as unknown as AskLink[],
+
+    /** Adds a question of an imported session, which has ended. */
+    addLink({ id, call_id, session, agent, mode, budget }: AskLink): void {
+      queryAll(
+        `INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open)
+         VALUES (?, ?, ?, ?, ?, ?, NULL, 0)`,
+        id,
+        call_id,
+        session,
+        agent,
+        mode,
+        budget,
+      )
+    },
   }
 }
 

@@ -6,7 +6,6 @@
  */
 
 import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import { parseJson } from "../../shared/json.ts"
 import {
   type AuditEntry,
@@ -19,6 +18,7 @@ import {
   textToActor,
 } from "../../shared/protocol/audit-entry.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
+import { bytesToHex } from "../platform/hex.ts"
 import { type Actor, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import type { AuditEvent, AuditFilter } from "../settings/audit-event.ts"
 
@@ -221,7 +221,7 @@ export class AuditRows {
 }
 
 function hashText(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)))
+  return bytesToHex(sha256(new TextEncoder().encode(text)))
 }
 
 /** The hash that an entry must have after the one with `previousHash`. */

@@ -4,11 +4,11 @@
  * Until something is configured, it stores nothing and has the default agents.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
 import type { Env } from "../env.ts"
+import { JOB_TABLES } from "../leaving/job-rows.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import {
   type Agent,
@@ -42,6 +42,7 @@ import type {
   TokenKeyInfo,
 } from "../settings/tenant-access.ts"
 import { API_KEY_TABLE } from "./api-key-rows.ts"
+import { LeavingTenant } from "./leaving-tenant.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
@@ -55,7 +56,7 @@ import {
 } from "../settings/issuer-config.ts"
 import { ISSUER_TABLES } from "./issuer-rows.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
-import { USER_TABLE, UserRows } from "./user-rows.ts"
+import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
 
 /** A row of `agents` without a configuration is a default agent that was removed. */
 const MIGRATIONS: readonly string[] = [
@@ -68,9 +69,10 @@ const MIGRATIONS: readonly string[] = [
   TOKEN_KEY_TABLE,
   USER_NOTICE_TABLE,
   ISSUER_TABLES,
+  JOB_TABLES,
 ]
 
-export class Tenant extends DurableObject<Env> implements TenantRpc {
+export class Tenant extends LeavingTenant implements TenantRpc {
   readonly #tenant: string
   readonly #userRows: UserRows
   readonly #auditRows: AuditRows
@@ -92,12 +94,16 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
     this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userNotices)
     this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
-    this.#alarm = new TenantAlarm(ctx, [this.#userNotices])
-    if (hasSchema(sql)) this.#migrate()
+    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs])
+    if (hasSchema(sql)) this.migrate()
   }
 
   override async alarm(): Promise<void> {
-    await this.#alarm.handle(Date.now())
+    if (this.#hasSchema()) await this.#alarm.handle(Date.now())
+  }
+
+  protected override scheduleAlarm(): void {
+    this.#alarm.schedule()
   }
 
   listAgents(): Agent[] {
@@ -118,7 +124,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings {
-    this.#migrate()
+    this.migrate()
     const config = JSON.stringify(settings)
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", config)
     const details = {
@@ -154,15 +160,16 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   registerUser(user: NewUser): TenantUser {
-    this.#migrate()
+    // A request that was admitted before the tenant was erased must not leave a row behind.
+    if (this.getStanding().status === "erased") return createUser(user, Date.now())
+    this.migrate()
     return this.#userRows.register(user, Date.now())
   }
 
   getAccess(): TenantAccess {
-    const isNew = !this.#hasSchema()
     const tokenKeys = this.listTokenKeys()
     return {
-      status: isNew ? "open" : this.#tenantRow.getStatus(),
+      status: this.getStanding().status,
       firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
       newestTokenKey: tokenKeys[0]?.generation ?? 1,
     }
@@ -171,7 +178,9 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
     const now = Date.now()
     return this.#change(() => {
-      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
+      // The id of an erased tenant stays taken, or its old tokens would be valid again.
+      const isErased = this.getStanding().status === "erased"
+      if (isErased || !this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
       this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
       const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
       return added.ok ? succeed(null) : added
@@ -183,6 +192,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
+    if (this.getStanding().status === "erased") return fail({ reason: "tenant_erased" })
     return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
   }
 
@@ -227,12 +237,12 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   recordEvent(actor: Actor, event: AuditEvent): void {
-    this.#migrate()
+    this.migrate()
     this.#auditRows.append(actor, event, Date.now())
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
-    this.#migrate()
+    this.migrate()
     this.#auditRows.appendFailure(actor, event, Date.now())
   }
 
@@ -270,7 +280,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
 
   /** Runs a change in one transaction, with its row of the audit log. */
   #change<T>(run: () => T): T {
-    this.#migrate()
+    this.migrate()
     return this.ctx.storage.transactionSync(run)
   }
 
@@ -323,12 +333,12 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return hasSchema(this.ctx.storage.sql)
   }
 
-  #migrate(): void {
+  protected override migrate(): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
   }
 
   #writeAgentRow(name: string, config: string | null): void {
-    this.#migrate()
+    this.migrate()
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)
   }
 

@@ -2,8 +2,6 @@
  * tenant-row.ts: the SQL row of the tenant itself. A tenant that exists only because a token names it has none.
  */
 
-import type { TenantAccess } from "../settings/tenant-access.ts"
-
 export const TENANT_TABLE = `
   CREATE TABLE tenant (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -23,11 +21,6 @@ export class TenantRow {
   create(name: string | null, now: number): boolean {
     const sql = "INSERT OR IGNORE INTO tenant (one, name, created) VALUES (1, ?, ?) RETURNING one"
     return this.#sql.exec(sql, name, now).toArray().length > 0
-  }
-
-  getStatus(): TenantAccess["status"] {
-    const [row] = this.#sql.exec<{ status: string }>("SELECT status FROM tenant").toArray()
-    return (row?.status ?? "open") as TenantAccess["status"]
   }
 
   /** Whether a refused API key should be recorded: at most once in `intervalMs`. Then counts as recorded. */

@@ -53,6 +53,11 @@ export class UserNotices {
     )
   }
 
+  /** For a user who was erased. */
+  remove(user: string): void {
+    this.#sql.exec("DELETE FROM user_notices WHERE user = ?", user)
+  }
+
   /** Adds a notice for every active user, which the next alarms send. Cost: a row written for each. */
   addForAll(version: number, now: number): void {
     const sql =

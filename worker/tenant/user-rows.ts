@@ -30,18 +30,29 @@ export class UserRows {
   }
 
   /** Adds a user, unless there is one of this id. Returns the stored user. Cost: at most one row written. */
-  register({ id, name, role, issuer }: NewUser, now: number): TenantUser {
-    const known = this.find(id)
+  register(user: NewUser, now: number): TenantUser {
+    const known = this.find(user.id)
     if (known !== null) return known
+    const created = createUser(user, now)
+    this.restore(created)
+    return created
+  }
+
+  /** Adds a user of an imported tenant, unless there is one of this id. One that was being erased there is active here. */
+  restore({ id, name, role, issuer, status, created }: TenantUser): void {
     this.#sql.exec(
-      "INSERT INTO users (id, name, role, issuer, created) VALUES (?, ?, ?, ?, ?)",
+      "INSERT OR IGNORE INTO users (id, name, role, issuer, status, created) VALUES (?, ?, ?, ?, ?, ?)",
       id,
-      name ?? null,
-      role ?? "member",
-      issuer ?? null,
-      now,
+      name,
+      role,
+      issuer,
+      status === "erasing" ? "active" : status,
+      created,
     )
-    return { id, name: name ?? null, role: role ?? "member", issuer: issuer ?? null, status: "active", created: now }
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("DELETE FROM users WHERE id = ?", id)
   }
 
   find(id: string): TenantUser | null {
@@ -68,6 +79,10 @@ export class UserRows {
     const others = "SELECT 1 FROM users WHERE role = 'owner' AND status = 'active' AND id <> ? LIMIT 1"
     return this.#sql.exec(others, id).toArray().length === 0
   }
+}
+
+export function createUser({ id, name, role, issuer }: NewUser, created: number): TenantUser {
+  return { id, name: name ?? null, role: role ?? "member", issuer: issuer ?? null, status: "active", created }
 }
 
 /** Only `register` and the methods that change a user write rows. */

@@ -30,6 +30,8 @@ export interface StagingState {
   readonly touched: number
   /** When the first part started, in milliseconds since 1970. Absent in a state of an earlier version. */
   readonly began?: number
+  /** The tenant whose key sealed the file; absent: the session's own. */
+  readonly sealedBy?: string
 }
 
 /** All parts are staged. */
@@ -42,6 +44,8 @@ export interface StagedFile extends Omit<PartTally, "source"> {
   readonly tries?: FoldingTries
   /** The file has a valid seal of the tenant, so its cards are shown as they were. Null: not verified yet. */
   readonly isSealed: boolean | null
+  /** The tenant whose key sealed the file; absent: the session's own. */
+  readonly sealedBy?: string
   /** Its assets were copied, as far as they still exist. */
   readonly isCarried?: boolean
   /** The end of its active path; null: its newest message. */

@@ -35,8 +35,8 @@ export interface ImportHost extends FoldingHost {
   /** Starts the turns of queued messages. */
   readonly resume: () => void
   readonly assetCopier: AssetCopier
-  /** The tenant's key, with which its exports are sealed. */
-  readonly getSealKey: () => Promise<CryptoKey>
+  /** The key with which the exports of a tenant are sealed; by default, of this one. */
+  readonly getSealKey: (tenant?: string) => Promise<CryptoKey>
   /** Called when the transcript was replaced by the imported one or emptied. Clients must load it again. */
   readonly onFolded: (staged: Pick<StagedFile, "tip" | "title">) => Promise<void>
   readonly log: Log
@@ -49,13 +49,14 @@ export interface ImportHost extends FoldingHost {
  */
 export async function stageUploadedPart(
   { staging, store, times, now }: ImportHost,
-  { part, of }: ImportPart,
+  { part, of, sealedBy }: ImportPart,
   body: ReadableStream<Uint8Array>,
   recordsByPart: Map<number, number>,
 ): Promise<Result<null>> {
   const known = staging.readState()
   const began = (known?.step === "staging" && of > 1 ? known.began : undefined) ?? now()
-  const markTouched = (): void => staging.setState({ step: "staging", of, touched: now(), began })
+  const seal = sealedBy === undefined ? {} : { sealedBy }
+  const markTouched = (): void => staging.setState({ step: "staging", of, touched: now(), began, ...seal })
   recordsByPart.set(part, 0)
   try {
     store.atomically(() => {
@@ -106,8 +107,10 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
     const isPlaced = tallies.some((tally) => tally.isPlaced)
     const kinds = addTotals(tallies.map((tally) => tally.kinds ?? {}))
     const title = tallies.findLast((tally) => (tally.title ?? "") !== "")?.title ?? ""
+    const state = staging.readState()
+    const seal = state?.step === "staging" && state.sealedBy !== undefined ? { sealedBy: state.sealedBy } : {}
     const summary = { records, skipped: sum("skipped"), bad, kinds, sources, isPlaced }
-    staging.setState({ step: "folding", ...summary, isSealed: null, tip: null, title })
+    staging.setState({ step: "folding", ...summary, ...seal, isSealed: null, tip: null, title })
     store.setTranscriptHidden(true)
   })
   return true
@@ -162,7 +165,7 @@ async function fillMissingTimes(staging: StagedRows): Promise<void> {
 /** Adds the digest of the whole file and the result of verifying its seal. */
 async function identifyFile({ staging, getSealKey }: ImportHost, state: StagedFile): Promise<StagedFile> {
   const source = state.sources.length === 1 ? state.sources[0] : await computeFileSource(staging)
-  const verified = await verifySeal(staging, state, getSealKey)
+  const verified = await verifySeal(staging, state, () => getSealKey(state.sealedBy))
   return { ...verified, ...(source === undefined ? {} : { source }) }
 }
 

@@ -53,6 +53,9 @@ export interface LoginSecrets {
 /** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
+/** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */
+export type DirectoryEntry = Pick<SessionSummary, "title" | "created" | "active"> & { readonly id: string }
+
 /** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 
@@ -105,4 +108,18 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>>
   /** Ends all tokens of a user who was suspended or has another role. Repeating the call has no effect. */
   applyUserState(state: UserState): void
+
+  /** The list of sessions by key, from the beginning or after a key: at most `limit`. */
+  listEntries(after: string | null, limit: number): DirectoryEntry[]
+  /** Lists an imported session as it was listed. Repeating the call has no effect. */
+  restoreEntry(entry: DirectoryEntry): void
+  /** Refuses every token of the user, whenever it was issued, and closes their sockets, until `endErasure`. */
+  beginErasure(): void
+  /**
+   * Deletes everything that is stored here but one row, which refuses the tokens issued until now. With `keepsTombstone`
+   * false, that row is deleted too: then the whole tenant is erased, and its object refuses the tokens.
+   */
+  endErasure(keepsTombstone: boolean): Promise<void>
+  /** Makes all clients of the user connect again. Returns the number of sessions that could not be reached. */
+  closeSockets(tenant: string): Promise<number>
 }

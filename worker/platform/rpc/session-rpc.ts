@@ -15,6 +15,7 @@ import type {
   AskAnswer,
   AskCallback,
   AskRequest,
+  AssetEntry,
   CompleteAnswerState,
   ExportFormat,
   ExternalState,
@@ -24,6 +25,7 @@ import type {
   PageText,
   SendRequest,
   StoredAsset,
+  StoredSession,
 } from "./session-types.ts"
 
 /**
@@ -92,6 +94,19 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   acceptCallback(owner: SessionOwner, callback: AskCallback): void
   /** The sessions whose answers the running turn is waiting for. */
   listAwaitedSessions(owner: SessionOwner): string[]
+
+  /** What is stored besides the transcript and the assets. */
+  describe(owner: SessionOwner): Result<StoredSession>
+  /** Complete assets by id, from the beginning or after an id: at most `limit`. */
+  listAssetEntries(owner: SessionOwner, after: string | null, limit: number): Result<readonly AssetEntry[]>
+  /** Creates the session as it was described, without its transcript and assets. Repeating the call has no effect. */
+  restoreSession(owner: SessionOwner, stored: StoredSession): Promise<Result<null>>
+  /** Reserves an asset that is restored under its id. False if it is complete already. Errors: `assets_full`. */
+  reserveRestored(owner: SessionOwner, entry: AssetEntry): Result<boolean>
+  /** Completes a restored asset whose bytes are in the bucket. Errors: `asset_store_failed` if the reservation expired. */
+  commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>
+  /** Closes all sockets. Their clients connect again, with what their tokens allow now. */
+  closeSockets(): void
 
   /** Called by the directory of the owner or of a viewer: closes the sockets and producer streams of revoked tokens. */
   revoke(owner: SessionOwner, revoked: RevocationState): void

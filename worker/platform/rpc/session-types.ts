@@ -2,6 +2,7 @@
  * session-types.ts: the parameter and result types of a session object's calls (`session-rpc.ts`).
  */
 
+import type { SessionViewer } from "../../../shared/protocol/http-body.ts"
 import type { Fault } from "../../../shared/fault.ts"
 import type { Asset } from "../../../shared/protocol/event.ts"
 import type { MessageStatus } from "../../../shared/protocol/message.ts"
@@ -48,6 +49,43 @@ export type ExportFormat = "jsonl" | "markdown"
 export interface ImportPart {
   readonly part: number
   readonly of: number
+  /** The tenant whose key sealed the file; absent: the session's own. Only the import of a whole tenant sets it. */
+  readonly sealedBy?: string | undefined
+}
+
+/** What is stored of a session besides its transcript and its assets. */
+export interface StoredSession {
+  /** Its key (platform/session-key.ts). */
+  readonly id: string
+  readonly title: string
+  /** Milliseconds since 1970. */
+  readonly created: number
+  /** JSON of the agent's configuration; null: the general agent. */
+  readonly agent: string | null
+  readonly family: SessionGroup
+  /** It has no messages, so there is no transcript to import. */
+  readonly isEmpty: boolean
+  readonly asks: readonly AskLink[]
+  /** The users with whom it is shared. */
+  readonly viewers: readonly SessionViewer[]
+}
+
+/** A question to an agent's session. The question itself has ended, or counts as ended. */
+export interface AskLink {
+  readonly id: string
+  readonly call_id: string
+  readonly session: string
+  readonly agent: string
+  readonly mode: "sync" | "async"
+  readonly budget: number
+}
+
+/** A stored file with what its row has besides the asset. */
+export interface AssetEntry {
+  readonly asset: Asset
+  /** SHA-256 of its bytes, in hexadecimal; null if unknown. */
+  readonly hash: string | null
+  readonly origin: "user" | "tool" | "import"
 }
 
 /** Which answer a producer's request is about, unless its records name one. */

@@ -21,15 +21,19 @@ export interface AccessRule {
   readonly allow: readonly Principal[] | "open" | "operator"
   /** Revoked tokens are admitted too. */
   readonly admitsRevoked?: true
+  /** Although it is no GET, it is admitted while the tenant is leaving: it writes nothing, or is a part of leaving. */
+  readonly admitsLeaving?: true
   /** With `?owner=`, also reads a session that its owner shares with the user. */
   readonly admitsViewers?: true
 }
 
 /** All API keys. */
 const KEYS: readonly Principal[] = ["key-owner", "key-admin", "key-member", "key-viewer"]
-const OWNERS: readonly Principal[] = ["owner", "key-owner"]
-const KEY_MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const ADMINS: readonly Principal[] = ["owner", "admin"]
+/** Users who may move or end the tenant, and their API keys. */
+const OWNERS: readonly Principal[] = ["owner", "key-owner"]
+/** Users who manage other users and API keys, and API keys that do. */
+const MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
 /** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
@@ -41,18 +45,25 @@ const MEMBERS_OF_TENANT: readonly Principal[] = [...READERS, "admin-scope", "key
 
 export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "POST", path: "/v1/dev/token", allow: "open" },
-  { method: "POST", path: "/v1/tokens/revoke", allow: [...READERS, "external", "admin-scope"], admitsRevoked: true },
+  {
+    method: "POST",
+    path: "/v1/tokens/revoke",
+    allow: [...READERS, "external", "admin-scope"],
+    admitsRevoked: true,
+    admitsLeaving: true,
+  },
 
-  { method: "POST", path: "/v1/tokens", allow: KEYS },
+  { method: "POST", path: "/v1/tokens", allow: KEYS, admitsLeaving: true },
 
   { method: "POST", path: "/v1/tenants", allow: "operator" },
   { method: "GET", path: "/v1/tenants", allow: "operator" },
   { method: "POST", path: "/v1/tenants/:id/keys", allow: "operator" },
+  { method: "GET", path: "/v1/tenants/:id/receipt", allow: "operator" },
 
-  { method: "GET", path: "/v1/keys", allow: KEY_MANAGERS },
-  { method: "POST", path: "/v1/keys", allow: KEY_MANAGERS },
-  { method: "DELETE", path: "/v1/keys/:id", allow: KEY_MANAGERS },
-  { method: "POST", path: "/v1/keys/:id/rotate", allow: KEY_MANAGERS },
+  { method: "GET", path: "/v1/keys", allow: MANAGERS },
+  { method: "POST", path: "/v1/keys", allow: MANAGERS },
+  { method: "DELETE", path: "/v1/keys/:id", allow: MANAGERS },
+  { method: "POST", path: "/v1/keys/:id/rotate", allow: MANAGERS },
   { method: "GET", path: "/v1/token-keys", allow: OWNERS },
   { method: "POST", path: "/v1/token-keys/rotate", allow: OWNERS },
 
@@ -89,11 +100,28 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/import", allow: READERS },
   { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/assets", allow: MEMBERS },
-  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS, admitsViewers: true },
+  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS, admitsViewers: true, admitsLeaving: true },
   { method: "POST", path: "/v1/sessions/:id/external-token", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/:id/viewers", allow: MEMBERS },
   { method: "PUT", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
   { method: "DELETE", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
+
+  { method: "GET", path: "/v1/tenant", allow: MANAGERS },
+  { method: "DELETE", path: "/v1/tenant", allow: OWNERS, admitsLeaving: true },
+  { method: "POST", path: "/v1/tenant/restore", allow: OWNERS, admitsLeaving: true },
+  { method: "POST", path: "/v1/tenant/export", allow: OWNERS, admitsLeaving: true },
+  { method: "GET", path: "/v1/tenant/exports", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/exports/:id", allow: OWNERS },
+  { method: "DELETE", path: "/v1/tenant/exports/:id", allow: OWNERS, admitsLeaving: true },
+  { method: "GET", path: "/v1/tenant/exports/:id/files/:n", allow: OWNERS },
+  { method: "POST", path: "/v1/tenant/import", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/imports", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/imports/:id", allow: OWNERS },
+  { method: "DELETE", path: "/v1/tenant/imports/:id", allow: OWNERS },
+  { method: "PUT", path: "/v1/tenant/imports/:id/files/:n", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/receipts", allow: MANAGERS },
+  { method: "GET", path: "/v1/tenant/receipts/:id", allow: MANAGERS },
+  { method: "DELETE", path: "/v1/users/:id", allow: MANAGERS },
 
   { method: "POST", path: "/external/sessions/:id/events", allow: ["external"] },
   { method: "GET", path: "/external/sessions/:id/events", allow: ["external"] },
@@ -125,6 +153,11 @@ export function getPrincipal(claims: Claims): Principal {
 /** Whether a rule admits these claims. The operator's secret is checked elsewhere (authorize.ts). */
 export function isAllowed(rule: AccessRule, claims: Claims): boolean {
   return Array.isArray(rule.allow) && rule.allow.includes(getPrincipal(claims))
+}
+
+/** Whether the route can be used while the tenant is leaving: reading, and what is a part of leaving (SPEC LV5). */
+export function isAllowedWhileLeaving({ method, admitsLeaving }: AccessRule): boolean {
+  return method === "GET" || admitsLeaving === true
 }
 
 /** Whether an API key of any role may use the route. */

@@ -20,7 +20,7 @@ import { checkRegion } from "../../platform/media-bucket.ts"
 import { type Claims, getHighestRole, type SessionOwner } from "../../platform/rpc/claims.ts"
 import type { RevocationState } from "../../platform/rpc/directory-rpc.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
-import { type AccessRule, findAccessRule, isAllowed, isForKeys } from "./access-table.ts"
+import { type AccessRule, findAccessRule, isAllowed, isAllowedWhileLeaving, isForKeys } from "./access-table.ts"
 import { readLocationHint } from "./location-hint.ts"
 import { createActor } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
@@ -65,8 +65,15 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   ])
   if (!access.ok) return access
   if (!revoked.ok) return revoked
-  context.set("claims", sharedBy.value === null ? claims.value : { ...claims.value, sharedBy: sharedBy.value })
+  if (access.value === "leaving" && !isAllowedWhileLeaving(rule)) return fail({ reason: "tenant_leaving" })
+  const shared = sharedBy.value === null ? claims.value : { ...claims.value, sharedBy: sharedBy.value }
+  context.set("claims", access.value === "leaving" ? limitSocket(context, shared) : shared)
   return succeed(null)
+}
+
+/** A socket of a tenant that is leaving shows everything, and writes nothing. */
+function limitSocket(context: Context<AppEnv>, claims: Claims): Claims {
+  return isUpgrade(context) ? { ...claims, role: "viewer" } : claims
 }
 
 /**
@@ -157,8 +164,8 @@ async function loadRevocations(
 }
 
 /** Makes a revocation effective at once in this isolate. */
-export function clearCachedRevocations(claims: Pick<Claims, "tenant" | "user">): void {
-  revocationCache.delete(userKey(claims))
+export function clearCachedRevocations(user: Pick<Claims, "tenant" | "user">): void {
+  revocationCache.delete(userKey(user))
 }
 
 function readToken(context: Context<AppEnv>): string | null {

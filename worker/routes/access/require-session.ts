@@ -10,8 +10,8 @@ import { idSchema } from "../../../shared/protocol/event.ts"
 import type { Env } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
-import type { Claims, SessionOwner } from "../../platform/rpc/claims.ts"
-import { sessionStub, userKey } from "../../platform/rpc/object-stubs.ts"
+import { type Claims, getRole, type SessionOwner } from "../../platform/rpc/claims.ts"
+import { directoryStub, sessionStub, userKey } from "../../platform/rpc/object-stubs.ts"
 import { createPrivateKey } from "../../platform/session-key.ts"
 import type { AppEnv } from "../request-body.ts"
 
@@ -44,13 +44,15 @@ function cacheKey(owner: SessionOwner, id: string): string {
 
 export interface NewOwnSession {
   readonly title: string
+  /** Milliseconds since 1970. */
+  readonly created: number
   readonly agent?: string | undefined
   readonly locationHint?: DurableObjectLocationHint | undefined
 }
 
 /**
- * Creates a user's session and returns its key. Repeating it has no effect. If the id is taken by another user, the session
- * gets a private key, and nothing that the user can see differs (SPEC AU17).
+ * Creates and lists a user's session, and returns its key. Repeating it has no effect. If the id is taken by another user,
+ * the session gets a private key, and nothing that the user can see differs (SPEC AU17).
  *
  * Errors: `agent_unknown`.
  */
@@ -58,17 +60,24 @@ export async function createOwnSession(
   env: Env,
   claims: Claims,
   id: string,
-  { title, agent, locationHint }: NewOwnSession,
+  { title, agent, created, locationHint }: NewOwnSession,
 ): Promise<Result<string>> {
   const { tenant, user } = claims
+  const directory = directoryStub(env, claims, locationHint)
   const own = await findSessionKey(env, { tenant, user }, id, locationHint)
   for (const key of [own, createPrivateKey(id, user)]) {
-    const created = await sessionStub(env, tenant, key, locationHint).create(claims, key, title, agent)
-    if (created.ok) {
+    // Listed first, so that an erasure of the user finds the session if this process ends before it is created (SPEC LV9).
+    await directory.addSession(key, title, created, getRole(claims))
+    const session = sessionStub(env, tenant, key, locationHint)
+    const createdSession = await session.create(claims, key, title, agent)
+    if (createdSession.ok) {
       keyCache.set(cacheKey(claims, id), key, Date.now())
       return { ok: true, value: key }
     }
-    if (created.fault.reason !== "session_unknown") return created
+    await directory.removeSession(key)
+    // A concurrent request may have created it.
+    if ((await session.checkOwner({ tenant, user })).ok) await directory.addSession(key, title, created)
+    if (createdSession.fault.reason !== "session_unknown") return createdSession
   }
   return { ok: false, fault: { reason: "session_unknown" } }
 }

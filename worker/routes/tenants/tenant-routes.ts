@@ -39,6 +39,9 @@ tenantRoutes.post("/", async (context) => {
   const { id, name } = body.value
   const served = checkRegion(context.env, id)
   if (!served.ok) return faultToResponse(served.fault)
+  // The id of an erased tenant stays taken, and is not listed again.
+  const { status } = await tenantStub(context.env, id).getStanding()
+  if (status === "erased") return faultToResponse({ reason: "tenant_taken" })
   // Listed first: if this process ends before the tenant exists, repeating the request completes it.
   await registryStub(context.env, getRegion(id), TENANT_LIST_KEY).addTenant(id)
   const { text, stored } = await createApiKey(id)
@@ -76,4 +79,11 @@ tenantRoutes.post("/:id/keys", async (context) => {
   const manager = { actor: readActor(context), role: "owner" } as const
   const created = await createTenantKey(context.env, id.output, manager, body.value)
   return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
+})
+
+/** What an erasure has removed; the tenant itself can no longer sign in to read it. */
+tenantRoutes.get("/:id/receipt", async (context) => {
+  const id = v.safeParse(tenantIdSchema, context.req.param("id"))
+  const receipt = id.success ? await tenantStub(context.env, id.output).getTenantReceipt() : null
+  return receipt === null ? faultToResponse({ reason: "receipt_unknown" }) : context.json(receipt)
 })

@@ -1,0 +1,120 @@
+/** tenant-kills.test.ts: the jobs of a tenant are killed at every call that they make to another object or to the bucket. */
+
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { call, makeSession } from "./http.ts"
+import { png, upload } from "./files.ts"
+import { call as asks, say, script } from "./session-helpers.ts"
+import {
+  ask,
+  downloadArchive,
+  exportSession,
+  ownerToken,
+  register,
+  roleToken,
+  skipWait,
+  uploadFile,
+} from "./tenant-transfer.ts"
+
+const stub = (tenant: string) => env.TENANT.getByName(tenant)
+
+/** Makes an object die at the n-th call to another object or the bucket. Resolves to the number of calls it has made. */
+async function dieAtCall(tenant: string, n: number): Promise<void> {
+  await runInDurableObject(stub(tenant), (object, state) => {
+    let calls = 0
+    const count = (): void => {
+      calls += 1
+      if (calls === n) state.abort(`killed at call ${n}`)
+    }
+    const watch = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get(inner, name) {
+          const value: unknown = Reflect.get(inner, name)
+          if (typeof value !== "function") return value
+          return (...args: unknown[]) => {
+            count()
+            return Reflect.apply(value, inner, args)
+          }
+        },
+      })
+    const own = object as unknown as { env: object }
+    const namespaces = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY }
+    const watched = Object.entries(namespaces).map(([name, namespace]) => [
+      name,
+      { getByName: (id: string) => watch(namespace.getByName(id)) },
+    ])
+    for (const [name, value] of [...watched, ["MEDIA", watch(env.MEDIA)]]) Reflect.set(own.env, name as string, value)
+    return undefined
+  })
+}
+
+const ORIGINAL = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY, MEDIA: env.MEDIA }
+
+/** Runs a job to its end, killing it at its first call, then at its second one, and so on. Returns the number of kills. */
+async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promise<number> {
+  for (let n = 1; ; n += 1) {
+    await dieAtCall(tenant, n).catch(() => {})
+    await skipWait(tenant).catch(() => {})
+    await runDurableObjectAlarm(stub(tenant)).catch(() => {})
+    // The environment is that of the test's isolate, so it is the same for the next object.
+    Object.assign(env, ORIGINAL)
+    if (await isDone().catch(() => false)) return n
+    if (n > 400) throw new Error("the job does not end")
+  }
+}
+
+async function fill(tenant: string): Promise<string[]> {
+  await register(tenant, "boss", "owner")
+  await register(tenant, "ada")
+  const token = await roleToken(tenant, "ada", "member")
+  const sessions = [await makeSession(token, "One"), await makeSession(token, "Two"), await makeSession(token)]
+  const [first = ""] = sessions
+  expect((await upload(first, token, png(5))).status).toBe(201)
+  await ask(first, token, script([asks("agents_message", { agent: "weather", message: "Rain in Lima?" })], [say("ok")]))
+  await ask(sessions[1] ?? "", token, "What is the weather in Oslo?")
+  return sessions
+}
+
+describe("a job that is killed at every step", () => {
+  test("[TX2] [TX5] exports everything once, and imports everything once", async () => {
+    const sessions = await fill("kill-from")
+    const boss = await ownerToken("kill-from")
+    const { id } = (await call("/v1/tenant/export", { method: "POST", token: boss })).json
+    const kills = await runKilled("kill-from", async () => (await stub("kill-from").findExport(id))?.state === "done")
+    // On a busy machine an alarm may run before the object can be made to die, so fewer calls are hit.
+    expect(kills).toBeGreaterThan(2)
+    const archive = await downloadArchive("kill-from", id)
+    const tally = { users: 2, sessions: 3, agent_sessions: 1, files: 1, bytes: 200 }
+    expect(JSON.parse(archive.manifest).tally).toEqual(tally)
+    const token = await ownerToken("kill-to")
+    const started = (await call("/v1/tenant/import", { method: "POST", token, body: archive.manifest })).json
+    for (const [i, file] of archive.files.entries()) await uploadFile(started.id, i + 1, file, token)
+    const state = async () => (await stub("kill-to").findImport(started.id))?.state
+    expect(await runKilled("kill-to", async () => (await state()) !== "running")).toBeGreaterThan(1)
+    expect(await stub("kill-to").findImport(started.id)).toMatchObject({ state: "done", tally, skipped: 0 })
+    const [before, after] = [await roleToken("kill-from", "ada", "member"), await roleToken("kill-to", "ada", "member")]
+    for (const session of sessions)
+      expect(await exportSession(session, after)).toEqual(await exportSession(session, before))
+    expect((await env.MEDIA.list({ prefix: "kill-to/.imports/" })).objects).toEqual([])
+  })
+
+  test("[LV2] [LV7] erases a user, and then the whole tenant", async () => {
+    const sessions = await fill("kill-erase")
+    const boss = await ownerToken("kill-erase")
+    const { id } = (await call("/v1/users/ada", { method: "DELETE", token: boss })).json
+    const isErased = async () => (await stub("kill-erase").findReceipt(id))?.state === "done"
+    expect(await runKilled("kill-erase", isErased)).toBeGreaterThan(2)
+    for (const session of sessions)
+      expect(
+        (await env.SESSION.getByName(`kill-erase:${session}`).describe({ tenant: "kill-erase", user: "ada" })).ok,
+      ).toBe(false)
+    expect((await env.MEDIA.list({ prefix: "kill-erase/" })).objects).toEqual([])
+    expect(await stub("kill-erase").findUser("ada")).toBeNull()
+    const body = JSON.stringify({ confirm: "kill-erase" })
+    expect((await call("/v1/tenant", { method: "DELETE", token: boss, body })).status).toBe(202)
+    const isGone = async () => (await stub("kill-erase").getTenantReceipt())?.state === "done"
+    expect(await runKilled("kill-erase", isGone)).toBeGreaterThan(1)
+    expect((await stub("kill-erase").getStanding()).status).toBe("erased")
+    expect(await stub("kill-erase").listUsers("", "", 9)).toEqual([])
+  })
+})

@@ -1,0 +1,81 @@
+/**
+ * archive-files.ts: the files of archives in the bucket, as `<tenant>/.exports/<id>/<n>` and `<tenant>/.imports/<id>/<n>`.
+ *
+ * No session key begins with a dot, so they cannot be mistaken for assets.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { bytesToHex } from "../platform/hex.ts"
+import { mediaBucket, type MediaEnv } from "../platform/media-bucket.ts"
+import { readBounded } from "../platform/read-bounded.ts"
+import { withTimeout } from "../platform/timeout.ts"
+import type { ArchiveFile } from "../settings/leaving-rpc.ts"
+
+/** File `n` of an export; 0 is its manifest. */
+export function archiveKey(tenant: string, id: string, n: number): string {
+  return `${tenant}/.exports/${id}/${n}`
+}
+
+/** File `n` of an import. */
+export function stagedKey(tenant: string, id: string, n: number): string {
+  return `${tenant}/.imports/${id}/${n}`
+}
+
+/** Longest upload of one file, in milliseconds: the largest at 1 Mbit/s. */
+const MAX_FILE_UPLOAD_MS = 3 * 60_000
+
+interface FileUpload {
+  readonly tenant: string
+  readonly id: string
+  readonly expected: ArchiveFile
+}
+
+/**
+ * Stores a file of an import that is exactly the one of the manifest.
+ *
+ * Errors: `archive_refused` for any other bytes, of which nothing is kept; `body_stalled`.
+ * Cost: the memory of the file.
+ */
+export async function receiveArchiveFile(
+  env: MediaEnv,
+  { tenant, id, expected }: FileUpload,
+  body: ReadableStream<Uint8Array> | null,
+): Promise<Result<null>> {
+  const refusal = fail({ reason: "archive_refused", because: "file" } as const)
+  const stalled = new AbortController()
+  const reading = readBounded(body, expected.bytes, stalled.signal)
+  const bytes = await withTimeout(reading, MAX_FILE_UPLOAD_MS, () => new Error("stalled")).catch((error: unknown) => {
+    stalled.abort(error)
+    return "stalled" as const
+  })
+  if (bytes === "stalled") return fail({ reason: "body_stalled" })
+  if (bytes === null || bytes.byteLength !== expected.bytes) return refusal
+  if ((await computeHash(bytes)) !== expected.sha256) return refusal
+  await mediaBucket(env, tenant).put(stagedKey(tenant, id, expected.n), bytes)
+  return succeed(null)
+}
+
+/** SHA-256 in hexadecimal. */
+export async function computeHash(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return bytesToHex(await crypto.subtle.digest("SHA-256", bytes))
+}
+
+/** R2's limit of keys per request. */
+const MAX_KEYS_PER_REQUEST = 1_000
+
+/**
+ * Deletes up to MAX_KEYS_PER_REQUEST objects whose keys begin with a prefix. `isDone`: there are no more. Can be repeated.
+ */
+export async function deletePrefix(
+  bucket: R2Bucket,
+  prefix: string,
+): Promise<{ readonly isDone: boolean; readonly objects: number; readonly bytes: number }> {
+  const { objects, truncated } = await bucket.list({ prefix, limit: MAX_KEYS_PER_REQUEST })
+  if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key))
+  return { isDone: !truncated, objects: objects.length, bytes: objects.reduce((sum, { size }) => sum + size, 0) }
+}
+
+/** Deletes all objects whose keys begin with a prefix. Can be repeated. */
+export async function deleteWholePrefix(bucket: R2Bucket, prefix: string): Promise<void> {
+  while (!(await deletePrefix(bucket, prefix)).isDone);
+}

@@ -1,0 +1,74 @@
+/**
+ * erase-tenant-job.ts: erases a tenant when its time of grace has ended.
+ *
+ * refuse everything ▶ wait until no isolate trusts a token ▶ users ▶ bucket ▶ claims ▶ own rows
+ * What stays is one row, with the receipt. It keeps refusing tokens, and the id from being created again.
+ */
+
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { mediaBucket } from "../platform/media-bucket.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import { deletePrefix } from "./archive-files.ts"
+import { eraseSessions } from "./erase-data.ts"
+import type { Job } from "./job-rows.ts"
+import { jobToReceipt } from "./job-views.ts"
+import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
+
+const SESSIONS_PER_SLICE = 25
+const USERS_PER_SLICE = 25
+
+/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds. */
+const REQUEST_MS = 5_000
+
+interface ErasureProgress {
+  readonly step?: "users" | "bucket"
+  /** The last user that is erased. */
+  readonly user?: string
+}
+
+export async function runEraseTenantSlice(host: LeavingHost, job: Job): Promise<SliceResult> {
+  const { rows, now } = host
+  const progress = job.progress as ErasureProgress
+  if (progress.step === "users") return await eraseUsers(host, job, progress)
+  if (progress.step === "bucket") return await eraseBucket(host, job, progress)
+  rows.setStanding({ status: "erased", erases: null, receipt: null })
+  const due = now() + TOKEN_TRUST_MS + REQUEST_MS
+  return { isDone: false, progress: { step: "users" }, tally: job.tally, due }
+}
+
+async function eraseUsers(host: LeavingHost, job: Job, progress: ErasureProgress): Promise<SliceResult> {
+  const { env, content, now } = host
+  const users = content.listUsers(progress.user ?? null, USERS_PER_SLICE)
+  let { tally } = job
+  let { user: last } = progress
+  let sessionsLeft = SESSIONS_PER_SLICE
+  for (const { id: user } of users) {
+    const owner = { tenant: job.tenant, user }
+    const directory = directoryStub(env, owner)
+    await directory.beginErasure()
+    const erased = await eraseSessions(env, owner, sessionsLeft)
+    tally = addTally(tally, erased.tally)
+    sessionsLeft -= erased.listed
+    if (sessionsLeft <= 0) break
+    // No token of the tenant is accepted any more, so nothing has been added since.
+    await directory.endErasure(false)
+    tally = addTally(tally, { users: 1 })
+    last = user
+  }
+  const step = users.length === 0 ? "bucket" : "users"
+  return { isDone: false, progress: { step, ...(last === undefined ? {} : { user: last }) }, tally, due: now() }
+}
+
+async function eraseBucket(host: LeavingHost, job: Job, progress: ErasureProgress): Promise<SliceResult> {
+  const { env, storage, rows, content, now } = host
+  const { tenant } = job
+  const { isDone } = await deletePrefix(mediaBucket(env, tenant), `${tenant}/`)
+  if (!isDone) return { isDone: false, progress, tally: job.tally, due: now() }
+  await content.releaseClaims()
+  const receipt = jobToReceipt({ ...job, state: "done", updated: now() })
+  storage.transactionSync(() => {
+    content.deleteAllRows()
+    rows.setStanding({ status: "erased", erases: null, receipt })
+  })
+  return { isDone: true }
+}

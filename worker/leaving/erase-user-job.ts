@@ -1,0 +1,79 @@
+/**
+ * erase-user-job.ts: erases a user: sessions, directory, and the row in the tenant object.
+ *
+ * refuse all tokens ▶ erase sessions ▶ wait until no isolate trusts a token ▶ erase what was created meanwhile ▶ tombstone
+ */
+
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
+import type { Env } from "../env.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { createPrivateKey } from "../platform/session-key.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
+import { eraseSessions } from "./erase-data.ts"
+import { deleteExports } from "./export-files.ts"
+import type { Job } from "./job-rows.ts"
+import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
+
+/** Sessions of a slice. */
+const SESSIONS_PER_SLICE = 25
+
+/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds. */
+const REQUEST_MS = 5_000
+
+interface ErasureProgress {
+  /** When all tokens were refused, in milliseconds since 1970; absent before that. */
+  readonly refusedAt?: number
+}
+
+export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<SliceResult> {
+  const { env, rows, content, storage, now } = host
+  const { tenant, target: user } = job
+  const owner = { tenant, user }
+  const progress = job.progress as ErasureProgress
+  const directory = directoryStub(env, owner)
+  const { refusedAt } = progress
+  if (refusedAt === undefined) {
+    await directory.beginErasure()
+    // Their files contain the user's conversations, and cannot be rewritten.
+    await deleteExports(host, tenant)
+    return { isDone: false, progress: { refusedAt: now() }, tally: job.tally, due: now() }
+  }
+  const { listed, tally } = await eraseSessions(env, owner, SESSIONS_PER_SLICE)
+  const total = addTally(job.tally, tally)
+  if (listed > 0) return { isDone: false, progress, tally: total, due: now() }
+  const settledAt = refusedAt + TOKEN_TRUST_MS + REQUEST_MS
+  if (now() < settledAt) return { isDone: false, progress, tally: total, due: settledAt }
+  await eraseShares(env, owner)
+  await directory.endErasure(true)
+  storage.transactionSync(() => {
+    const isKnown = content.findUser(user) !== null
+    content.removeUser(user)
+    content.record(SYSTEM_ACTOR, "user.erased", user, { ...total })
+    rows.saveProgress(job.id, {
+      progress,
+      tally: addTally(total, { users: isKnown ? 1 : 0 }),
+      due: now(),
+      updated: now(),
+    })
+  })
+  return { isDone: true }
+}
+
+/** Shared sessions per request to the directory. */
+const SHARES_PER_PAGE = 100
+
+/** Removes the user from the sessions that others share with them. Can be repeated. */
+async function eraseShares(env: Env, { tenant, user }: SessionOwner): Promise<void> {
+  const directory = directoryStub(env, { tenant, user })
+  for (;;) {
+    const shares = await directory.listShared(SHARES_PER_PAGE)
+    for (const { owner, id } of shares) {
+      // Whether the session has its public id or a private key is known to its objects only.
+      for (const key of [id, createPrivateKey(id, owner)])
+        await sessionStub(env, tenant, key).removeViewer({ tenant, user: owner }, user)
+      await directory.removeShared(owner, id)
+    }
+    if (shares.length < SHARES_PER_PAGE) return
+  }
+}

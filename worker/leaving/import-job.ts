@@ -1,0 +1,124 @@
+/**
+ * import-job.ts: imports an archive into a tenant without conversations.
+ *
+ * files ▶ index ▶ configuration and users ▶ sessions
+ * All files were compared with the sealed manifest before the job begins (archive-files.ts). The index finds the blocks of
+ * each session. Nothing is created before the whole archive is indexed.
+ */
+
+import { mediaBucket } from "../platform/media-bucket.ts"
+import type { Block } from "./archive-blocks.ts"
+import { readBlocks } from "./archive-blocks.ts"
+import { computeHash, deleteWholePrefix, stagedKey } from "./archive-files.ts"
+import { ArchiveItems } from "./archive-items.ts"
+import type { Job } from "./job-rows.ts"
+import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
+import { restoreSession } from "./restore-session.ts"
+
+/** Sessions of a slice, as for an export. */
+const SESSIONS_PER_SLICE = 50
+
+/** Users that are created in one transaction. */
+const USERS_PER_SLICE = 500
+
+/** Delay before the state of a transcript that is still being folded is read again, in milliseconds. */
+const FOLDING_POLL_MS = 1_000
+
+export interface ImportProgress {
+  readonly step: "index" | "config" | "users" | "sessions"
+  /** The tenant that was exported. */
+  readonly from: string
+  /** The last file that was indexed, or the last item that was imported. */
+  readonly at: number
+  /** Sessions that could not be imported. */
+  readonly skipped: number
+}
+
+/** Something is wrong with the archive, so a new attempt would fail too. */
+export class BadArchiveError extends Error {}
+
+export async function runImportSlice(host: LeavingHost, job: Job): Promise<SliceResult> {
+  const progress = job.progress as ImportProgress
+  switch (progress.step) {
+    case "index":
+      return await indexFile(host, job, progress)
+    case "config":
+      return restoreConfig(host, job, progress)
+    case "users":
+      return restoreUsers(host, job, progress)
+    case "sessions":
+      return await restoreSessions(host, job, progress)
+  }
+}
+
+async function indexFile(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
+  const { env, storage, rows } = host
+  const items = new ArchiveItems(storage.sql, job.id)
+  const file = rows.findFile(job.id, progress.at + 1)
+  if (file === null) {
+    items.removeIncomplete()
+    return proceed(host, job, { ...progress, step: "config", at: 0 })
+  }
+  const object = await mediaBucket(env, job.tenant).get(stagedKey(job.tenant, job.id, file.n))
+  const bytes = object === null ? null : new Uint8Array(await object.arrayBuffer())
+  if (bytes === null || (await computeHash(bytes)) !== file.sha256) throw new BadArchiveError()
+  const blocks: Block[] = []
+  for (const block of readBlocks(bytes)) {
+    if (block === null) throw new BadArchiveError()
+    blocks.push(block)
+  }
+  storage.transactionSync(() => items.addFile(file.n, blocks))
+  return proceed(host, job, { ...progress, at: file.n })
+}
+
+function restoreConfig(host: LeavingHost, job: Job, progress: ImportProgress): SliceResult {
+  const [item] = new ArchiveItems(host.storage.sql, job.id).listAfter("config", 0, 1)
+  if (item?.header.type === "config") host.content.writeConfig(item.header.config)
+  return proceed(host, job, { ...progress, step: "users", at: 0 })
+}
+
+function restoreUsers(host: LeavingHost, job: Job, progress: ImportProgress): SliceResult {
+  const { storage, content } = host
+  const items = new ArchiveItems(storage.sql, job.id).listAfter("user", progress.at, USERS_PER_SLICE)
+  const last = items.at(-1)
+  if (last === undefined) return proceed(host, job, { ...progress, step: "sessions", at: 0 })
+  const isNew = new Set<string>()
+  storage.transactionSync(() => {
+    for (const { header } of items) {
+      if (header.type !== "user") continue
+      if (content.findUser(header.about.id) === null) isNew.add(header.about.id)
+      content.restoreUser(header.about)
+    }
+  })
+  const tally = addTally(job.tally, { users: isNew.size })
+  return proceed(host, { ...job, tally }, { ...progress, at: last.n })
+}
+
+async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
+  const { env, storage, rows, now } = host
+  const { id, tenant } = job
+  const items = new ArchiveItems(storage.sql, id)
+  const sessions = items.listAfter("session", progress.at, SESSIONS_PER_SLICE)
+  let { tally } = job
+  let { at, skipped } = progress
+  for (const { n, header } of sessions) {
+    if (header.type !== "session") continue
+    const source = { env, job: id, tenant, from: progress.from, items: items.listSession(header.user, header.session) }
+    const restored = await restoreSession(source, header)
+    if (restored.state === "later") {
+      return { isDone: false, progress: { ...progress, at, skipped }, tally, due: now() + FOLDING_POLL_MS }
+    }
+    if (restored.state === "done") tally = addTally(tally, restored.tally)
+    else skipped += 1
+    at = n
+    // After each one, so that a restart does not read the sessions before it again.
+    rows.saveProgress(id, { progress: { ...progress, at, skipped }, tally, due: now(), updated: now() })
+  }
+  if (sessions.length > 0) return proceed(host, { ...job, tally }, { ...progress, at, skipped })
+  await deleteWholePrefix(mediaBucket(env, tenant), stagedKey(tenant, id, 0).replace(/0$/, ""))
+  return { isDone: true }
+}
+
+function proceed({ now }: LeavingHost, { tally }: Job, progress: ImportProgress): SliceResult {
+  return { isDone: false, progress, tally, due: now() }
+}

@@ -1,0 +1,74 @@
+/**
+ * job-runner.ts: runs the due jobs of a tenant object, slice by slice, from its alarm.
+ *
+ * The next alarm is set before a slice runs, so a job continues after its process was killed at any step.
+ */
+
+import { errorMessage, logError } from "../platform/log.ts"
+import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
+import { deleteTransfer } from "./export-files.ts"
+import { runEraseTenantSlice } from "./erase-tenant-job.ts"
+import { runEraseUserSlice } from "./erase-user-job.ts"
+import { runExportSlice } from "./export-job.ts"
+import { BadArchiveError, runImportSlice } from "./import-job.ts"
+import type { Job, JobKind } from "./job-rows.ts"
+import type { LeavingHost, RunSlice } from "./leaving-host.ts"
+import { runStandingSlice } from "./standing-job.ts"
+
+const SLICES: Readonly<Record<JobKind, RunSlice>> = {
+  export: runExportSlice,
+  import: runImportSlice,
+  erase_user: runEraseUserSlice,
+  erase_tenant: runEraseTenantSlice,
+  standing: runStandingSlice,
+}
+
+/** Consecutive failures after which an export or import fails. An erasure is tried until it succeeds. */
+const MAX_TRIES = 8
+
+/** Delay before the first new attempt, which doubles with each one, and its maximum, in milliseconds. */
+const RETRY_MS = 1_000
+const MAX_RETRY_MS = 5 * 60_000
+
+/** Runs one slice of each due job. */
+export async function runDueJobs(host: LeavingHost): Promise<void> {
+  for (const job of host.rows.listDue(host.now())) {
+    if (job.expires !== null && job.expires <= host.now()) await deleteTransfer(host, job)
+    else await runSlice(host, job)
+  }
+}
+
+async function runSlice(host: LeavingHost, job: Job): Promise<void> {
+  const { storage, rows, now } = host
+  try {
+    const result = await SLICES[job.kind](host, job)
+    storage.transactionSync(() => {
+      // It may have been removed in the meantime.
+      if (rows.find(job.id) === null) return
+      if (result.isDone) finishJob(host, job)
+      else rows.saveProgress(job.id, { ...result, updated: now() })
+    })
+  } catch (error) {
+    logError("job_failed", { job: job.id, kind: job.kind, tries: job.tries + 1, message: errorMessage(error) })
+    handleFailure(host, job, error)
+  }
+}
+
+function finishJob({ rows, content, now }: LeavingHost, { id, kind }: Job): void {
+  if (kind === "standing") return rows.remove(id)
+  rows.setState(id, "done", now())
+  if (kind === "export" || kind === "import") content.record(SYSTEM_ACTOR, `tenant.${kind}ed`, id)
+}
+
+function handleFailure({ rows, content, now }: LeavingHost, { id, kind, tries }: Job, error: unknown): void {
+  const isTransfer = kind === "export" || kind === "import"
+  if (isTransfer && (error instanceof BadArchiveError || tries + 1 >= MAX_TRIES)) {
+    const isBad = error instanceof BadArchiveError
+    const fault = isBad
+      ? ({ reason: "archive_refused", because: "content" } as const)
+      : ({ reason: "internal" } as const)
+    rows.setState(id, "failed", now(), fault)
+    return content.record(SYSTEM_ACTOR, `tenant.${kind}_failed`, id)
+  }
+  rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))
+}

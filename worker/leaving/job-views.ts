@@ -1,0 +1,36 @@
+/** job-views.ts: jobs as clients see them. Pure. */
+
+import type { ExportView, ImportView, Receipt } from "../settings/leaving-rpc.ts"
+import type { Job } from "./job-rows.ts"
+
+/** How long the platform can restore the storage of an object to an earlier time, in milliseconds. */
+export const RECOVERY_MS = 30 * 24 * 60 * 60_000
+
+/** `parts`: files that are written so far. */
+export function jobToExport({ id, state, created, updated, expires, tally, fault }: Job, parts: number): ExportView {
+  const shown = state === "uploading" ? "running" : state
+  return { id, state: shown, created, updated, expires: expires ?? 0, tally, fault, parts }
+}
+
+export function jobToImport(
+  { id, state, created, updated, tally, fault, progress }: Job,
+  parts: number,
+  missing: readonly number[],
+): ImportView {
+  const { from, skipped } = progress as { readonly from: string; readonly skipped: number }
+  return { id, state, created, updated, tally, fault, from, parts, missing, skipped }
+}
+
+export function jobToReceipt({ id, kind, state, target, created, updated, tally }: Job): Receipt {
+  const isDone = state === "done"
+  return {
+    id,
+    kind: kind === "erase_tenant" ? "tenant" : "user",
+    target,
+    state: isDone ? "done" : "running",
+    requested: created,
+    finished: isDone ? updated : null,
+    tally,
+    unrecoverable_after: isDone ? updated + RECOVERY_MS : null,
+  }
+}

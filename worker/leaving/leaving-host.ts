@@ -1,0 +1,64 @@
+/**
+ * leaving-host.ts: what the jobs need from the tenant object that runs them.
+ */
+
+import type { Env } from "../env.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import type { Agent, TenantSettings } from "../settings/agent-config.ts"
+import type { TenantUser } from "../settings/tenant-rpc.ts"
+import type { Job, JobRows } from "./job-rows.ts"
+import type { Tally } from "../settings/leaving-rpc.ts"
+
+/** What a tenant has configured itself. A null agent is a default one that was removed. */
+export interface TenantConfig {
+  readonly agents: readonly (readonly [name: string, agent: Agent | null])[]
+  readonly settings: TenantSettings | null
+}
+
+/** The rows of the tenant object that belong to other modules. */
+export interface TenantContent {
+  /** By id, from the beginning or after an id. */
+  listUsers(after: string | null, limit: number): TenantUser[]
+  findUser(id: string): TenantUser | null
+  /** Whether the user is the only active owner. */
+  isLastOwner(user: TenantUser): boolean
+  /** Adds a user of an imported tenant, unless there is one of this id. */
+  restoreUser(user: TenantUser): void
+  markErasing(user: TenantUser): void
+  removeUser(id: string): void
+  readConfig(): TenantConfig
+  writeConfig(config: TenantConfig): void
+  /** Gives up what the tenant has claimed in the deployment, so that other tenants can claim it. Can be repeated. */
+  releaseClaims(): Promise<void>
+  /** Deletes all rows of the tenant object but its standing. */
+  deleteAllRows(): void
+  /** Adds a row to the audit log. */
+  record(actor: Actor, action: string, target: string, details?: Readonly<Record<string, string | number>>): void
+}
+
+export interface LeavingHost {
+  readonly env: Env
+  readonly storage: DurableObjectStorage
+  readonly rows: JobRows
+  readonly content: TenantContent
+  /** Sets the alarm for the next due job. Called together with the write that adds it, so that both happen or neither. */
+  readonly armAlarm: () => void
+  readonly now: () => number
+}
+
+/** The result of a slice: the job is done, or it continues from `progress` at `due`. */
+export type SliceResult =
+  | { readonly isDone: true }
+  | { readonly isDone: false; readonly progress: object; readonly tally: Tally; readonly due: number }
+
+export type RunSlice = (host: LeavingHost, job: Job) => Promise<SliceResult>
+
+export function addTally(one: Tally, other: Partial<Tally>): Tally {
+  return {
+    users: one.users + (other.users ?? 0),
+    sessions: one.sessions + (other.sessions ?? 0),
+    agent_sessions: one.agent_sessions + (other.agent_sessions ?? 0),
+    files: one.files + (other.files ?? 0),
+    bytes: one.bytes + (other.bytes ?? 0),
+  }
+}

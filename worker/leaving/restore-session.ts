@@ -1,0 +1,159 @@
+/**
+ * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the list.
+ *
+ * Every step can be repeated. The transcript is imported as an uploaded file is, sealed by the tenant that was exported, so
+ * its cards are shown as they were.
+ */
+
+import { assetObjectKey, assetToPutOptions } from "../asset/bucket.ts"
+import { MAX_IMPORT_BYTES, MAX_IMPORT_PARTS } from "../../shared/limits.ts"
+import type { Env } from "../env.ts"
+import { log } from "../platform/log.ts"
+import { mediaBucket } from "../platform/media-bucket.ts"
+import type { Claims, SessionOwner } from "../platform/rpc/claims.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
+import { keyToPublicId } from "../platform/session-key.ts"
+import type { AssetEntry } from "../platform/rpc/session-types.ts"
+import type { Tally } from "../settings/leaving-rpc.ts"
+import type { BlockHeader } from "./archive-blocks.ts"
+import { stagedKey } from "./archive-files.ts"
+import type { ArchiveItem } from "./archive-items.ts"
+
+export interface SessionSource {
+  readonly env: Env
+  /** The import, and the tenant that imports. */
+  readonly job: string
+  readonly tenant: string
+  /** The tenant that was exported. */
+  readonly from: string
+  readonly items: readonly ArchiveItem[]
+}
+
+/** `later`: the transcript is still being folded. `refused`: the session cannot be imported. */
+export type RestoreResult =
+  | { readonly state: "later" | "refused" }
+  | { readonly state: "done"; readonly tally: Partial<Tally> }
+
+type Header<T extends BlockHeader["type"]> = Extract<BlockHeader, { readonly type: T }>
+
+export async function restoreSession(source: SessionSource, head: Header<"session">): Promise<RestoreResult> {
+  const { env, tenant, items } = source
+  const owner = { tenant, user: head.user }
+  const asks = items.flatMap(({ header }) => (header.type === "asks" ? header.asks : []))
+  const created = await sessionStub(env, tenant, head.session).restoreSession(owner, { ...head.about, asks })
+  if (!created.ok) return refuse(source, head, created.fault.reason)
+  const files = await restoreAssets(source, owner, head.session)
+  const state = head.about.isEmpty ? "done" : await restoreTranscript(source, owner, head.session)
+  if (state !== "done") return state === "later" ? { state } : refuse(source, head, "transcript")
+  if (head.listed !== null) await directoryStub(env, owner).restoreEntry(head.listed)
+  for (const { user: viewer, since } of head.about.viewers) {
+    const shared = { id: keyToPublicId(head.session), owner: head.user, title: head.about.title, since }
+    await directoryStub(env, { tenant, user: viewer }).putShared(shared)
+  }
+  return { state, tally: { ...files, [head.listed === null ? "agent_sessions" : "sessions"]: 1 } }
+}
+
+function refuse({ job }: SessionSource, { session }: Header<"session">, reason: string): RestoreResult {
+  log("session_not_restored", { job, session, reason })
+  return { state: "refused" }
+}
+
+async function restoreAssets(source: SessionSource, owner: SessionOwner, session: string): Promise<Partial<Tally>> {
+  const itemsById = new Map<string, { entry: AssetEntry; items: ArchiveItem[] }>()
+  for (const item of source.items) {
+    if (item.header.type !== "asset") continue
+    const { entry } = item.header
+    const known = itemsById.get(entry.asset.id)
+    if (known === undefined) itemsById.set(entry.asset.id, { entry, items: [item] })
+    else known.items.push(item)
+  }
+  for (const { entry, items } of itemsById.values()) await restoreAsset({ ...source, items }, owner, session, entry)
+  const bytes = [...itemsById.values()].reduce((sum, { entry }) => sum + entry.asset.size, 0)
+  return { files: itemsById.size, bytes }
+}
+
+/** A row, then the bytes, then the row is completed, as for an upload. */
+async function restoreAsset(
+  source: SessionSource,
+  owner: SessionOwner,
+  session: string,
+  entry: AssetEntry,
+): Promise<void> {
+  const { env, tenant, items } = source
+  const stub = sessionStub(env, tenant, session)
+  const reserved = await stub.reserveRestored(owner, entry)
+  if (!reserved.ok) throw new Error(`an asset could not be reserved: ${reserved.fault.reason}`)
+  if (!reserved.value) return
+  const { readable, writable } = new FixedLengthStream(items.reduce((sum, { bytes }) => sum + bytes, 0))
+  const key = assetObjectKey({ tenant, session }, entry.asset.id)
+  const putting = mediaBucket(env, tenant).put(key, readable, assetToPutOptions(entry.asset))
+  await Promise.all([putting, writeItems(source, writable)])
+  const committed = await stub.commitRestored(owner, entry)
+  if (!committed.ok) throw new Error(`an asset could not be committed: ${committed.fault.reason}`)
+}
+
+async function restoreTranscript(
+  source: SessionSource,
+  owner: SessionOwner,
+  session: string,
+): Promise<"done" | "later" | "refused"> {
+  const stub = sessionStub(source.env, source.tenant, session)
+  const claims: Claims = { ...owner, expires: 0, token: null, issued: 0 }
+  const known = await stub.importProgress(claims)
+  if (!known.ok) return "refused"
+  if (known.value.state === "folding") return "later"
+  // A transcript that another tenant's key did not seal would have been changed.
+  if (known.value.state === "done") return known.value.isSealed ? "done" : "refused"
+  if (known.value.state === "failed") return "refused"
+  const parts = splitTranscript(source.items)
+  if (parts.length > MAX_IMPORT_PARTS) return "refused"
+  for (const [i, items] of parts.entries()) {
+    const part = { part: i + 1, of: parts.length, sealedBy: source.from }
+    const { readable, writable } = new IdentityTransformStream()
+    const importing = stub.import(claims, readable, part)
+    // An import that refuses its file does not read it to the end; its answer says why.
+    const [imported] = await Promise.all([importing, writeItems({ ...source, items }, writable).catch(() => {})])
+    if (!imported.ok) return imported.fault.reason === "import_running" ? "later" : "refused"
+  }
+  const progress = await stub.importProgress(claims)
+  if (!progress.ok || progress.value.state === "failed") return "refused"
+  if (progress.value.state !== "done") return "later"
+  return progress.value.isSealed ? "done" : "refused"
+}
+
+/** Groups the pieces of a transcript, which end at line ends, into parts that an import accepts. */
+function splitTranscript(items: readonly ArchiveItem[]): ArchiveItem[][] {
+  const parts: ArchiveItem[][] = []
+  let bytes = 0
+  for (const item of items) {
+    if (item.header.type !== "transcript") continue
+    bytes += item.bytes
+    if (parts.length === 0 || bytes > MAX_IMPORT_BYTES) {
+      parts.push([])
+      bytes = item.bytes
+    }
+    parts.at(-1)?.push(item)
+  }
+  return parts
+}
+
+/** Cost: the memory of one block. */
+async function writeItems(
+  { env, tenant, job, items }: SessionSource,
+  writable: WritableStream<Uint8Array>,
+): Promise<void> {
+  const writer = writable.getWriter()
+  try {
+    for (const { file, start, bytes } of items) {
+      if (bytes === 0) continue
+      const range = { offset: start, length: bytes }
+      const object = await mediaBucket(env, tenant).get(stagedKey(tenant, job, file), { range })
+      if (object === null) throw new Error("a file of the archive is gone")
+      await writer.write(await object.bytes())
+    }
+    await writer.close()
+  } catch (error) {
+    await writer.abort(error).catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,18 @@
+/** session-group.ts: finds the agents' sessions that belong to a session of a user. */
+
+import type { Env } from "../env.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import type { StoredSession } from "../platform/rpc/session-types.ts"
+
+/** Yields a session and all agents' sessions that were asked from it, directly or by other agents. Skips erased ones. */
+export async function* walkSessionGroup(env: Env, owner: SessionOwner, root: string): AsyncGenerator<StoredSession> {
+  const known = new Set([root])
+  for (const id of known) {
+    const described = await sessionStub(env, owner.tenant, id).describe(owner)
+    if (!described.ok) continue
+    // A set also yields what is added while it is being read.
+    for (const { session } of described.value.asks) known.add(session)
+    yield described.value
+  }
+}

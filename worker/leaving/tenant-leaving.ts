@@ -1,0 +1,225 @@
+/**
+ * tenant-leaving.ts: the calls of a tenant object about export, import and erasure: they start, list and end jobs.
+ */
+
+import { nanoid } from "nanoid"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import type { ArchiveFile, ExportView, ImportView, Receipt, TenantStanding } from "../settings/leaving-rpc.ts"
+import { readManifest } from "./archive-manifest.ts"
+import { deleteTransfer, MAX_LISTED_JOBS } from "./export-files.ts"
+import type { ImportProgress } from "./import-job.ts"
+import { jobToExport, jobToImport, jobToReceipt } from "./job-views.ts"
+import type { Job } from "./job-rows.ts"
+import type { LeavingHost } from "./leaving-host.ts"
+
+const DAY_MS = 24 * 60 * 60_000
+
+/** Time between the decision to erase a tenant and its erasure, in milliseconds. SPEC LV5. */
+export const GRACE_MS = 7 * DAY_MS
+
+/** How long the files of an export, and what was uploaded for an import, are kept, in milliseconds. SPEC TX4. */
+export const TRANSFER_KEPT_MS = 7 * DAY_MS
+
+/** The missing files of an import that are listed. */
+const MAX_LISTED_MISSING = 100
+
+/** Users that are looked at to find out whether a tenant has conversations. A new one has few. */
+const MAX_USERS_BEFORE_IMPORT = 50
+
+export class TenantLeaving {
+  readonly #host: LeavingHost
+
+  constructor(host: LeavingHost) {
+    this.#host = host
+  }
+
+  getStanding(): TenantStanding {
+    const { status, erases } = this.#host.rows.readStanding()
+    return { status, erases_at: erases }
+  }
+
+  leave(tenant: string, actor: Actor): Result<TenantStanding> {
+    const { storage, rows, content, now } = this.#host
+    const { status } = rows.readStanding()
+    if (status === "erased") return fail({ reason: "tenant_erased" })
+    if (status === "leaving") return succeed(this.getStanding())
+    const erases = now() + GRACE_MS
+    storage.transactionSync(() => {
+      rows.setStanding({ status: "leaving", erases, receipt: null })
+      this.#addJob("erase_tenant", { tenant, target: tenant, due: erases })
+      this.#reconnectSockets(tenant)
+      content.record(actor, "tenant.leaving", tenant, { erases })
+    })
+    return succeed(this.getStanding())
+  }
+
+  restore(actor: Actor): Result<TenantStanding> {
+    const { storage, rows, content } = this.#host
+    const { status } = rows.readStanding()
+    if (status === "erased") return fail({ reason: "tenant_erased" })
+    const job = rows.findRunning(["erase_tenant"])
+    if (status === "open" || job === null) return succeed(this.getStanding())
+    storage.transactionSync(() => {
+      rows.setStanding({ status: "open", erases: null, receipt: null })
+      rows.remove(job.id)
+      this.#reconnectSockets(job.tenant)
+      content.record(actor, "tenant.restored", job.tenant)
+    })
+    return succeed(this.getStanding())
+  }
+
+  startExport(tenant: string, actor: Actor): Result<ExportView> {
+    const { storage, rows, content, now } = this.#host
+    if (rows.findRunning(["export", "import"]) !== null) return fail({ reason: "transfer_running" })
+    const id = storage.transactionSync(() => {
+      const added = this.#addJob("export", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
+      content.record(actor, "tenant.export_started", added)
+      return added
+    })
+    return succeed(this.#showExport(rows.find(id) as Job))
+  }
+
+  listExports(): ExportView[] {
+    return this.#host.rows.list("export", MAX_LISTED_JOBS).map((job) => this.#showExport(job))
+  }
+
+  findExport(id: string): ExportView | null {
+    const job = this.#find(id, "export")
+    return job === null ? null : this.#showExport(job)
+  }
+
+  async removeExport(id: string, actor: Actor): Promise<boolean> {
+    return await this.#removeTransfer(this.#find(id, "export"), actor)
+  }
+
+  /** Checks the manifest, and expects its files. */
+  async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>> {
+    const { env, storage, rows, content, now } = this.#host
+    const read = await readManifest(env.JWT_SECRET ?? "", manifest)
+    if (!read.ok) return read
+    if (!(await this.#hasNoSessions(tenant))) return fail({ reason: "tenant_not_empty" })
+    if (rows.findRunning(["export", "import"]) !== null) return fail({ reason: "transfer_running" })
+    const { files, tenant: from } = read.value
+    const progress: ImportProgress = { step: "index", from, at: 0, skipped: 0 }
+    const id = storage.transactionSync(() => {
+      const times = { due: now(), expires: now() + TRANSFER_KEPT_MS }
+      const added = this.#addJob("import", { tenant, target: from, state: "uploading", progress, ...times })
+      for (const file of files) rows.putFile(added, file, false)
+      content.record(actor, "tenant.import_started", added, { from })
+      return added
+    })
+    return succeed(this.#showImport(rows.find(id) as Job))
+  }
+
+  listImports(): ImportView[] {
+    return this.#host.rows.list("import", MAX_LISTED_JOBS).map((job) => this.#showImport(job))
+  }
+
+  findImport(id: string): ImportView | null {
+    const job = this.#find(id, "import")
+    return job === null ? null : this.#showImport(job)
+  }
+
+  findImportFile(id: string, n: number): ArchiveFile | null {
+    const isUploading = this.#find(id, "import")?.state === "uploading"
+    return isUploading ? this.#host.rows.findFile(id, n) : null
+  }
+
+  addImportFile(id: string, n: number): ImportView | null {
+    const { storage, rows, now } = this.#host
+    if (this.#find(id, "import")?.state !== "uploading") return this.findImport(id)
+    storage.transactionSync(() => {
+      rows.markStored(id, n)
+      if (rows.listMissing(id, 1).length > 0) return
+      rows.setState(id, "running", now())
+      this.#host.armAlarm()
+    })
+    return this.findImport(id)
+  }
+
+  async removeImport(id: string, actor: Actor): Promise<boolean> {
+    const job = this.#find(id, "import")
+    return job?.state !== "running" && (await this.#removeTransfer(job, actor))
+  }
+
+  async eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>> {
+    const { env, storage, rows, content, now } = this.#host
+    const running = rows.findRunning(["erase_user"], user)
+    if (running !== null) return succeed(jobToReceipt(running))
+    const known = content.findUser(user)
+    if (known === null) return fail({ reason: "user_unknown" })
+    if (known.role === "owner" && !isOwner) return fail({ reason: "scope_denied" })
+    if (content.isLastOwner(known)) return fail({ reason: "last_owner" })
+    const id = storage.transactionSync(() => {
+      content.markErasing(known)
+      content.record(actor, "user.erasure_started", user)
+      return this.#addJob("erase_user", { tenant, target: user, due: now() })
+    })
+    // The job does this too. Here it takes effect before the answer.
+    await Promise.resolve(directoryStub(env, { tenant, user }).beginErasure()).catch(() => {})
+    return succeed(jobToReceipt(rows.find(id) as Job))
+  }
+
+  listReceipts(): Receipt[] {
+    return this.#host.rows.list("erase_user", MAX_LISTED_JOBS).map(jobToReceipt)
+  }
+
+  findReceipt(id: string): Receipt | null {
+    const job = this.#find(id, "erase_user")
+    return job === null ? null : jobToReceipt(job)
+  }
+
+  getTenantReceipt(): Receipt | null {
+    const { status, receipt } = this.#host.rows.readStanding()
+    if (receipt !== null || status !== "erased") return receipt
+    const job = this.#host.rows.findRunning(["erase_tenant"])
+    return job === null ? null : jobToReceipt(job)
+  }
+
+  #find(id: string, kind: Job["kind"]): Job | null {
+    const job = this.#host.rows.find(id)
+    return job?.kind === kind ? job : null
+  }
+
+  #addJob(kind: Job["kind"], job: NewTenantJob): string {
+    const id = nanoid()
+    this.#host.rows.add({ id, kind, state: "running", created: this.#host.now(), expires: null, ...job })
+    this.#host.armAlarm()
+    return id
+  }
+
+  /** Isolates cache the standing, so a socket that connects again earlier may get the old rights. */
+  #reconnectSockets(tenant: string): void {
+    this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS })
+  }
+
+  #showExport(job: Job): ExportView {
+    return jobToExport(job, this.#host.rows.countFiles(job.id))
+  }
+
+  #showImport(job: Job): ImportView {
+    const { rows } = this.#host
+    return jobToImport(job, rows.countFiles(job.id), rows.listMissing(job.id, MAX_LISTED_MISSING))
+  }
+
+  async #removeTransfer(job: Job | null, actor: Actor): Promise<boolean> {
+    if (job === null) return false
+    await deleteTransfer(this.#host, job)
+    this.#host.content.record(actor, `tenant.${job.kind}_removed`, job.id)
+    return true
+  }
+
+  /** An import into a tenant with conversations would mix two tenants, and could not be undone. */
+  async #hasNoSessions(tenant: string): Promise<boolean> {
+    const { env, content } = this.#host
+    const users = content.listUsers(null, MAX_USERS_BEFORE_IMPORT + 1)
+    if (users.length > MAX_USERS_BEFORE_IMPORT) return false
+    const listed = users.map(({ id: user }) => directoryStub(env, { tenant, user }).listEntries(null, 1))
+    return (await Promise.all(listed)).every((entries) => entries.length === 0)
+  }
+}
+
+type NewTenantJob = Pick<Job, "tenant" | "target" | "due"> & Partial<Pick<Job, "state" | "expires" | "progress">>

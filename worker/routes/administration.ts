@@ -1,0 +1,22 @@
+/**
+ * administration.ts: the routes that manage tenants. They are loaded with the first request for one of them, because most
+ * isolates never serve one.
+ */
+
+import { Hono } from "hono"
+import { auditRoutes } from "./audit-routes.ts"
+import { issuerRoutes } from "./issuer-routes.ts"
+import type { AppEnv } from "./request-body.ts"
+import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
+import { tenantRoutes } from "./tenants/tenant-routes.ts"
+import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
+import { userRoutes } from "./user-routes.ts"
+
+/** Each prefix is also in `ADMINISTRATION_PREFIXES` (mount-administration.ts). */
+export const administration = new Hono<AppEnv>()
+  .route("/v1/tenants", tenantRoutes)
+  .route("/v1/keys", apiKeyRoutes)
+  .route("/v1/token-keys", tokenKeyRoutes)
+  .route("/v1/users", userRoutes)
+  .route("/v1/audit", auditRoutes)
+  .route("/v1/issuers", issuerRoutes)

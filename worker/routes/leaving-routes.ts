@@ -1,0 +1,153 @@
+/**
+ * leaving-routes.ts: a tenant's export, import and erasure, and the erasure of its users. The work is done by jobs of the
+ * tenant object (worker/leaving/); these routes start them and report how far they are.
+ */
+
+import { type Context, Hono } from "hono"
+import * as v from "valibot"
+import { type Fault, faultToWire, type Result } from "../../shared/fault.ts"
+import { idSchema } from "../../shared/protocol/event.ts"
+import type { ExportView, ImportView } from "../settings/leaving-rpc.ts"
+import { clearCachedAccess } from "../auth/tenant-access-cache.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { mediaBucket } from "../platform/media-bucket.ts"
+import { getRole } from "../platform/rpc/claims.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { getRegion } from "../platform/tenant-id.ts"
+import { clearCachedRevocations } from "./access/authorize.ts"
+import { readActor } from "./access/request-actor.ts"
+import { type AppEnv, readBody, readBodyText } from "./request-body.ts"
+
+type AppContext = Context<AppEnv>
+
+export const leavingRoutes = new Hono<AppEnv>()
+
+const tenantOf = (context: AppContext) => tenantStub(context.env, context.get("claims").tenant)
+
+leavingRoutes.get("/tenant", async (context) => {
+  const id = context.get("claims").tenant
+  return context.json({ id, region: getRegion(id), ...(await tenantOf(context).getStanding()) })
+})
+
+/** The id of the tenant, typed again, so that nobody erases the wrong one. */
+const confirmSchema = v.object({ confirm: v.string() })
+
+leavingRoutes.delete("/tenant", async (context) => {
+  const body = await readBody(context, confirmSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const { tenant } = context.get("claims")
+  if (body.value.confirm !== tenant) return faultToResponse({ reason: "field_invalid", field: "confirm" })
+  const left = await tenantOf(context).leave(tenant, readActor(context))
+  clearCachedAccess(tenant)
+  return respond(context, left, 202)
+})
+
+leavingRoutes.post("/tenant/restore", async (context) => {
+  const restored = await tenantOf(context).restoreTenant(readActor(context))
+  clearCachedAccess(context.get("claims").tenant)
+  return respond(context, restored, 200)
+})
+
+leavingRoutes.post("/tenant/export", async (context) => {
+  const started = await tenantOf(context).startExport(context.get("claims").tenant, readActor(context))
+  return started.ok ? context.json(jobToJson(started.value), 202) : faultToResponse(started.fault)
+})
+
+leavingRoutes.get("/tenant/exports", async (context) => {
+  const exports = await tenantOf(context).listExports()
+  return context.json({ exports: exports.map(jobToJson) })
+})
+
+leavingRoutes.get("/tenant/exports/:id", async (context) => {
+  const found = await tenantOf(context).findExport(context.req.param("id"))
+  return found === null ? faultToResponse({ reason: "export_unknown" }) : context.json(jobToJson(found))
+})
+
+leavingRoutes.delete("/tenant/exports/:id", async (context) => {
+  const isRemoved = await tenantOf(context).removeExport(context.req.param("id"), readActor(context))
+  return isRemoved ? context.body(null, 204) : faultToResponse({ reason: "export_unknown" })
+})
+
+leavingRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
+  const { tenant } = context.get("claims")
+  const { id, n } = context.req.param()
+  const { archiveKey } = await import("../leaving/archive-files.ts")
+  const found = await tenantOf(context).findExport(id)
+  const isKnown = found?.state === "done" && /^\d{1,4}$/.test(n) && Number(n) <= found.parts
+  const object = isKnown ? await mediaBucket(context.env, tenant).get(archiveKey(tenant, id, Number(n))) : null
+  if (object === null) return faultToResponse({ reason: "export_unknown" })
+  const [type, name] = n === "0" ? ["application/json", "manifest.json"] : ["application/octet-stream", `${n}.cuecard`]
+  return context.body(object.body, 200, {
+    "content-type": type,
+    "content-length": String(object.size),
+    "content-disposition": `attachment; filename="${id}-${name}"`,
+  })
+})
+
+leavingRoutes.post("/tenant/import", async (context) => {
+  const manifest = await readBodyText(context)
+  if (!manifest.ok) return faultToResponse(manifest.fault)
+  const { tenant } = context.get("claims")
+  const started = await tenantOf(context).startImport(tenant, readActor(context), manifest.value)
+  return started.ok ? context.json(jobToJson(started.value), 202) : faultToResponse(started.fault)
+})
+
+leavingRoutes.get("/tenant/imports", async (context) => {
+  const imports = await tenantOf(context).listImports()
+  return context.json({ imports: imports.map(jobToJson) })
+})
+
+leavingRoutes.get("/tenant/imports/:id", async (context) => {
+  const found = await tenantOf(context).findImport(context.req.param("id"))
+  return found === null ? faultToResponse({ reason: "tenant_import_unknown" }) : context.json(jobToJson(found))
+})
+
+leavingRoutes.delete("/tenant/imports/:id", async (context) => {
+  const isRemoved = await tenantOf(context).removeImport(context.req.param("id"), readActor(context))
+  return isRemoved ? context.body(null, 204) : faultToResponse({ reason: "tenant_import_unknown" })
+})
+
+leavingRoutes.put("/tenant/imports/:id/files/:n", async (context) => {
+  const { tenant } = context.get("claims")
+  const { id, n } = context.req.param()
+  const expected = /^[1-9]\d{0,3}$/.test(n) ? await tenantOf(context).findImportFile(id, Number(n)) : null
+  if (expected === null) return faultToResponse({ reason: "tenant_import_unknown" })
+  const { receiveArchiveFile } = await import("../leaving/archive-files.ts")
+  const received = await receiveArchiveFile(context.env, { tenant, id, expected }, context.req.raw.body)
+  if (!received.ok) return faultToResponse(received.fault)
+  const view = await tenantOf(context).addImportFile(id, Number(n))
+  return view === null ? faultToResponse({ reason: "tenant_import_unknown" }) : context.json(jobToJson(view), 202)
+})
+
+leavingRoutes.delete("/users/:id", async (context) => {
+  const user = context.req.param("id")
+  if (!v.is(idSchema, user)) return faultToResponse({ reason: "user_unknown" })
+  const claims = context.get("claims")
+  const isOwner = getRole(claims) === "owner"
+  const erased = await tenantOf(context).eraseUser(claims.tenant, readActor(context), user, isOwner)
+  clearCachedRevocations({ tenant: claims.tenant, user })
+  return respond(context, erased, 202)
+})
+
+leavingRoutes.get("/tenant/receipts", async (context) =>
+  context.json({ receipts: await tenantOf(context).listReceipts() }),
+)
+
+leavingRoutes.get("/tenant/receipts/:id", async (context) => {
+  const receipt = await tenantOf(context).findReceipt(context.req.param("id"))
+  return receipt === null ? faultToResponse({ reason: "receipt_unknown" }) : context.json(receipt)
+})
+
+function respond<T extends object>(context: AppContext, result: Result<T>, status: 200 | 202): Response {
+  return result.ok ? context.json(result.value, status) : faultToResponse(result.fault)
+}
+
+/** A job with its fault as clients receive faults. */
+function jobToJson({ fault, ...view }: ExportView | ImportView) {
+  return { ...view, fault: fault === null ? null : faultToPublic(fault) }
+}
+
+function faultToPublic(fault: Fault) {
+  const { code, text } = faultToWire(fault)
+  return { code, text }
+}

@@ -1,0 +1,56 @@
+/**
+ * portable-session.ts: the calls of a session object with which a whole tenant is exported, imported and erased.
+ */
+
+import { DurableObject } from "cloudflare:workers"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { Env } from "../env.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import type { AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
+import type { LiveSession } from "./live-session.ts"
+import { readStoredSession } from "../store/stored-session.ts"
+import type { SessionLifecycle } from "./session-lifecycle.ts"
+
+export abstract class PortableSession extends DurableObject<Env> {
+  protected abstract getLifecycle(): SessionLifecycle
+
+  describe(owner: SessionOwner): Result<StoredSession> {
+    return this.#withOwn(owner, ({ store, row }) => succeed(readStoredSession(store, row)))
+  }
+
+  listAssetEntries(owner: SessionOwner, after: string | null, limit: number): Result<readonly AssetEntry[]> {
+    return this.#withOwn(owner, ({ assets }) => succeed(assets.listAfter(after, limit)))
+  }
+
+  async restoreSession(owner: SessionOwner, stored: StoredSession): Promise<Result<null>> {
+    return await this.getLifecycle().restore(owner, stored)
+  }
+
+  reserveRestored(owner: SessionOwner, { asset, origin }: AssetEntry): Result<boolean> {
+    return this.#withOwn(owner, ({ assets, assetService }) => {
+      if (assets.find(asset.id) !== null) return succeed(false)
+      const capacity = assets.checkCapacity(asset.size)
+      if (!capacity.ok) return capacity
+      if (!assets.renewReservation(asset.id, origin, Date.now(), asset.size))
+        return fail({ reason: "asset_store_failed" })
+      assetService.armSweep()
+      return succeed(true)
+    })
+  }
+
+  commitRestored(owner: SessionOwner, { asset, hash }: AssetEntry): Result<null> {
+    return this.#withOwn(owner, ({ assets }) => {
+      const isComplete = assets.find(asset.id) !== null || assets.commit(asset, hash)
+      return isComplete ? succeed(null) : fail({ reason: "asset_store_failed" })
+    })
+  }
+
+  closeSockets(): void {
+    this.getLifecycle().sockets.closeAll({ reason: "tenant_leaving" })
+  }
+
+  #withOwn<T>(owner: SessionOwner, run: (session: LiveSession) => Result<T>): Result<T> {
+    const session = this.getLifecycle().find(owner)
+    return session === null ? fail({ reason: "session_unknown" }) : run(session)
+  }
+}

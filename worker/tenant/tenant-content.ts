@@ -1,0 +1,67 @@
+/** tenant-content.ts: the rows of the tenant object, as the jobs of `leaving/` read and write them. */
+
+import { parseJson } from "../../shared/json.ts"
+import type { TenantConfig, TenantContent } from "../leaving/leaving-host.ts"
+import { releaseIssuer } from "../auth/issuer/issuer-registry.ts"
+import type { Env } from "../env.ts"
+import { registryStub } from "../platform/rpc/object-stubs.ts"
+import { TENANT_LIST_KEY } from "../platform/rpc/registry-rpc.ts"
+import { getRegion } from "../platform/tenant-id.ts"
+import { deleteAllRows } from "../platform/migrate.ts"
+import type { Agent, TenantSettings } from "../settings/agent-config.ts"
+import { AuditRows } from "./audit-rows.ts"
+import { UserNotices } from "./user-notices.ts"
+import { UserRows } from "./user-rows.ts"
+
+export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): TenantContent {
+  const users = new UserRows(sql)
+  const notices = new UserNotices(sql, env, tenant, users)
+  const audit = new AuditRows(sql, tenant)
+  return {
+    listUsers: (after, limit) => users.list(after ?? "", "", limit),
+    findUser: (id) => users.find(id),
+    isLastOwner: (user) => users.isLastOwner(user),
+    restoreUser: (user) => {
+      users.restore(user)
+      // The directory of a suspended user refuses tokens. Later changes have a higher number in the audit log.
+      if (user.status === "suspended") notices.add(user.id, 1, Date.now())
+    },
+    markErasing: (user) => users.update({ ...user, status: "erasing" }),
+    removeUser: (id) => {
+      users.remove(id)
+      notices.remove(id)
+    },
+    readConfig: () => readConfig(sql),
+    writeConfig: (config) => writeConfig(sql, config),
+    releaseClaims: async () => {
+      const claims = sql
+        .exec<{ issuer: string; audience: string }>("SELECT issuer, audience FROM issuer_claims")
+        .toArray()
+      for (const { issuer, audience } of claims) await releaseIssuer(env, tenant, issuer, audience)
+      await registryStub(env, getRegion(tenant), TENANT_LIST_KEY).removeTenant(tenant)
+    },
+    deleteAllRows: () => deleteAllRows(sql),
+    record: (actor, action, target, details = {}) => void audit.append(actor, { action, target, details }, Date.now()),
+  }
+}
+
+type AgentRow = { name: string; config: string | null }
+
+/** These rows contain JSON that `putAgent` and `setSettings` wrote. */
+function readConfig(sql: SqlStorage): TenantConfig {
+  const agents = sql.exec<AgentRow>("SELECT name, config FROM agents ORDER BY name").toArray()
+  const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
+  return {
+    agents: agents.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
+    settings: settings === undefined ? null : (parseJson(settings.config) as unknown as TenantSettings),
+  }
+}
+
+function writeConfig(sql: SqlStorage, { agents, settings }: TenantConfig): void {
+  for (const [name, agent] of agents) {
+    const config = agent === null ? null : JSON.stringify(agent)
+    sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)
+  }
+  if (settings === null) return
+  sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", JSON.stringify(settings))
+}
