@@ -47,6 +47,22 @@ describe("another user", () => {
     expect(storage.getItem("cuecard.send.s9.m9")).toBe(null)
   })
 
+  test("[SP5] a tab of another user doesn't sign the other tabs out, so that two can't reload each other forever", async () => {
+    const storage = createStorage({ ...ADAS, [USER_KEY]: "acme/ada" })
+    const removed: string[] = []
+    const watched = {
+      ...storage,
+      removeItem: (key: string) => {
+        removed.push(key)
+        storage.removeItem(key)
+      },
+    }
+    Object.defineProperty(watched, "length", { get: () => storage.length })
+    await switchAndReload(watched, "acme/ada", "acme/bob")
+    expect(removed).not.toContain(USER_KEY)
+    expect(storage.getItem(USER_KEY)).toBe("acme/bob")
+  })
+
   test("[SP5] users of two tenants with the same id are different users", async () => {
     const storage = createStorage({ ...ADAS, [USER_KEY]: "acme/ada" })
     await switchAndReload(storage, "acme/ada", "other/ada")
