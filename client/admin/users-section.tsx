@@ -115,8 +115,8 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
   return (
     <li data-status={user.status}>
       <div class="row-main">
-        <p class="row-title" dir="auto">
-          {name}
+        <p class="row-title">
+          <bdi>{name}</bdi>
           {user.id === identity.id && <span class="tag">{usersText.you}</span>}
           {user.status !== "active" && <span class="tag warn">{usersText.status[user.status]}</span>}
         </p>
