@@ -116,7 +116,10 @@ function isInFirstView(id: string): boolean {
 /** One chunk for what several chunks share: many small ones compress worse and are more requests. */
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3, test: isInFirstView }] }
 /** The same for the Worker. What a chunk loaded on demand shares with its entry is loaded anyway. */
-const workerSplitting = { groups: [{ name: "base", minShareCount: 2 }] }
+const workerSplitting = { groups: [{ name: "base", minShareCount: 2, test: (id: string) => !ON_DEMAND.test(id) }] }
+/** Several chunks share these, and all of them are loaded on demand: issuers, sign-in, and the key sets of jose. */
+const ON_DEMAND =
+  /worker\/(?:auth\/(?:issuer\/|encryption)|settings\/issuer-config|signin\/|routes\/sign-in-routes)|jose\/dist\/webapi\/jwks\//
 
 /** index.html preloads what its script imports. A chunk loaded on demand preloads nothing: see withoutPreloadHelper. */
 const modulePreload: BuildEnvironmentOptions["modulePreload"] = {

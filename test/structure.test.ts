@@ -43,7 +43,9 @@ const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
     "platform settings env auth store asset socket model tool turn transfer agent leaving tenant signin session routes index".split(
       " ",
     ),
-  client: "words net files session ui account admin composer import sidebar media markdown cards transcript app".split(" "),
+  client: "words net files session ui account admin composer import sidebar media markdown cards transcript app".split(
+    " ",
+  ),
 }
 
 /** Pure libraries: data in, data out. */

@@ -37,6 +37,8 @@ export interface Identity {
   readonly scope?: "user" | "external" | "admin"
   /** The session of an `external` token. */
   readonly session?: string
+  /** Role of the user in the tenant; `member` by default. */
+  readonly role?: "owner" | "admin" | "member" | "viewer"
 }
 
 export interface Cuecard {
@@ -120,10 +122,11 @@ function buildVars(build: Build, { script, vars }: CuecardOptions): Record<strin
 }
 
 function signToken(identity: Identity, secret: string) {
-  const { tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS, scope, session } = identity
+  const { tenant = TENANT, user = USER, expiresIn = HOUR_SECONDS, scope, session, role } = identity
   const issued = Date.now() / 1000
   return (
-    new SignJWT({ tenant, ...(scope === undefined ? {} : { scope }), ...(session === undefined ? {} : { session }) })
+    // JSON leaves out what is undefined.
+    new SignJWT({ tenant, scope, session, role })
       .setProtectedHeader({ alg: "HS256" })
       .setSubject(user)
       .setJti(crypto.randomUUID())

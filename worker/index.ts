@@ -18,7 +18,6 @@ import type { AppEnv } from "./routes/request-body.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
-import { signInRoutes } from "./routes/sign-in-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
@@ -37,7 +36,11 @@ app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
 mountAdministration(app)
-app.route("/auth", signInRoutes)
+// Loaded on demand, as all of the sign-in is.
+app.all("/auth/*", async ({ req, env, executionCtx }) => {
+  const { signInRoutes } = await import("./routes/sign-in-routes.ts")
+  return await signInRoutes.fetch(req.raw, env, executionCtx)
+})
 app.route("/v1/sessions", sessionRoutes)
 app.route("/v1", leavingRoutes)
 app.route("/external/sessions", externalRoutes)

@@ -6,7 +6,7 @@ import { readActor } from "./access/request-actor.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { getRole } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import { type IssuerManager, issuerNameSchema, issuerSchema } from "../settings/issuer-config.ts"
+import type { IssuerManager } from "../settings/issuer-config.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 
 export const issuerRoutes = new Hono<AppEnv>()
@@ -23,6 +23,7 @@ issuerRoutes.get("/:name", async (context) => {
 })
 
 issuerRoutes.put("/:name", async (context) => {
+  const { issuerNameSchema, issuerSchema } = await import("../settings/issuer-config.ts")
   const name = v.safeParse(issuerNameSchema, context.req.param("name"))
   if (!name.success) return faultToResponse({ reason: "field_invalid", field: "name" })
   const body = await readBody(context, issuerSchema)

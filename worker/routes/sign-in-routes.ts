@@ -9,7 +9,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../../shared/protocol/sign-in.ts"
 import { getPageTenant } from "../env.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
+import { errorToResponse, faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
 import { createActor } from "./access/request-actor.ts"
@@ -18,7 +18,7 @@ import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
 /** Longest query of a callback, in characters: codes of some providers have 2,000. */
 const MAX_CALLBACK_CHARS = 8 * 1024
 
-export const signInRoutes = new Hono<AppEnv>()
+export const signInRoutes = new Hono<AppEnv>().basePath("/auth")
 
 const loadFlow = () => import("../signin/sign-in-flow.ts")
 const loadCookies = () => import("../signin/sign-in-cookies.ts")
@@ -128,7 +128,8 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   return context.body(null, 204)
 })
 
-signInRoutes.all("*", () => faultToResponse({ reason: "route_unknown" }))
+signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
+signInRoutes.onError(errorToResponse)
 
 function redirectToError(error: SignInError, cookies: readonly string[] = []): Response {
   return redirect(`${SIGN_IN_ERROR_PATH}${error}`, cookies)

@@ -21,13 +21,16 @@ import {
   type IssuerKeys,
   type IssuerManager,
   type IssuerView,
+  limitRole,
   MAX_ISSUERS,
   type ProviderMetadata,
   type SignInClient,
 } from "../settings/issuer-config.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
+import type { SignInUser, TenantUser } from "../settings/tenant-rpc.ts"
 import type { AuditRows } from "./audit-rows.ts"
 import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./issuer-rows.ts"
+import type { UserRows } from "./user-rows.ts"
 
 /** The addresses of a provider are discovered again after this time, in milliseconds: they hardly ever change. */
 const METADATA_FRESH_MS = 24 * 60 * 60_000
@@ -156,6 +159,15 @@ export class TenantIssuers {
     const clientSecret =
       secret === null ? null : await decryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
     return { name, config: { ...config, client_id }, metadata, clientSecret }
+  }
+
+  /** Adds a user at the first sign-in, and returns the user with their role now. Null: there is no such issuer with a client. */
+  admit({ id, name, issuer, role }: SignInUser, userRows: UserRows): TenantUser | null {
+    const config = this.#rows.find(issuer)?.config
+    if (config?.client_id === undefined) return null
+    const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
+    const user = userRows.register(newUser, Date.now())
+    return { ...user, role: limitRole(role ?? user.role, config) }
   }
 
   async #loadKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {

@@ -46,14 +46,7 @@ import { LeavingTenant } from "./leaving-tenant.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
-import {
-  type IssuerInput,
-  type IssuerKeys,
-  type IssuerManager,
-  type IssuerView,
-  limitRole,
-  type SignInClient,
-} from "../settings/issuer-config.ts"
+import type { IssuerInput, IssuerKeys, IssuerManager, IssuerView, SignInClient } from "../settings/issuer-config.ts"
 import { ISSUER_TABLES } from "./issuer-rows.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
 import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
@@ -310,12 +303,8 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return (await (await this.#readIssuers())?.getClient(name)) ?? null
   }
 
-  async admitSignIn({ id, name, issuer, role }: SignInUser): Promise<TenantUser | null> {
-    const config = (await this.#readIssuers())?.find(issuer)
-    if (config == null || config.client_id === null) return null
-    const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
-    const user = this.#userRows.register(newUser, Date.now())
-    return { ...user, role: limitRole(role ?? user.role, config) }
+  async admitSignIn(user: SignInUser): Promise<TenantUser | null> {
+    return (await this.#readIssuers())?.admit(user, this.#userRows) ?? null
   }
 
   /** Null if nothing was ever stored here. */

@@ -1,0 +1,81 @@
+/** first-sign-in.test.ts: a real server that is killed while somebody signs in for the first time. */
+
+import { startCuecard } from "../../testing/index.ts"
+import { afterAll, expect, test } from "vitest"
+import { CLIENT_ID, CLIENT_SECRET, startOidcProvider } from "../support/oidc-provider.ts"
+import { CookieJar, signInAtProvider } from "../support/oidc-client.ts"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const TENANT = "acme"
+/** When the server is killed, in milliseconds after the callback was requested; null: not at all. */
+const KILLS = [0, 2, 5, 12, 25, null] as const
+
+const folders: string[] = []
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true })
+})
+
+/** What the page does: opens an address of the server with its cookies. */
+async function open(url: string, jar: CookieJar, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(url, { redirect: "manual", ...init, headers: { ...init.headers, cookie: jar.header } })
+  jar.read(response)
+  return response
+}
+
+async function requestToken(url: string, jar: CookieJar): Promise<Response> {
+  const headers = { origin: url, "content-type": "application/json" }
+  return await open(`${url}/auth/token`, jar, { method: "POST", headers, body: "{}" })
+}
+
+test("[SI2] [SI1] killed at any moment of a first sign-in, the server has signed in nobody or everything works", async () => {
+  const persist = await mkdtemp(join(tmpdir(), "cuecard-sign-in-"))
+  folders.push(persist)
+  const vars = { AUTH: "jwt", PAGE_TENANT: TENANT }
+  let cuecard = await startCuecard({ persist, vars })
+  const port = Number(new URL(cuecard.url).port)
+  const provider = await startOidcProvider({ redirectUris: [`${cuecard.url}/auth/callback`] })
+  const { url } = cuecard
+  const token = await cuecard.tokenFor({ tenant: TENANT, user: "root", role: "owner" })
+  const body = JSON.stringify({
+    issuer: provider.issuer,
+    audience: "api",
+    client_id: CLIENT_ID,
+    client_secret: CLIENT_SECRET,
+  })
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+  const put = await fetch(`${url}/v1/issuers/idp`, { method: "PUT", headers, body })
+  expect(put.status).toBe(200)
+  for (const [i, killMs] of KILLS.entries()) {
+    const jar = new CookieJar()
+    const begun = await open(`${url}/auth/login`, jar)
+    const callback = await signInAtProvider(begun.headers.get("location") ?? "", `user${i}`)
+    const answer = open(callback, jar).catch(() => null)
+    if (killMs !== null) {
+      await new Promise((resolve) => setTimeout(resolve, killMs))
+      await cuecard.kill()
+      await answer
+      cuecard = await startCuecard({ persist, vars, port })
+    }
+    await answer
+    // Whoever has the cookie is signed in. Whoever does not signs in again.
+    if (jar.get("__Host-cuecard") === undefined) {
+      const again = await open(`${url}/auth/login`, jar)
+      const next = await signInAtProvider(again.headers.get("location") ?? "", `user${i}`)
+      expect((await open(next, jar)).headers.get("location")).toBe("/")
+    }
+    const issued = await requestToken(url, jar)
+    expect(issued.status, `killed after ${killMs} ms`).toBe(200)
+    const page = (await issued.json()) as { token: string; user: { name: string } }
+    expect(page.user.name).toBe(`User${i} Example`)
+    const listed = await fetch(`${url}/v1/sessions`, { headers: { authorization: `Bearer ${page.token}` } })
+    expect(listed.status).toBe(200)
+  }
+  // Nobody is there twice.
+  const users = (await (await fetch(`${url}/v1/users`, { headers })).json()) as { users: { name: string }[] }
+  const names = users.users.map(({ name }) => name).filter((name) => name?.startsWith("User"))
+  expect(names.sort()).toEqual(KILLS.map((_ms, i) => `User${i} Example`).sort())
+  await provider.close()
+  await cuecard.close()
+})
