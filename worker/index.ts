@@ -4,16 +4,14 @@
 
 import { Hono } from "hono"
 import { errorToResponse, faultToResponse } from "./platform/fault-response.ts"
+import { administration } from "./routes/administration.ts"
 import { agentRoutes } from "./routes/agent-routes.ts"
 import { authorize } from "./routes/access/authorize.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
-import { leavingRoutes } from "./routes/leaving-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
-import { mountAdministration } from "./routes/mount-administration.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
-import { remoteMediaRoutes } from "./routes/media/remote-media-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
@@ -35,18 +33,21 @@ app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
-mountAdministration(app)
+app.route("/", administration)
 // Loaded on demand, as all of the sign-in is.
 app.all("/auth/*", async ({ req, env, executionCtx }) => {
   const { signInRoutes } = await import("./routes/sign-in-routes.ts")
   return await signInRoutes.fetch(req.raw, env, executionCtx)
 })
 app.route("/v1/sessions", sessionRoutes)
-app.route("/v1", leavingRoutes)
 app.route("/external/sessions", externalRoutes)
 app.route("/media", mediaRoutes)
 app.route("/canvas/documents", canvasRoutes)
-app.route("/media/remote", remoteMediaRoutes)
+// Loaded with its first request, because most isolates never serve one.
+app.get("/media/remote", async (context) => {
+  const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
+  return await serveRemoteMedia(context)
+})
 for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => faultToResponse({ reason: "route_unknown" }))
 }

@@ -11,12 +11,11 @@ import { useEffect } from "preact/hooks"
 import { SIGN_IN_ERRORS, type SignInProviders } from "../../shared/protocol/sign-in.ts"
 import { createParser, hasShape, isListOf, isString } from "../../shared/protocol/shape-check.ts"
 import { describeError, parseBody, type RequestError } from "../net/http-request.ts"
-import type { KeyValueStorage } from "../net/outbox.ts"
+import { type KeyValueStorage, USER_KEY } from "../net/outbox.ts"
 import { Logo } from "../ui/logo.tsx"
 import { signInErrorText, signInText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
 import { putUserAside } from "./switch-user.ts"
-import { USER_KEY } from "./user-guard.ts"
 import { watchUser } from "./watch-user.ts"
 
 /** Longest wait for the list of providers, in milliseconds. */

@@ -1,9 +1,8 @@
 /** sign-out.ts: ends the sign-in, and leaves nothing of the user in the page. Source: SPEC SP6, SP7. */
 
 import { render } from "preact"
-import type { KeyValueStorage } from "../net/outbox.ts"
+import { type KeyValueStorage, USER_KEY } from "../net/outbox.ts"
 import { createJsonRequest, readJson } from "../net/http-request.ts"
-import { USER_KEY } from "./user-guard.ts"
 import { putUserAside } from "./switch-user.ts"
 
 /** Longest wait for the server, in milliseconds. */

@@ -6,8 +6,7 @@
  * (session/stored-drafts.ts). Source: SPEC SP5.
  */
 
-import { type KeyValueStorage, readStorageRows } from "../net/outbox.ts"
-import { USER_KEY } from "./user-guard.ts"
+import { type KeyValueStorage, readStorageRows, USER_KEY } from "../net/outbox.ts"
 
 /** Keys of messages, edits and unfinished imports, which don't name their user. */
 const UNSENT_KEY = /^cuecard\.(?:send|edit|import)\./
@@ -15,8 +14,13 @@ const ASIDE_PREFIX = "cuecard.aside."
 /** Rows kept for users who are signed out. The oldest stored ones go first. */
 const MAX_ASIDE_ROWS = 200
 
-/** Puts the user's rows aside. Afterwards the storage belongs to nobody. */
+/** Puts the user's rows aside. Afterwards the storage belongs to nobody, and the other tabs load again (watch-user.ts). */
 export function putUserAside(storage: KeyValueStorage, user: string | null): void {
+  putRowsAside(storage, user)
+  removeRow(storage, USER_KEY)
+}
+
+function putRowsAside(storage: KeyValueStorage, user: string | null): void {
   const prefix = asidePrefix(user)
   for (const [key, value] of readStorageRows(storage)) {
     if (!UNSENT_KEY.test(key)) continue
@@ -25,7 +29,6 @@ export function putUserAside(storage: KeyValueStorage, user: string | null): voi
   }
   const aside = readStorageRows(storage).filter(([key]) => key.startsWith(ASIDE_PREFIX))
   for (const [key] of aside.slice(0, Math.max(0, aside.length - MAX_ASIDE_ROWS))) removeRow(storage, key)
-  removeRow(storage, USER_KEY)
 }
 
 /**
@@ -38,7 +41,8 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  if (previous !== null) putUserAside(storage, previous)
+  // The other tabs go on: a product may show the pages of two users side by side.
+  if (previous !== null) putRowsAside(storage, previous)
   const hasRestored = user !== null && restoreUser(storage, user)
   if (previous === null && !hasRestored) return
   reload()

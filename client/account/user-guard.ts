@@ -5,11 +5,8 @@
  * one is used, they are put aside and the page is loaded again. Source: SPEC SP5.
  */
 
-import type { KeyValueStorage } from "../net/outbox.ts"
+import { type KeyValueStorage, USER_KEY } from "../net/outbox.ts"
 import { readUser, type TokenResponse } from "../net/token-source.ts"
-
-/** The storage key of the user whose rows the storage holds. It is removed when the user signs out. */
-export const USER_KEY = "cuecard.user"
 
 /** Returns a function for every new token. It doesn't return if the page has to be loaded again for another user. */
 export function createUserGuard(storage: KeyValueStorage): (response: TokenResponse) => Promise<void> {

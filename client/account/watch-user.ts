@@ -4,8 +4,8 @@
  * The browser's storage tells the other tabs; where it is forbidden, the server closes their sockets.
  */
 
-import { tokenResponse } from "./deferred-account.ts"
-import { USER_KEY } from "./user-guard.ts"
+import { USER_KEY } from "../net/outbox.ts"
+import { tokenResponse } from "./token-response.ts"
 
 export function watchUser(): void {
   addEventListener("storage", ({ key, newValue }) => {

@@ -2,7 +2,8 @@
 
 import { computed, signal } from "@preact/signals"
 import { render } from "preact"
-import { tokenResponse, userMenu } from "../account/deferred-account.ts"
+import { userMenu } from "../account/deferred-account.ts"
+import { tokenResponse } from "../account/token-response.ts"
 import { readIdentity } from "../account/identity.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { createJsonRequest, describeError } from "../net/http-request.ts"

@@ -85,3 +85,15 @@ export function useAction(): ActionState {
     },
   }
 }
+
+/** The pause between two requests for the progress of a job, in milliseconds. */
+const POLL_MS = 2_000
+
+/** Repeats a request while a job is running. */
+export function usePolling(isRunning: boolean, reload: () => Promise<void>): void {
+  useEffect(() => {
+    if (!isRunning) return undefined
+    const timer = setInterval(() => void reload(), POLL_MS)
+    return () => clearInterval(timer)
+  }, [isRunning])
+}

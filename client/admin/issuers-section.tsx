@@ -74,8 +74,8 @@ function IssuerRow({ issuer, onEdit, onRemove }: IssuerRowProps): VNode {
   return (
     <li>
       <div class="row-main">
-        <p class="row-title" dir="auto">
-          {label}
+        <p class="row-title">
+          <bdi>{label}</bdi>
         </p>
         <code>{issuer.issuer}</code>
         <dl>

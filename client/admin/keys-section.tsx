@@ -88,8 +88,8 @@ function KeyRow({ apiKey: { id, name, roles, created, expires, used }, onAsk }: 
   return (
     <li>
       <div class="row-main">
-        <p class="row-title" dir="auto">
-          {name}
+        <p class="row-title">
+          <bdi>{name}</bdi>
           {roles.map((role) => (
             <span class="tag" key={role}>
               {adminText.role[role]}

@@ -2,30 +2,23 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useEffect } from "preact/hooks"
 import { saveBlob } from "../ui/save-file.ts"
 import { tenantText } from "../words/admin-text.ts"
 import { formatSize } from "../words/media-descriptions.ts"
 import { type AdminApi, pathOf } from "./admin-api.ts"
 import { parseExportList, type Tally, type TenantExport } from "./admin-responses.ts"
-import { notice, useAction, useLoaded } from "./admin-state.ts"
+import { notice, useAction, useLoaded, usePolling } from "./admin-state.ts"
 import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, Pending, Time } from "./form-fields.tsx"
 
 const EXPORTS_PATH = "/v1/tenant/exports"
-/** The pause between two requests for the progress of an export, in milliseconds. */
-const POLL_MS = 2_000
 
 export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
   const list = useLoaded(() => api.get(EXPORTS_PATH, parseExportList))
   const start = useAction()
   const removing = useSignal<TenantExport | null>(null)
   const isRunning = list.value?.exports.some(({ state }) => state === "running") ?? false
-  useEffect(() => {
-    if (!isRunning) return undefined
-    const timer = setInterval(() => void list.reload(), POLL_MS)
-    return () => clearInterval(timer)
-  }, [isRunning])
+  usePolling(isRunning, list.reload)
   const startExport = (): void =>
     void start.run(async () => {
       await api.act("POST", "/v1/tenant/export", {})
@@ -131,6 +124,12 @@ function fileName(n: number): string {
   return n === 0 ? tenantText.manifest : tenantText.part(n)
 }
 
-export function formatTally({ users, sessions, files, bytes }: Tally): string {
-  return `${tenantText.progress(sessions, users)} · ${tenantText.files(files, formatSize(bytes))}`
+/** `users` is left out for the data of one user. */
+export function formatTally({
+  users,
+  sessions,
+  files,
+  bytes,
+}: Omit<Tally, "users"> & { readonly users?: number | undefined }): string {
+  return `${tenantText.progress(sessions, users ?? null)} · ${tenantText.files(files, formatSize(bytes))}`
 }

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { tenantText } from "../words/admin-text.ts"
 import { parseReceiptList, parseTenant, type Receipt, type Tenant } from "./admin-responses.ts"
-import { type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
+import { type AdminContext, notice, useAction, useLoaded, usePolling } from "./admin-state.ts"
 import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, formatTime, Pending, Time } from "./form-fields.tsx"
 import { formatTally, TenantExports } from "./tenant-exports.tsx"
@@ -66,6 +66,7 @@ function LeavingNote({ api, tenant, onChange }: StandingProps): VNode {
 
 function Receipts({ api }: { readonly api: AdminContext["api"] }): VNode {
   const list = useLoaded(() => api.get(`${TENANT_PATH}/receipts`, parseReceiptList))
+  usePolling(list.value?.receipts.some(({ state }) => state === "running") ?? false, list.reload)
   return (
     <section>
       <h2>{tenantText.receipts}</h2>
@@ -90,7 +91,7 @@ function ReceiptRow({ receipt }: { readonly receipt: Receipt }): VNode {
           <span class="tag">{tenantText.receiptState[state]}</span>
         </p>
         <code>{id}</code>
-        <p>{formatTally(tally)}</p>
+        <p>{formatTally(kind === "user" ? { ...tally, users: undefined } : tally)}</p>
         <dl>
           <Detail label={tenantText.requested}>
             <Time at={requested} />

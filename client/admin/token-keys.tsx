@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { keysText } from "../words/admin-text.ts"
 import type { AdminApi } from "./admin-api.ts"
-import { parseTokenKeys } from "./admin-responses.ts"
+import { parseTokenKeys, type TokenKey } from "./admin-responses.ts"
 import { notice, useLoaded } from "./admin-state.ts"
 import { FormDialog } from "./confirm-dialog.tsx"
 import { Detail, Pending, Time } from "./form-fields.tsx"
@@ -22,24 +22,7 @@ export function TokenKeys({ api }: { readonly api: AdminApi }): VNode {
       <Pending of={list} />
       <ul class="rows" aria-label={keysText.tokenKeys}>
         {list.value?.keys.map(({ generation, created, retires }) => (
-          <li key={generation}>
-            <div class="row-main">
-              <p class="row-title">{keysText.generation(generation)}</p>
-              <dl>
-                {created !== null && (
-                  <Detail label={keysText.created}>
-                    <Time at={created} />
-                  </Detail>
-                )}
-                {retires !== null && (
-                  <Detail label={keysText.accepted}>
-                    <Time at={retires} />
-                  </Detail>
-                )}
-              </dl>
-              {retires === null && <p class="row-note">{keysText.signs}</p>}
-            </div>
-          </li>
+          <TokenKeyRow key={generation} generation={generation} created={created} retires={retires} />
         ))}
       </ul>
       <p>
@@ -70,5 +53,28 @@ export function TokenKeys({ api }: { readonly api: AdminApi }): VNode {
         </FormDialog>
       )}
     </section>
+  )
+}
+
+function TokenKeyRow({ generation, created, retires }: TokenKey): VNode {
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">{keysText.generation(generation)}</p>
+        <dl>
+          {created !== null && (
+            <Detail label={keysText.created}>
+              <Time at={created} />
+            </Detail>
+          )}
+          {retires !== null && (
+            <Detail label={keysText.accepted}>
+              <Time at={retires} />
+            </Detail>
+          )}
+        </dl>
+        {retires === null && <p class="row-note">{keysText.signs}</p>}
+      </div>
+    </li>
   )
 }

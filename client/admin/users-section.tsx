@@ -22,9 +22,7 @@ interface PendingChange {
 }
 
 export function UsersSection({ api, identity }: AdminContext): VNode {
-  const typed = useSignal("")
   const prefix = useSignal("")
-  const timer = useSignal(0)
   const pending = useSignal<PendingChange | null>(null)
   const load = (after: string) =>
     api.get(`${USERS_PATH}?${new URLSearchParams({ prefix: prefix.peek(), after })}`, parseUserPage)
@@ -44,18 +42,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   return (
     <>
       <p class="lead">{usersText.lead}</p>
-      <search>
-        <TextField
-          label={usersText.search}
-          hint={usersText.searchHint}
-          value={typed.value}
-          onChange={(text) => {
-            typed.value = text
-            clearTimeout(timer.peek())
-            timer.value = window.setTimeout(() => (prefix.value = text.trim()), SEARCH_DELAY_MS)
-          }}
-        />
-      </search>
+      <UserSearch onSearch={(text) => (prefix.value = text)} />
       <Pending of={page} />
       {page.value !== null && users.length === 0 && (
         <p class="pending">{prefix.value === "" ? usersText.empty : usersText.notFound(prefix.value)}</p>
@@ -85,6 +72,26 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   )
 }
 
+/** Searches shortly after the last key. */
+function UserSearch({ onSearch }: { readonly onSearch: (prefix: string) => void }): VNode {
+  const typed = useSignal("")
+  const timer = useSignal(0)
+  return (
+    <search>
+      <TextField
+        label={usersText.search}
+        hint={usersText.searchHint}
+        value={typed.value}
+        onChange={(text) => {
+          typed.value = text
+          clearTimeout(timer.peek())
+          timer.value = window.setTimeout(() => onSearch(text.trim()), SEARCH_DELAY_MS)
+        }}
+      />
+    </search>
+  )
+}
+
 interface UserRowProps extends AdminContext {
   readonly user: UserSummary
   readonly onChange: (user: UserSummary) => void
@@ -108,8 +115,8 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
   return (
     <li data-status={user.status}>
       <div class="row-main">
-        <p class="row-title" dir="auto">
-          {name}
+        <p class="row-title">
+          <bdi>{name}</bdi>
           {user.id === identity.id && <span class="tag">{usersText.you}</span>}
           {user.status !== "active" && <span class="tag warn">{usersText.status[user.status]}</span>}
         </p>

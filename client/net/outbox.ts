@@ -151,6 +151,9 @@ export function clearSessionStorage(storage: KeyValueStorage, sessionId: string)
 /** The storage key of a message or an edit. */
 const PENDING_KEY = /^cuecard\.(?:send|edit)\.([A-Za-z0-9_-]{1,64})\./
 
+/** The storage key of the user whose messages, edits and imports the storage holds. Removed when the user signs out. */
+export const USER_KEY = "cuecard.user"
+
 /** The storage keys of drafts begin with this. They continue with the user and the session. */
 export const DRAFT_PREFIX = "cuecard.draft."
 

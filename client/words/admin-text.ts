@@ -231,8 +231,12 @@ export const tenantText = {
   state: { running: "In progress", done: "Ready", failed: "Failed" },
   started: "Started",
   expires: "Available until",
-  progress: (sessions: number, users: number) =>
-    `${sessions.toLocaleString()} ${sessions === 1 ? "conversation" : "conversations"} of ${users.toLocaleString()} ${users === 1 ? "user" : "users"}`,
+  progress: (sessions: number, users: number | null) => {
+    const conversations = `${sessions.toLocaleString()} ${sessions === 1 ? "conversation" : "conversations"}`
+    return users === null
+      ? conversations
+      : `${conversations} of ${users.toLocaleString()} ${users === 1 ? "user" : "users"}`
+  },
   files: (count: number, size: string) => `${count.toLocaleString()} ${count === 1 ? "file" : "files"}, ${size}`,
   manifest: "Manifest",
   part: (n: number) => `Part ${n}`,

@@ -313,6 +313,73 @@ describe("the audit log", () => {
   })
 })
 
+describe("export and deletion", () => {
+  test("[AD7] an export is started, followed and downloaded, and deleted", async () => {
+    await addUser(setup.cuecard, "exported")
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "tenant")
+    await page.getByRole("button", { name: "Start an export" }).click()
+    const row = page.getByRole("list", { name: "Exports" }).locator("> li")
+    await expect.poll(() => row.first().textContent()).toContain("Ready")
+    expect(await row.first().textContent()).toMatch(/conversations? of \d+ users?/)
+    const download = page.waitForEvent("download")
+    await row.first().getByRole("button", { name: "Download: Manifest" }).click()
+    const manifest = JSON.parse(await readFile(await (await download).path(), "utf8")) as object
+    expect(JSON.stringify(manifest)).toContain("demo")
+    const part = page.waitForEvent("download")
+    await row.first().getByRole("button", { name: "Download: Part 1" }).click()
+    expect((await part).suggestedFilename()).toMatch(/-1\.cuecard$/)
+    await row.first().getByRole("button", { name: "Delete export…" }).click()
+    await dialogButton(page, "Delete export").click()
+    await expect.poll(() => row.count()).toBe(0)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[AD2] [AD7] a user is erased after their id was typed, and the receipt is listed", async () => {
+    await addUser(setup.cuecard, "to-erase")
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
+    await page.getByLabel("User ID starts with").fill("to-erase")
+    await expect.poll(() => page.locator(".rows > li").count()).toBe(1)
+    await page.getByRole("button", { name: "Erase…" }).click()
+    const confirm = dialogButton(page, "Erase this user")
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByLabel("To confirm, type").fill("to-eras")
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByLabel("To confirm, type").fill("to-erase")
+    await confirm.click()
+    await expect.poll(() => page.textContent(".rows > li")).toContain("Being erased")
+    await page.click("nav >> text=Export & deletion")
+    const receipt = rowWith(page, "User to-erase")
+    await receipt.waitFor(SOON)
+    // Tokens that another isolate still trusts are refused before anything is erased.
+    await expect
+      .poll(() => receipt.textContent(), { timeout: 90_000 })
+      .toMatch(/Done.*1 conversation · .*Recoverable by the platform's operator until/s)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[AD7] the tenant is deleted only after its id was typed, and kept again; an admin can do neither", async () => {
+    const admin = await openAdmin(setup.browser, setup.cuecard, "tenant", { role: "admin", user: "an-admin" })
+    expect(await admin.page.textContent("main")).toContain("Only owners can export or delete the organization.")
+    await admin.page.context().close()
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "tenant")
+    await page.getByRole("button", { name: "Delete the organization…" }).click()
+    const confirm = dialogButton(page, "Delete everything in 7 days")
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByLabel("To confirm, type").fill("demo")
+    await confirm.click()
+    await page.waitForSelector(".warning", SOON)
+    expect((await api("GET", "/v1/tenant")).body).toMatchObject({ id: "demo", status: "leaving" })
+    await page.reload()
+    await page.getByRole("button", { name: "Keep the organization" }).click()
+    await expect.poll(() => page.locator(".warning").count()).toBe(0)
+    expect((await api("GET", "/v1/tenant")).body).toMatchObject({ status: "open" })
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+})
+
 /** WCAG 2.2 level AA, and axe's best practices. */
 const RULE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")

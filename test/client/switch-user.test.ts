@@ -2,8 +2,8 @@
 
 import { describe, expect, test, vi } from "vitest"
 import { putUserAside, switchUser } from "../../client/account/switch-user.ts"
-import { createUserGuard, USER_KEY } from "../../client/account/user-guard.ts"
-import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { createUserGuard } from "../../client/account/user-guard.ts"
+import { type KeyValueStorage, USER_KEY } from "../../client/net/outbox.ts"
 
 function createStorage(rows: Readonly<Record<string, string>> = {}): KeyValueStorage & { rows(): object } {
   const map = new Map(Object.entries(rows))
@@ -45,6 +45,22 @@ describe("another user", () => {
     await switchAndReload(storage, "acme/bob", "acme/ada")
     expect(storage.rows()).toMatchObject({ ...ADAS, ...SHARED, [USER_KEY]: "acme/ada" })
     expect(storage.getItem("cuecard.send.s9.m9")).toBe(null)
+  })
+
+  test("[SP5] a tab of another user doesn't sign the other tabs out, so that two can't reload each other forever", async () => {
+    const storage = createStorage({ ...ADAS, [USER_KEY]: "acme/ada" })
+    const removed: string[] = []
+    const watched = {
+      ...storage,
+      removeItem: (key: string) => {
+        removed.push(key)
+        storage.removeItem(key)
+      },
+    }
+    Object.defineProperty(watched, "length", { get: () => storage.length })
+    await switchAndReload(watched, "acme/ada", "acme/bob")
+    expect(removed).not.toContain(USER_KEY)
+    expect(storage.getItem(USER_KEY)).toBe("acme/bob")
   })
 
   test("[SP5] users of two tenants with the same id are different users", async () => {

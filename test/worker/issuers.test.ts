@@ -2,9 +2,19 @@
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import { verifyForeignToken } from "../../worker/auth/issuer/foreign-token.ts"
 import { MAX_ISSUERS } from "../../worker/settings/issuer-config.ts"
 import { call, refusal, tablesOf, tokenOf } from "./http.ts"
-import { AUDIENCE, CLIENT_ID, CLIENT_SECRET, putIssuer, registerIssuer, startProvider, tokenOfRole } from "./oidc.ts"
+import {
+  AUDIENCE,
+  CLIENT_ID,
+  CLIENT_SECRET,
+  foreignClaims,
+  putIssuer,
+  registerIssuer,
+  startProvider,
+  tokenOfRole,
+} from "./oidc.ts"
 
 async function listIssuers(tenant: string) {
   return (await call("/v1/issuers", { token: await tokenOfRole(tenant, "admin") })).json.issuers
@@ -152,6 +162,20 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-two", body)).status).toBe(200)
     expect(await remove("oi-two")).toMatchObject({ status: 204 })
     expect((await putIssuer("oi-one", body)).status).toBe(200)
+  })
+
+  test("[OI3] [OI5] tenants of different regions do not share one either, and a token finds the region", async () => {
+    const provider = await startProvider()
+    const body = { issuer: provider.issuer, audience: AUDIENCE }
+    expect((await putIssuer("eu.oi-region", body)).status).toBe(200)
+    for (const tenant of ["oi-region", "us.oi-region"])
+      expect(await putIssuer(tenant, body)).toEqual(refusal(409, "issuer_taken"))
+    const token = await provider.sign({ payload: foreignClaims(provider) })
+    expect(await verifyForeignToken(env, token, Date.now())).toMatchObject({ value: { tenant: "eu.oi-region" } })
+    // What was refused has left no claim.
+    await remove("eu.oi-region")
+    expect((await putIssuer("oi-region", body)).status).toBe(200)
+    expect(await putIssuer("eu.oi-region", body)).toEqual(refusal(409, "issuer_taken"))
   })
 
   test("[OI3] of many tenants at once, one gets it, and the others keep no claim", async () => {

@@ -123,7 +123,9 @@ describe("a user who is erased", () => {
     // As an isolate that has not heard of it would.
     const claims = { tenant: "lv-late", user: "ada", expires: 9e9, token: null, issued: 0 }
     await env.DIRECTORY.getByName("lv-late:ada").addSession("late", "", 1)
-    await env.SESSION.getByName("lv-late:late").create(claims, "late", "")
+    const late = env.SESSION.getByName("lv-late:late")
+    expect(await late.create(claims, "late", "")).toMatchObject({ ok: true })
+    expect((await stub("lv-late").findReceipt(erased.json.id))?.state).toBe("running")
     await untilReceipt("lv-late", erased.json.id)
     expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
   })
@@ -163,6 +165,7 @@ describe("a tenant that leaves", () => {
     await register("lv-grace", "boss", "owner")
     const ada = await fillUser("lv-grace", "ada")
     const boss = await ownerToken("lv-grace")
+    const before = await openSocket(ada.sessions[0] ?? "", ada.token)
     expect(await leave(ada.token, "lv-grace")).toEqual(refusal(403, "scope_denied"))
     expect(await leave(boss, "lv-grac")).toEqual(refusal(400, "field_invalid", "confirm"))
     const left = await leave(boss, "lv-grace")
@@ -189,6 +192,16 @@ describe("a tenant that leaves", () => {
     }
     expect(await call("/v1/agents/writer", { method: "DELETE", token: boss })).toEqual(refusal(403, "tenant_leaving"))
     await exportTenant("lv-grace")
+    // A socket shows everything, and refuses what writes. One from before is closed, and its client connects again.
+    const reader = await openSocket(id, ada.token)
+    reader.socket.send(JSON.stringify({ type: "send", id: "late", content: "/say no" }))
+    await expect.poll(() => reader.received).toContain("scope_denied")
+    await expect
+      .poll(async () => {
+        await skipWait("lv-grace", "standing")
+        return before.closed
+      })
+      .toBe(4408)
     const restored = await call("/v1/tenant/restore", { method: "POST", token: boss })
     expect(restored).toMatchObject({ status: 200, json: { status: "open", erases_at: null } })
     await ask(ada.sessions[0] ?? "", ada.token, "/say still here")

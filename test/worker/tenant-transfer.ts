@@ -87,11 +87,11 @@ export async function exportSession(session: string, token: string): Promise<str
   return text.split("\n").map((line) => line.replace(/,"value":"[^"]*"}$/, "}"))
 }
 
-/** Lets the waiting jobs of a tenant continue now, and runs its alarm. */
-export async function skipWait(tenant: string): Promise<void> {
+/** Lets the waiting jobs of a tenant continue now, all or those of one kind, and runs its alarm. */
+export async function skipWait(tenant: string, kind = "%"): Promise<void> {
   const stub = env.TENANT.getByName(tenant)
   await runInDurableObject(stub, async (_object, { storage }) => {
-    storage.sql.exec("UPDATE job SET due = 0 WHERE state = 'running'")
+    storage.sql.exec("UPDATE job SET due = 0 WHERE state = 'running' AND kind LIKE ?", kind)
     storage.sql.exec("UPDATE job SET progress = json_set(progress, '$.refusedAt', 0) WHERE progress LIKE '%refusedAt%'")
     await storage.setAlarm(Date.now())
   })

@@ -181,20 +181,31 @@ class ExportSlice {
   /** Writes the file, then its row together with the place behind the last complete session. */
   async #closeFile(): Promise<void> {
     if (this.#size === 0) return
-    const { env, storage, rows, now } = this.#host
-    const { id, tenant } = this.#job
+    const { storage, rows, now } = this.#host
+    const { id } = this.#job
     const n = this.#nextFile
     if (n > MAX_ARCHIVE_FILES) throw new Error(`an archive has at most ${MAX_ARCHIVE_FILES} files`)
     const bytes = await joinBytes(this.#chunks)
     this.#chunks = []
     this.#size = 0
     const sha256 = await computeHash(bytes)
-    await mediaBucket(env, tenant).put(archiveKey(tenant, id, n), bytes)
+    await this.#put(n, bytes)
     storage.transactionSync(() => {
       rows.putFile(id, { n, bytes: bytes.byteLength, sha256 }, true)
       rows.saveProgress(id, { progress: this.#progress, tally: this.#tally, due: now(), updated: now() })
     })
     this.#nextFile = n + 1
+  }
+
+  /** Throws, and leaves nothing behind, if the export was removed in the meantime. */
+  async #put(n: number, content: Uint8Array | string): Promise<void> {
+    const { env, rows } = this.#host
+    const { id, tenant } = this.#job
+    const bucket = mediaBucket(env, tenant)
+    await bucket.put(archiveKey(tenant, id, n), content)
+    if (rows.find(id) !== null) return
+    await bucket.delete(archiveKey(tenant, id, n))
+    throw new Error("the export was removed")
   }
 
   async #finish(): Promise<SliceResult> {
@@ -204,7 +215,7 @@ class ExportSlice {
     const files = rows.listFiles(id)
     const head = { format: ARCHIVE_FORMAT, version: ARCHIVE_VERSION, tenant, id, created } as const
     const text = await writeManifest(env.JWT_SECRET ?? "", { ...head, tally: this.#tally, files })
-    await mediaBucket(env, tenant).put(archiveKey(tenant, id, 0), text)
+    await this.#put(0, text)
     const tally = this.#tally
     storage.transactionSync(() => {
       rows.saveProgress(id, { progress: this.#progress, tally, due: now(), updated: now() })

@@ -33,6 +33,8 @@ const MAX_RETRY_MS = 5 * 60_000
 /** Runs one slice of each due job. */
 export async function runDueJobs(host: LeavingHost): Promise<void> {
   for (const job of host.rows.listDue(host.now())) {
+    // One before it may have removed it: the erasure of a user removes exports, that of the tenant removes all.
+    if (host.rows.find(job.id) === null) continue
     if (job.expires !== null && job.expires <= host.now()) await deleteTransfer(host, job)
     else await runSlice(host, job)
   }

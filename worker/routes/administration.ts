@@ -1,18 +1,15 @@
-/**
- * administration.ts: the routes that manage tenants. They are loaded with the first request for one of them, because most
- * isolates never serve one.
- */
+/** administration.ts: the routes that manage tenants, their users, keys and issuers. */
 
 import { Hono } from "hono"
 import { auditRoutes } from "./audit-routes.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
+import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
 import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
 import { tenantRoutes } from "./tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
-/** Each prefix is also in `ADMINISTRATION_PREFIXES` (mount-administration.ts). */
 export const administration = new Hono<AppEnv>()
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
@@ -20,3 +17,4 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/users", userRoutes)
   .route("/v1/audit", auditRoutes)
   .route("/v1/issuers", issuerRoutes)
+  .route("/v1", leavingRoutes)

@@ -112,11 +112,14 @@ leavingRoutes.put("/tenant/imports/:id/files/:n", async (context) => {
   const { id, n } = context.req.param()
   const expected = /^[1-9]\d{0,3}$/.test(n) ? await tenantOf(context).findImportFile(id, Number(n)) : null
   if (expected === null) return faultToResponse({ reason: "tenant_import_unknown" })
-  const { receiveArchiveFile } = await import("../leaving/archive-files.ts")
+  const { receiveArchiveFile, stagedKey } = await import("../leaving/archive-files.ts")
   const received = await receiveArchiveFile(context.env, { tenant, id, expected }, context.req.raw.body)
   if (!received.ok) return faultToResponse(received.fault)
   const view = await tenantOf(context).addImportFile(id, Number(n))
-  return view === null ? faultToResponse({ reason: "tenant_import_unknown" }) : context.json(jobToJson(view), 202)
+  if (view !== null) return context.json(jobToJson(view), 202)
+  // The import was removed during the upload.
+  await mediaBucket(context.env, tenant).delete(stagedKey(tenant, id, Number(n)))
+  return faultToResponse({ reason: "tenant_import_unknown" })
 })
 
 leavingRoutes.delete("/users/:id", async (context) => {

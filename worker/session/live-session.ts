@@ -24,7 +24,7 @@ import { createSessionStore, type SessionStore } from "../store/session-store.ts
 import { createStorageGate, SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
 import type { AgentView } from "../settings/agent-config.ts"
 import { createAssetCopier } from "../transfer/copy-assets.ts"
-import { type ExportStream, exportJsonl, exportMarkdown } from "../transfer/session-export.ts"
+import type { ExportStream } from "../transfer/session-export.ts"
 import { Importer } from "../transfer/session-import.ts"
 import { createStagedRows } from "../transfer/staged-rows.ts"
 import type { StagedFile } from "../transfer/import-state.ts"
@@ -223,6 +223,7 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   /** The transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   async export(after: number | null, format: ExportFormat): Promise<Pick<ExportStream, "lines">> {
+    const { exportJsonl, exportMarkdown } = await import("../transfer/session-export.ts")
     const { lines, done } =
       format === "markdown" ? exportMarkdown(this.store, after) : exportJsonl(this, await this.#deriveSealKey(), after)
     this.#waitUntil(done)

@@ -25,10 +25,9 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-even
 import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
-import { checkAuditRows } from "./audit-check.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
 import { TenantAlarm } from "./tenant-alarm.ts"
-import { UserAdmin } from "./user-admin.ts"
+import type { UserAdmin } from "./user-admin.ts"
 import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
 import type {
   ApiKeyInfo,
@@ -72,7 +71,6 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   readonly #tenantRow: TenantRow
   readonly #keys: TenantKeys
   readonly #userNotices: UserNotices
-  readonly #userAdmin: UserAdmin
   readonly #alarm: TenantAlarm
   #issuers: TenantIssuers | null = null
 
@@ -86,7 +84,6 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#tenantRow = new TenantRow(sql)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
     this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userNotices)
-    this.#userAdmin = new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices)
     this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs])
     if (hasSchema(sql)) this.migrate()
   }
@@ -222,11 +219,11 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
-    return this.#notifyAfter(id, () => this.#userAdmin.changeUser(by, id, change, Date.now()))
+    return this.#administer(id, (admin) => admin.changeUser(by, id, change, Date.now()))
   }
 
   setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
-    return this.#notifyAfter(id, () => this.#userAdmin.setStatus(by, id, status, Date.now()))
+    return this.#administer(id, (admin) => admin.setStatus(by, id, status, Date.now()))
   }
 
   recordEvent(actor: Actor, event: AuditEvent): void {
@@ -254,16 +251,18 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return this.#hasSchema() ? this.#auditRows.listAfter(seq, limit) : []
   }
 
-  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
+  async checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck> {
     const { start } = this.#auditRows
     if (!this.#hasSchema()) return { rows: 0, firstBad: null, last: start, isDone: true, head: start }
+    const { checkAuditRows } = await import("./audit-check.ts")
     return checkAuditRows(this.#auditRows, after, known, limit)
   }
 
-  /** Sends the notice that a change of a user has added, if any. The alarm repeats it if that fails. */
-  async #notifyAfter(id: string, change: () => Result<TenantUser>): Promise<Result<TenantUser>> {
+  /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats it if that fails. */
+  async #administer(id: string, change: (admin: UserAdmin) => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
-    const changed = change()
+    const { UserAdmin } = await import("./user-admin.ts")
+    const changed = change(new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices))
     if (!changed.ok) return changed
     this.#alarm.schedule()
     await this.#userNotices.send(id, Date.now())

@@ -5,7 +5,7 @@
  * file, or one of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
  */
 
-import { type Context, Hono } from "hono"
+import type { Context } from "hono"
 import { base64url } from "jose"
 import { succeed } from "../../../shared/fault.ts"
 import { MAX_REMOTE_CACHED_BYTES, REMOTE_FRESH_SECONDS } from "../../../shared/asset-limits.ts"
@@ -19,7 +19,7 @@ import { openLink } from "../access/open-link.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import type { AppEnv } from "../request-body.ts"
 
-export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => {
+export async function serveRemoteMedia(context: Context<AppEnv>): Promise<Response> {
   const { env, req } = context
   if (req.method !== "GET" || isOwnRequest(req.header("user-agent")))
     return faultToResponse({ reason: "route_unknown" })
@@ -32,7 +32,7 @@ export const remoteMediaRoutes = new Hono<AppEnv>().get("/", async (context) => 
   const fetched = await fetchRemote(claims.value.what, readTimeLimits(env), isAllowedHost, env.MEDIA_UPSTREAM)
   if (!fetched.ok) return faultToResponse(fetched.fault)
   return await respondAndCache(context, key, fetched.value)
-})
+}
 
 /**
  * The hosts to which redirects may lead. If the user clicked to load the URL, any host. A URL that is loaded without a
