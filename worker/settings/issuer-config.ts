@@ -121,7 +121,7 @@ export interface SignInClient {
   readonly clientSecret: string | null
 }
 
-/** Who changes an issuer. Only owners can register, change and remove one that gives the role `owner`. */
+/** Who changes an issuer. Others than owners can only add a new one, and remove one, that doesn't give the role `owner`. */
 export interface IssuerManager {
   readonly actor: Actor
   readonly isOwner: boolean

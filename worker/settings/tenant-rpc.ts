@@ -119,11 +119,12 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** The OpenID providers of the tenant, the oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
-   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `scope_denied` if it gives the
-   * role `owner` and the manager is no owner.
+   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs
+   * from another registration of the issuer; `scope_denied` if the manager is no owner, unless a new issuer is added that
+   * doesn't give the role `owner`.
    */
   putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
-  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` as for `putIssuer`. */
+  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
   removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>>
   /** The keys for tokens of an issuer and audience, fetched again if `kid` is unknown or they are old. Null: not registered. */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>

@@ -21,7 +21,11 @@ export const ISSUER_TABLES = `
     UNIQUE (issuer, audience)) WITHOUT ROWID;
   CREATE TABLE issuer_claims (
     issuer TEXT NOT NULL, audience TEXT NOT NULL,
-    PRIMARY KEY (issuer, audience)) WITHOUT ROWID`
+    PRIMARY KEY (issuer, audience)) WITHOUT ROWID;
+  -- Every issuer that was ever registered, with its name: users of a removed one still have their data.
+  CREATE TABLE issuer_history (
+    issuer TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (issuer, name)) WITHOUT ROWID`
 
 /** Times are milliseconds since 1970. */
 export interface StoredIssuer {
@@ -93,6 +97,17 @@ export class IssuerRows {
       discovered,
       created,
     )
+    this.#query("INSERT OR IGNORE INTO issuer_history (issuer, name) VALUES (?, ?)", config.issuer, name)
+  }
+
+  /**
+   * Whether no user of the tenant can be one of this issuer: it was never registered here, and every user who signed in
+   * somewhere did so at an issuer that was. Others were imported. Cost: reads the users up to the first such one.
+   */
+  isNew(issuer: string): boolean {
+    const sql = `SELECT 1 FROM issuer_history WHERE issuer = ?
+      UNION ALL SELECT 1 FROM users WHERE issuer IS NOT NULL AND issuer NOT IN (SELECT name FROM issuer_history) LIMIT 1`
+    return this.#query(sql, issuer).length === 0
   }
 
   remove(name: string): boolean {

@@ -71,7 +71,8 @@ export class TenantIssuers {
   /**
    * Registers or replaces an issuer. Fetches its metadata and its keys first, so that what is stored has worked once.
    *
-   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `scope_denied` if the role `owner` needs an owner.
+   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of the
+   * issuer; `scope_denied` if only an owner may do it.
    */
   put(manager: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     return this.#runAlone(() => this.#put(manager, name, input))
@@ -225,13 +226,23 @@ export class TenantIssuers {
 
   #admit(isOwner: boolean, name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    const needsOwner = givesOwner(config) || (known !== null && givesOwner(known.config))
-    if (needsOwner && !isOwner) return fail({ reason: "scope_denied" })
+    // Whoever chooses the keys or the claims of an issuer can be each of its users.
+    const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
+    if (!isOwner && !isForAdmins) return fail({ reason: "scope_denied" })
+    const differing = this.#findDifferingField(name, config)
+    if (differing !== null) return fail({ reason: "field_invalid", field: differing })
     const same = this.#rows.findByAudience(config.issuer, config.audience)
     if (same !== null && same.name !== name) return fail({ reason: "issuer_taken" })
     if (known === null && this.#rows.list().length >= MAX_ISSUERS)
       return fail({ reason: "issuers_full", max: MAX_ISSUERS })
     return succeed(null)
+  }
+
+  /** What decides who a user is has to be the same in all registrations of an issuer. */
+  #findDifferingField(name: string, { issuer, user_claim, jwks_uri }: IssuerConfig): string | null {
+    const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer === issuer)
+    if (others.some(({ config }) => config.user_claim !== user_claim)) return "user_claim"
+    return others.some(({ config }) => config.jwks_uri !== jwks_uri) ? "jwks_uri" : null
   }
 
   /** A secret that is left out stays, as long as it belongs to the same client. */

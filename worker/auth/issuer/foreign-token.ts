@@ -183,15 +183,20 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
   if (config.user_claim === "email" && payload["email_verified"] === false) return null
   const name = payload[config.name_claim]
   return {
-    user: await createForeignUserId(config.issuer, claim),
+    user: await createForeignUserId(config.issuer, config.user_claim, claim),
     name: typeof name === "string" ? cutText(removeControls(name).trim(), MAX_NAME_CHARS) || null : null,
     role: config.role_claim === undefined ? null : claimToRole(payload[config.role_claim], config),
   }
 }
 
-/** The id of an issuer's user. Two issuers of a tenant never share one, and it says nothing about the person. */
-export async function createForeignUserId(issuer: string, claim: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${issuer}\0${claim}`))
+/**
+ * The id of an issuer's user. Two issuers of a tenant never share one, nor do the values of two claims. It says nothing about
+ * the person.
+ */
+export async function createForeignUserId(issuer: string, claim: string, value: string): Promise<string> {
+  // No issuer begins with a bracket, so the two forms are never the same text.
+  const text = claim === "sub" ? `${issuer}\0${value}` : JSON.stringify([issuer, claim, value])
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
   return `o_${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
 }
 
