@@ -19,7 +19,9 @@ describe("two registrations of one provider", () => {
     const claims = { sub: "mallory", nickname: "boss", aud: "nick" }
     const byNickname = await whoIs(await provider.sign({ payload: foreignClaims(provider, claims) }))
     expect(bySub).toMatchObject({ value: { user: await createForeignUserId(provider.issuer, "sub", "boss") } })
-    expect(byNickname).toMatchObject({ value: { user: await createForeignUserId(provider.issuer, "nickname", "boss") } })
+    expect(byNickname).toMatchObject({
+      value: { user: await createForeignUserId(provider.issuer, "nickname", "boss") },
+    })
     const ids = ["sub", "nickname"].map((claim) => createForeignUserId(provider.issuer, claim, "boss"))
     expect(new Set(await Promise.all(ids)).size).toBe(2)
   })

@@ -179,8 +179,8 @@ function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audien
 async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Promise<ForeignIdentity | null> {
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
-  // Otherwise anybody could enter somebody else's address at the provider.
-  if (config.user_claim === "email" && payload["email_verified"] === false) return null
+  // Otherwise anybody could enter somebody else's address at the provider. Some providers state nothing, or text.
+  if (config.user_claim === "email" && String(payload["email_verified"]) !== "true") return null
   const name = payload[config.name_claim]
   return {
     user: await createForeignUserId(config.issuer, config.user_claim, claim),
