@@ -41,6 +41,8 @@ export interface SignInUser {
   readonly id: string
   readonly name: string | null
   readonly issuer: string
+  /** That of the issuer when the sign-in began (`SignInClient`). */
+  readonly generation: number
   /** By the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
@@ -132,6 +134,6 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
   /** What a sign-in at an issuer needs. Null: not registered, or without a client. */
   getSignInClient(name: string): Promise<SignInClient | null>
-  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer is no longer registered. */
+  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer was removed or replaced. */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

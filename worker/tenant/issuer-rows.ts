@@ -18,6 +18,7 @@ export const ISSUER_TABLES = `
     attempted INTEGER NOT NULL,      -- when that was last attempted
     discovered INTEGER NOT NULL,     -- when the metadata was last fetched
     created INTEGER NOT NULL,
+    generation INTEGER NOT NULL,     -- the number in the audit log of the change that decided who its users are
     UNIQUE (issuer, audience)) WITHOUT ROWID;
   CREATE TABLE issuer_claims (
     issuer TEXT NOT NULL, audience TEXT NOT NULL,
@@ -38,6 +39,8 @@ export interface StoredIssuer {
   readonly attempted: number
   readonly discovered: number
   readonly created: number
+  /** Increases when the issuer is replaced by one whose users may be others. */
+  readonly generation: number
 }
 
 /** What is claimed in the registry: the tokens of an issuer for an audience. */
@@ -56,9 +59,10 @@ type IssuerRow = {
   attempted: number
   discovered: number
   created: number
+  generation: number
 }
 
-const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, discovered, created"
+const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, discovered, created, generation"
 
 export class IssuerRows {
   readonly #sql: SqlStorage
@@ -82,9 +86,10 @@ export class IssuerRows {
     return row === undefined ? null : toIssuer(row)
   }
 
-  put({ name, config, secret, metadata, keys, fetched, attempted, discovered, created }: StoredIssuer): void {
+  put({ name, config, secret, metadata, keys, ...row }: StoredIssuer): void {
+    const { fetched, attempted, discovered, created, generation } = row
     this.#query(
-      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       config.issuer,
       config.audience,
       name,
@@ -96,6 +101,7 @@ export class IssuerRows {
       attempted,
       discovered,
       created,
+      generation,
     )
     this.#query("INSERT OR IGNORE INTO issuer_history (issuer, name) VALUES (?, ?)", config.issuer, name)
   }

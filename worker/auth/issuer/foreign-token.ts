@@ -7,7 +7,7 @@
 
 import { base64url, createLocalJWKSet, errors, jwtVerify } from "jose"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { TOKEN_TRUST_MS } from "../../../shared/limits.ts"
+import { MAX_FOREIGN_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { cutText } from "../../../shared/text/cut-text.ts"
 import { removeControls } from "../../../shared/text/title.ts"
 import type { Env } from "../../env.ts"
@@ -81,14 +81,16 @@ export async function verifyForeignToken(env: Env, token: string, now: number): 
   if (issuer === null) return fail({ reason: "token_invalid" })
   const verified = await verifySignature(token, parts, issuer, issuer.keys.config.audience, now)
   if (!verified.ok) return verified
+  const { exp, iat, jti } = parts.payload
+  const expires = Math.min(exp, iat + MAX_FOREIGN_TOKEN_SECONDS)
+  if (now / 1000 >= expires + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_expired" })
   const { tenant, keys } = issuer
   const identity = await readIdentity(parts.payload, keys.config)
   if (identity === null) return fail({ reason: "token_invalid" })
   const role = await loadRole(env, tenant, keys, identity, now)
   if (!role.ok) return role
-  const { exp, iat, jti } = parts.payload
   const id = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null
-  return succeed({ tenant, user: identity.user, expires: exp, token: id, issued: iat, role: role.value })
+  return succeed({ tenant, user: identity.user, expires, token: id, issued: iat, role: role.value })
 }
 
 /**
