@@ -34,6 +34,8 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
+  /** The issuer's generation then: one that was replaced gives no more tokens. */
+  readonly generation: number
   /** The role by the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
