@@ -119,13 +119,13 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   const cookies = await loadCookies()
   const { env, req } = context
   const cookie = await cookies.readLoginCookie(env.JWT_SECRET ?? "", req.header("cookie") ?? null)
-  if (cookie !== null) {
-    const { signOut } = await loadPageToken()
-    await signOut(env, cookie, body.value.everywhere)
-    clearCachedRevocations(cookie)
-  }
-  context.header("set-cookie", cookies.NO_LOGIN_COOKIE)
-  return context.body(null, 204)
+  const { everywhere } = body.value
+  const ended = cookie === null ? null : await (await loadPageToken()).signOut(env, cookie, everywhere)
+  if (cookie !== null) clearCachedRevocations(cookie)
+  const isDone = ended === null ? !everywhere : ended.ok
+  const response = isDone ? new Response(null, { status: 204 }) : faultToResponse({ reason: "sign_in_required" })
+  response.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
+  return response
 })
 
 signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
