@@ -161,13 +161,18 @@ export class TenantIssuers {
     return { name, config: { ...config, client_id }, metadata, clientSecret }
   }
 
-  /** Adds a user at the first sign-in, and returns the user with their role now. Null: there is no such issuer with a client. */
+  /**
+   * Adds a user at the first sign-in, and returns the user with their role now. Null: there is no such issuer with a client, or
+   * it has got a role claim since the sign-in.
+   */
   admit({ id, name, issuer, role }: SignInUser, userRows: UserRows): TenantUser | null {
     const config = this.#rows.find(issuer)?.config
     if (config?.client_id === undefined) return null
-    const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
-    const user = userRows.register(newUser, Date.now())
-    return { ...user, role: limitRole(role ?? user.role, config) }
+    const hasRoleClaim = config.role_claim !== undefined
+    if (hasRoleClaim && role === null) return null
+    const claimed = hasRoleClaim ? (role ?? undefined) : undefined
+    const user = userRows.register({ id, name: name ?? undefined, issuer, role: claimed }, Date.now())
+    return { ...user, role: limitRole(user.role, config) }
   }
 
   async #loadKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {
