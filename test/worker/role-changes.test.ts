@@ -44,7 +44,7 @@ describe("a user of an issuer who gets a lower role", () => {
   async function memberOf(tenant: string) {
     const provider = await startProvider()
     await registerIssuer(tenant, provider)
-    const user = await createForeignUserId(provider.issuer, "ada")
+    const user = await createForeignUserId(provider.issuer, "sub", "ada")
     const sign = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
     const id = await makeSession(await sign())
     // `iat` counts whole seconds, so a token of this second would be revoked with the others.

@@ -41,6 +41,8 @@ export interface SignInUser {
   readonly id: string
   readonly name: string | null
   readonly issuer: string
+  /** That of the issuer when the sign-in began (`SignInClient`). */
+  readonly generation: number
   /** By the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
@@ -129,11 +131,12 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** The OpenID providers of the tenant, the oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
-   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `scope_denied` if it gives the
-   * role `owner` and the manager is no owner.
+   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs
+   * from another registration of the issuer; `scope_denied` if the manager is no owner, unless a new issuer is added that
+   * doesn't give the role `owner`.
    */
   putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
-  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` as for `putIssuer`. */
+  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
   removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>>
   /** The keys for tokens of an issuer and audience, fetched again if `kid` is unknown or they are old. Null: not registered. */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
@@ -141,6 +144,6 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
   /** What a sign-in at an issuer needs. Null: not registered, or without a client. */
   getSignInClient(name: string): Promise<SignInClient | null>
-  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer is no longer registered. */
+  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer was removed or replaced. */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

@@ -8,7 +8,7 @@ import type { PageToken } from "../../shared/protocol/sign-in.ts"
 import { issueNewToken } from "../auth/new-token.ts"
 import type { Env } from "../env.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
-import { deriveNextSecret } from "./login-secret.ts"
+import { deriveNextSecret, hashLoginSecret } from "./login-secret.ts"
 import type { LoginCookie } from "./sign-in-cookies.ts"
 
 /**
@@ -26,8 +26,7 @@ export async function issuePageToken(
   const { nextSecret, ...secrets } = await deriveNextSecret(env.JWT_SECRET ?? "", cookie)
   const used = await directoryStub(env, cookie).useLogin(login, secrets)
   if (!used.ok) return used
-  const { issuer, role } = used.value
-  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, issuer, role })
+  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, ...used.value })
   if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
   if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
   const claims = { tenant, user, role: admitted.role, login }
@@ -36,7 +35,10 @@ export async function issuePageToken(
   return succeed({ body, cookie: { ...cookie, secret: nextSecret } })
 }
 
-/** Ends a sign-in, or all of the user's. Repeating it has no effect. */
-export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean): Promise<void> {
-  await directoryStub(env, cookie).endLogin(cookie.login, everywhere)
+/**
+ * Ends a sign-in, or all of the user's. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if this
+ * sign-in has ended, or the cookie is an old copy.
+ */
+export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean): Promise<Result<null>> {
+  return await directoryStub(env, cookie).endLogin(cookie.login, await hashLoginSecret(cookie.secret), everywhere)
 }

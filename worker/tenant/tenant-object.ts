@@ -320,7 +320,14 @@ export class Tenant extends LeavingTenant implements TenantRpc {
 
   async #loadIssuers(): Promise<TenantIssuers> {
     const { TenantIssuers: Issuers } = await import("./tenant-issuers.ts")
-    this.#issuers ??= new Issuers(this.ctx.storage, this.env, this.ctx.id.name ?? "", this.#auditRows)
+    this.#issuers ??= new Issuers({
+      storage: this.ctx.storage,
+      env: this.env,
+      tenant: this.#tenant,
+      auditRows: this.#auditRows,
+      notices: this.#userNotices,
+      alarm: this.#alarm,
+    })
     return this.#issuers
   }
 

@@ -68,8 +68,18 @@ export class UserNotices {
     const sql = `INSERT INTO user_notices (user, version, retry, up_to)
       SELECT id, ?, ?, ? FROM users WHERE status = 'active'
       ON CONFLICT (user) DO UPDATE SET
-        version = excluded.version, retry = excluded.retry, up_to = max(up_to, excluded.up_to)`
+        version = excluded.version, retry = max(retry, excluded.retry), up_to = max(up_to, excluded.up_to)`
     this.#sql.exec(sql, version, now, upTo)
+  }
+
+  /**
+   * Adds a notice for every active user of an issuer, which the alarm sends at `at`. `others` are the names of the issuers
+   * whose users are not concerned. Cost: reads all users.
+   */
+  addForIssuer(others: readonly string[], version: number, at: number): void {
+    const sql = `INSERT OR REPLACE INTO user_notices (user, version, retry) SELECT id, ?, ? FROM users
+      WHERE status = 'active' AND issuer IS NOT NULL AND issuer NOT IN (SELECT value FROM json_each(?))`
+    this.#sql.exec(sql, version, at, JSON.stringify(others))
   }
 
   /** Sends the notice of one user, if there is one. Does not reject. */

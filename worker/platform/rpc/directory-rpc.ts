@@ -38,6 +38,8 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
+  /** The issuer's generation then: one that was replaced gives no more tokens. */
+  readonly generation: number
   /** The role by the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
@@ -106,8 +108,14 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * and revokes its tokens. Errors: `sign_in_required`, `user_suspended`.
    */
   useLogin(id: string, secrets: LoginSecrets): Result<Login>
-  /** Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. Repeating the call has no effect. */
-  endLogin(id: string, everywhere: boolean): void
+  /**
+   * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
+   * secret. Repeating the call has no effect.
+   *
+   * Errors, only with `everywhere`: `sign_in_required` if the sign-in has ended or the secret is older than the previous one;
+   * then the other sign-ins go on.
+   */
+  endLogin(id: string, presented: string, everywhere: boolean): Result<null>
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
