@@ -200,19 +200,14 @@ export class TenantIssuers {
     return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 
-  /**
-   * Adds a user at the first sign-in, and returns the user with their role now. Null: there is no longer such an issuer, or it
-   * has got a role claim since the sign-in.
-   */
+  /** Adds a user at the first sign-in, and returns the user with their role now. Null: there is no longer such an issuer. */
   admit({ id, name, issuer, generation, role }: SignInUser, userRows: UserRows): TenantUser | null {
     const found = this.#rows.find(issuer)
     if (found === null || found.generation !== generation) return null
     const { config } = found
-    const hasRoleClaim = config.role_claim !== undefined
-    if (hasRoleClaim && role === null) return null
-    const claimed = hasRoleClaim ? (role ?? undefined) : undefined
-    const user = userRows.register({ id, name: name ?? undefined, issuer, role: claimed }, Date.now())
-    return { ...user, role: limitRole(user.role, config) }
+    const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
+    const user = userRows.register(newUser, Date.now())
+    return { ...user, role: limitRole(role ?? user.role, config) }
   }
 
   async #loadKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {
