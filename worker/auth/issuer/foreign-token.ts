@@ -18,11 +18,11 @@ import { readTimeLimits } from "../../platform/time-limits.ts"
 import { claimToRole, type IssuerConfig, type IssuerKeys, limitRole } from "../../settings/issuer-config.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
 import { findIssuerTenant } from "./issuer-registry.ts"
+import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers and users that an isolate caches. */
+/** Issuers that an isolate caches. */
 const MAX_CACHED_ISSUERS = 500
-const MAX_CACHED_USERS = 2_000
 
 /** Longest value of the claim that identifies a user, in characters. */
 const MAX_USER_CLAIM_CHARS = 512
@@ -66,7 +66,6 @@ class CachedIssuer {
 
 /** Null: nobody registered this issuer and audience. */
 const issuerCache = new FreshCache<CachedIssuer | null>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
-const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
 
 /**
  * Verifies a foreign token. Cost: none but the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
@@ -90,7 +89,8 @@ export async function verifyForeignToken(env: Env, token: string, now: number): 
   const role = await loadRole(env, tenant, keys, identity, now)
   if (!role.ok) return role
   const id = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null
-  return succeed({ tenant, user: identity.user, expires, token: id, issued: iat, role: role.value })
+  const claims = { tenant, user: identity.user, expires, token: id, issued: iat, role: role.value }
+  return succeed(identity.role === null ? { ...claims, hasStoredRole: true } : claims)
 }
 
 /**
@@ -210,14 +210,13 @@ async function loadRole(
   { user, name, role }: ForeignIdentity,
   now: number,
 ): Promise<Result<Role>> {
-  const cacheKey = `${tenant}:${user}`
-  const cached = roleCache.get(cacheKey, now)
+  const cached = getCachedRole({ tenant, user }, now)
   if (cached !== undefined) return succeed(role ?? limitRole(cached, config))
   const newUser = { id: user, name: name ?? undefined, role: role ?? undefined, issuer }
   const stored = await tenantStub(env, tenant).registerUser(newUser)
   if (stored.status === "suspended") return fail({ reason: "user_suspended" })
   if (stored.status !== "active") return fail({ reason: "token_revoked" })
-  roleCache.set(cacheKey, stored.role, now)
+  cacheRole({ tenant, user }, stored.role, now)
   return succeed(role ?? limitRole(stored.role, config))
 }
 
