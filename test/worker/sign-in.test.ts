@@ -201,6 +201,19 @@ describe("a failed sign-in", () => {
     expect((await call("/auth/providers", { env: { AUTH: "jwt" } })).json).toEqual({ tenant: null, providers: [] })
   })
 
+  test.each([
+    ["a directory that crashes", () => Promise.reject(new Error("gone"))],
+    ["a full list of revocations", async () => ({ ok: false, fault: { reason: "revocations_full", max: 1 } })],
+  ])("[SI3] %s", async (name, addLogin) => {
+    const tenant = `si-${name.replaceAll(" ", "-")}`
+    await registerIssuer(tenant, await startProvider())
+    const browser = new TestBrowser(tenant)
+    const callback = await browser.beginSignIn()
+    const over = { AUTH: "jwt", PAGE_TENANT: tenant, DIRECTORY: { getByName: () => ({ addLogin }) } }
+    const failed = await call(callback, { env: over, headers: { cookie: browser.jar.header } })
+    expect(failed.headers.get("location")).toBe(errorPath("internal"))
+  })
+
   test("[SI3] is recorded, without what the provider sent", async () => {
     const provider = connectProvider((await startProvider()).issuer)
     await registerIssuer("si-audit", provider)
@@ -271,7 +284,9 @@ describe("requests of other sites", () => {
     const cookies = completed.headers.getSetCookie()
     expect(cookies).toHaveLength(2)
     for (const cookie of cookies)
-      expect(cookie).toMatch(/^__Host-cuecard(-signin-[\w-]{12})?=[\w-]*; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$/)
+      expect(cookie).toMatch(
+        /^__Host-cuecard(-signin-[\w-]{12})?=[\w-]*; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$/,
+      )
     expect(completed.headers.get("referrer-policy")).toBe("no-referrer")
     expect(completed.headers.get("cache-control")).toBe("no-store")
     for (const path of ["/v1/sessions", "/v1/settings", "/v1/issuers"])
