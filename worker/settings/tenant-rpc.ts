@@ -106,7 +106,10 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
 
   /** Adds an entry to the audit log, for a change that another object has made. */
   recordEvent(actor: Actor, event: AuditEvent): void
-  /** Adds an entry for an attempt that was refused; of many in one minute, only their number (SPEC AL6). */
+  /**
+   * Adds an entry for an attempt that was refused; of many in one minute or day, only their number (SPEC AL6). Does nothing if
+   * nothing is stored of the tenant.
+   */
   recordFailure(actor: Actor, event: AuditEvent): void
   /** A page of the audit log, the newest entries first. */
   listAudit(filter: AuditFilter, limit: number): AuditPage

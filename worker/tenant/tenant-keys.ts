@@ -18,7 +18,6 @@ import type {
 } from "../settings/tenant-access.ts"
 import { type ApiKeyRecord, ApiKeyRows } from "./api-key-rows.ts"
 import type { AuditRows } from "./audit-rows.ts"
-import { TenantRow } from "./tenant-row.ts"
 import { TokenKeyRows } from "./token-key-rows.ts"
 import type { UserNotices } from "./user-notices.ts"
 
@@ -31,7 +30,7 @@ export const MAX_TOKEN_KEYS = 10
 /** The last use of a key is stored at most this often, in milliseconds. */
 const USE_INTERVAL_MS = 60_000
 
-/** The audit log records the use of a key, and refused keys of the tenant, at most this often, in milliseconds. */
+/** The audit log records the use of a key at most this often, in milliseconds. */
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 export class TenantKeys {
@@ -39,15 +38,12 @@ export class TenantKeys {
   readonly #apiKeyRows: ApiKeyRows
   readonly #tokenKeyRows: TokenKeyRows
   readonly #auditRows: AuditRows
-  readonly #tenantRow: TenantRow
-
   readonly #userNotices: UserNotices
 
   constructor(storage: DurableObjectStorage, auditRows: AuditRows, userNotices: UserNotices) {
     this.#storage = storage
     this.#apiKeyRows = new ApiKeyRows(storage.sql)
     this.#tokenKeyRows = new TokenKeyRows(storage.sql)
-    this.#tenantRow = new TenantRow(storage.sql)
     this.#auditRows = auditRows
     this.#userNotices = userNotices
   }
@@ -115,10 +111,8 @@ export class TenantKeys {
 
   /** Bounded, because anybody can make up keys. `id`: the key whose secret was wrong. */
   #recordRefusal(actor: Actor, id: string | undefined, now: number): void {
-    this.#storage.transactionSync(() => {
-      if (!this.#tenantRow.takeRefusalRecord(now, RECORD_INTERVAL_MS)) return
-      this.#auditRows.append(actor, { action: "key.refused", ...(id === undefined ? {} : { target: id }) }, now)
-    })
+    const event = { action: "key.refused", ...(id === undefined ? {} : { target: id }) }
+    this.#storage.transactionSync(() => this.#auditRows.appendFailure(actor, event, now))
   }
 
   listTokenKeys(now: number): TokenKeyInfo[] {

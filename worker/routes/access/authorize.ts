@@ -99,7 +99,7 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   if (token.startsWith(API_KEY_PREFIX)) return await authenticateKey(context, rule, token)
   if (isForeignToken(token)) {
     const { verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
-    return await verifyForeignToken(context.env, token, Date.now())
+    return await verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
   }
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
 }
