@@ -117,6 +117,9 @@ export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
 /** While the provider cannot be reached, its keys are trusted this long since they were fetched, in milliseconds. SPEC OI7. */
 export const ISSUER_KEYS_TRUST_MS = 60 * 60_000
 
+/** A foreign token ends this many seconds after it was issued, even if it says later. SPEC OI12. */
+export const MAX_FOREIGN_TOKEN_SECONDS = 24 * 60 * 60
+
 /** Lifetime of a producer's token, in seconds: by default a working day, at most a week. SPEC AU11. */
 export const EXTERNAL_TOKEN_SECONDS = 8 * 60 * 60
 export const MAX_EXTERNAL_TOKEN_SECONDS = 7 * 24 * 60 * 60

@@ -37,6 +37,7 @@ export function IssuersSection(context: AdminContext): VNode {
           <IssuerRow
             key={issuer.name}
             issuer={issuer}
+            canEdit={context.identity.role === "owner"}
             onEdit={() => (dialog.value = { kind: "edit", issuer })}
             onRemove={() => (dialog.value = { kind: "remove", issuer })}
           />
@@ -65,11 +66,13 @@ export function IssuersSection(context: AdminContext): VNode {
 
 interface IssuerRowProps {
   readonly issuer: Issuer
+  /** Only owners change issuers. SPEC OI10. */
+  readonly canEdit: boolean
   readonly onEdit: () => void
   readonly onRemove: () => void
 }
 
-function IssuerRow({ issuer, onEdit, onRemove }: IssuerRowProps): VNode {
+function IssuerRow({ issuer, canEdit, onEdit, onRemove }: IssuerRowProps): VNode {
   const { name, label, audience, client_id, keys_fetched } = issuer
   return (
     <li>
@@ -89,9 +92,11 @@ function IssuerRow({ issuer, onEdit, onRemove }: IssuerRowProps): VNode {
         <p class="row-note">{client_id === null ? issuersText.tokensOnly : issuersText.pageSignIn}</p>
       </div>
       <fieldset class="row-actions" aria-label={issuersText.actionsOf(name)}>
-        <button type="button" onClick={onEdit}>
-          {issuersText.edit}
-        </button>
+        {canEdit && (
+          <button type="button" onClick={onEdit}>
+            {issuersText.edit}
+          </button>
+        )}
         <button type="button" class="grave-text" onClick={onRemove}>
           {adminText.remove}
         </button>

@@ -88,6 +88,7 @@ export const keysText = {
   stored: "I've stored it",
   id: "ID",
   created: "Created",
+  createdBy: "Created by",
   lastUse: "Last used",
   expired: "Expired",
   actionsOf: (name: string) => `Actions for ${name}`,
@@ -159,7 +160,7 @@ export const issuersText = {
   actionsOf: (name: string) => `Actions for ${name}`,
   removeTitle: (name: string) => `Delete “${name}”?`,
   removeText:
-    "Its users are signed out within 30 seconds and can't sign in with it any more. Their conversations are kept.",
+    "Its users are signed out within a minute and can't sign in with it any more. Their conversations are kept.",
   confirmRemove: "Delete provider",
   removed: (name: string) => `“${name}” is deleted.`,
 } as const

@@ -126,7 +126,7 @@ describe("a token of a registered issuer", () => {
       user: "root",
       role: "owner",
     }
-    const user = await createForeignUserId(provider.issuer, "ada")
+    const user = await createForeignUserId(provider.issuer, "sub", "ada")
     expect(await whoIs(await sign(claims))).toEqual({
       ok: true,
       value: {
@@ -145,14 +145,14 @@ describe("a token of a registered issuer", () => {
     expect(await whoIs(await sign({ role: ["viewer", "admin"] }))).toMatchObject({ value: { role: "admin" } })
     expect(await whoIs(await sign({ role: "viewer" }))).toMatchObject({ value: { role: "viewer" } })
     expect(await whoIs(await sign({ role: { admin: true } }))).toMatchObject({ value: { role: "member" } })
-    const ids = await Promise.all([provider, other].map(({ issuer }) => createForeignUserId(issuer, "ada")))
+    const ids = await Promise.all([provider, other].map(({ issuer }) => createForeignUserId(issuer, "sub", "ada")))
     expect(new Set(ids).size).toBe(2)
   })
 
   test("[OI8] adds a user at the first contact, with name and role; later tokens change nothing", async () => {
     await read(await sign({ sub: "first", name: "First\u202e Contact\n", role: "viewer" }))
     await read(await sign({ sub: "first", name: "Another", role: "admin" }))
-    const id = await createForeignUserId(provider.issuer, "first")
+    const id = await createForeignUserId(provider.issuer, "sub", "first")
     const users = await env.TENANT.getByName(TENANT).registerUser({ id })
     expect(users).toMatchObject({ id, name: "First Contact", role: "viewer", issuer: "idp", status: "active" })
   })
@@ -161,8 +161,13 @@ describe("a token of a registered issuer", () => {
     const own = await startProvider()
     await registerIssuer("ft-email", own, { user_claim: "email" })
     const signEmail = (change: Record<string, unknown>) => own.sign({ payload: foreignClaims(own, change) })
-    expect((await read(await signEmail({ email: "a@example.com", email_verified: true }))).status).toBe(200)
-    for (const change of [{ email: "a@example.com", email_verified: false }, {}, { email: "" }, { email: 7 }])
+    for (const email_verified of [true, "true"])
+      expect((await read(await signEmail({ email: "a@example.com", email_verified }))).status).toBe(200)
+    const unverified = [false, "false", 1, null, undefined].map((email_verified) => ({
+      email: "a@example.com",
+      email_verified,
+    }))
+    for (const change of [...unverified, {}, { email: "" }, { email: 7 }])
       expect(await read(await signEmail(change))).toEqual(refusal(401, "token_invalid"))
   })
 

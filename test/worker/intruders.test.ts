@@ -87,6 +87,7 @@ async function prepareVictims(): Promise<void> {
   }
   assetId = (await upload("a1", ada, png(1), { name: `${MARK}.png` })).json.id
   await call("/v1/agents/secret", { method: "PUT", token: boss, ...asJson({ description: "d", prompt: MARK }) })
+  for (const id of ["vic", "ex"]) await env.TENANT.getByName(T).registerUser({ id })
   for (const user of ["vic", "ex"]) await call(`/v1/sessions/a2/viewers/${user}`, { method: "PUT", token: ada })
   await call("/v1/sessions/a1/viewers/ex", { method: "PUT", token: ada })
   for (const id of VICTIMS.ada) await call(`/v1/sessions/${id}/viewers/ex`, { method: "DELETE", token: ada })

@@ -152,7 +152,7 @@ describe("how long a sign-in lasts", () => {
     const directory = env.DIRECTORY.getByName(`si-many:${user.id}`)
     for (let i = 0; i < MAX_LOGINS; i++) {
       forward(1_000)
-      await directory.addLogin({ id: `login-${i}`, hash: `hash-${i}`, issuer: "idp", role: null })
+      await directory.addLogin({ id: `login-${i}`, hash: `hash-${i}`, issuer: "idp", generation: 1, role: null })
     }
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     const use = (i: number) => directory.useLogin(`login-${i}`, { presented: `hash-${i}`, next: "next" })
@@ -162,7 +162,7 @@ describe("how long a sign-in lasts", () => {
 
   test("[SI2] an id is used for one sign-in only, also after it has ended", async () => {
     const directory = env.DIRECTORY.getByName("si-ids:ada")
-    const login = { id: "one", hash: "hash", issuer: "idp", role: null }
+    const login = { id: "one", hash: "hash", issuer: "idp", generation: 1, role: null }
     expect(await directory.addLogin(login)).toMatchObject({ ok: true })
     expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
     await directory.endLogin("one", "hash", false)

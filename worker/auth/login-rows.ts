@@ -15,7 +15,8 @@ export const LOGIN_TABLE = `
   CREATE TABLE logins (
     id TEXT PRIMARY KEY,
     hash TEXT NOT NULL, previous TEXT,   -- SHA-256 of the secrets
-    issuer TEXT NOT NULL, role TEXT,     -- the role by the issuer's claim
+    issuer TEXT NOT NULL, generation INTEGER NOT NULL,
+    role TEXT,                           -- by the issuer's claim
     created INTEGER NOT NULL,            -- times in milliseconds since 1970
     used INTEGER NOT NULL) WITHOUT ROWID`
 
@@ -24,6 +25,7 @@ type LoginRow = {
   hash: string
   previous: string | null
   issuer: string
+  generation: number
   role: string | null
   created: number
   used: number
@@ -44,12 +46,13 @@ export class LoginRows {
   }
 
   /** Adds a sign-in. Returns the ids of those that end because of it. */
-  add({ id, hash, issuer, role }: NewLogin, now: number): string[] {
+  add({ id, hash, issuer, generation, role }: NewLogin, now: number): string[] {
     this.#query(
-      "INSERT INTO logins (id, hash, issuer, role, created, used) VALUES (?, ?, ?, ?, ?, ?)",
+      "INSERT INTO logins (id, hash, issuer, generation, role, created, used) VALUES (?, ?, ?, ?, ?, ?, ?)",
       id,
       hash,
       issuer,
+      generation,
       role,
       now,
       now,
@@ -63,7 +66,7 @@ export class LoginRows {
   use(id: string, { presented, next }: LoginSecrets, now: number): LoginUse {
     const [row] = this.#query<LoginRow>("SELECT * FROM logins WHERE id = ?", id)
     if (row === undefined || isOver(row, now)) return "unknown"
-    const login = { issuer: row.issuer, role: row.role as Login["role"] }
+    const login = { issuer: row.issuer, generation: row.generation, role: row.role as Login["role"] }
     if (row.hash === presented) {
       this.#query("UPDATE logins SET hash = ?, previous = ?, used = ? WHERE id = ?", next, presented, now, id)
       return { login }

@@ -142,8 +142,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
   }
 
-  async putShared(shared: SharedSession): Promise<Result<null>> {
-    await this.#register()
+  putShared(shared: SharedSession): Result<null> {
     runMigrations(this.ctx.storage, MIGRATIONS)
     return this.#sharedRows.put(shared)
   }

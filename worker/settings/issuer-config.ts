@@ -119,9 +119,11 @@ export interface SignInClient {
   readonly metadata: ProviderMetadata
   /** Null: a public client. */
   readonly clientSecret: string | null
+  /** Differs after the issuer was replaced by one whose users may be others. A sign-in ends with its generation. */
+  readonly generation: number
 }
 
-/** Who changes an issuer. Only owners can register, change and remove one that gives the role `owner`. */
+/** Who changes an issuer. Others than owners can only add a new one, and remove one, that doesn't give the role `owner`. */
 export interface IssuerManager {
   readonly actor: Actor
   readonly isOwner: boolean

@@ -41,6 +41,8 @@ export interface SignInUser {
   readonly id: string
   readonly name: string | null
   readonly issuer: string
+  /** That of the issuer when the sign-in began (`SignInClient`). */
+  readonly generation: number
   /** By the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
@@ -85,8 +87,17 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
    * of `addKey` and `removeKey`; `key_expired`.
    */
   rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
-  /** Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`. */
+  /**
+   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`; if
+   * the user who answers for the key has lost the rights, `user_suspended` or `scope_denied`.
+   */
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
+  /**
+   * Registers the user for whom the API key `actor` makes a token, and returns the role of the token: `user.role`, or else the
+   * stored one. Records the first token of each day. Errors: those of `useKey`; `user_suspended`; `scope_denied` if the key
+   * cannot give the role, or the user's stored role is above that of the key's creator.
+   */
+  admitTokenUser(actor: Actor, user: NewUser): Result<Role>
   /** The token keys that are accepted, the newest first. */
   listTokenKeys(): TokenKeyInfo[]
   /** Adds a token key, which signs from now on. The others are accepted for `retireMs` more. Errors: `token_keys_full`. */
@@ -122,11 +133,12 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** The OpenID providers of the tenant, the oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
-   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `scope_denied` if it gives the
-   * role `owner` and the manager is no owner.
+   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs
+   * from another registration of the issuer; `scope_denied` if the manager is no owner, unless a new issuer is added that
+   * doesn't give the role `owner`.
    */
   putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
-  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` as for `putIssuer`. */
+  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
   removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>>
   /** The keys for tokens of an issuer and audience, fetched again if `kid` is unknown or they are old. Null: not registered. */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
@@ -134,6 +146,6 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
   /** What a sign-in at an issuer needs. Null: not registered, or without a client. */
   getSignInClient(name: string): Promise<SignInClient | null>
-  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer is no longer registered. */
+  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer was removed or replaced. */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

@@ -32,8 +32,7 @@ export async function issuePageToken(
     await recordCopy(env, cookie, actor)
     return fail({ reason: "sign_in_required" })
   }
-  const { issuer, role } = used.value
-  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, issuer, role })
+  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, ...used.value })
   if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
   if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
   const claims = { tenant, user, role: admitted.role, login }

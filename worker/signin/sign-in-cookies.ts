@@ -31,6 +31,8 @@ const loginSchema = v.object({ tenant: tenantIdSchema, user: idSchema, login: te
 const transactionSchema = v.object({
   tenant: tenantIdSchema,
   provider: text,
+  /** The issuer's, so that the provider's answer goes to no other one. */
+  generation: v.number(),
   state: text,
   nonce: text,
   verifier: text,

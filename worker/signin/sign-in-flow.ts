@@ -51,11 +51,10 @@ export async function beginSignIn(
   if (client === null) return refuse("provider_unknown")
   const secrets = createTransactionSecrets()
   const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin))
+  const { generation } = client
   const expires = Date.now() + SIGN_IN_MS
-  return {
-    ok: true,
-    value: { location, transaction: { tenant, provider, ...secrets, to: toLocalPath(to, origin), expires } },
-  }
+  const transaction = { tenant, provider, generation, ...secrets, to: toLocalPath(to, origin), expires }
+  return { ok: true, value: { location, transaction } }
 }
 
 /**
@@ -80,7 +79,7 @@ async function complete(env: Env, callback: URL, transaction: SignInTransaction)
   const { tenant, provider, state } = transaction
   if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
   const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
-  if (client === null) return refuse("provider_unknown")
+  if (client === null || client.generation !== transaction.generation) return refuse("provider_unknown")
   const identity = await identify(env, client, callback, transaction)
   return identity.ok ? await addLogin(env, transaction, identity.value) : identity
 }
@@ -122,15 +121,16 @@ async function verifyIdentity(
 
 async function addLogin(
   env: Env,
-  { tenant, provider, state }: SignInTransaction,
+  { tenant, provider, generation, state }: SignInTransaction,
   { user, name, role }: ForeignIdentity,
 ): Promise<Step<LoginCookie>> {
-  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, issuer: provider, role })
+  const signedIn = { issuer: provider, generation, role }
+  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, ...signedIn })
   if (admitted === null) return refuse("provider_unknown")
   if (admitted.status !== "active") return refuse("user_suspended")
   const [login, secret] = [await createLoginId(state), createLoginSecret()]
   const hash = await hashLoginSecret(secret)
-  const added = await directoryStub(env, { tenant, user }).addLogin({ id: login, hash, issuer: provider, role })
+  const added = await directoryStub(env, { tenant, user }).addLogin({ id: login, hash, ...signedIn })
   if (added.ok) return { ok: true, value: { tenant, user, login, secret } }
   if (added.fault.reason === "sign_in_required") return refuse("state_invalid")
   log("sign_in_failed", { tenant, provider, message: added.fault.reason })

@@ -18,10 +18,15 @@ export const ISSUER_TABLES = `
     attempted INTEGER NOT NULL,      -- when that was last attempted
     discovered INTEGER NOT NULL,     -- when the metadata was last fetched
     created INTEGER NOT NULL,
+    generation INTEGER NOT NULL,     -- the number in the audit log of the change that decided who its users are
     UNIQUE (issuer, audience)) WITHOUT ROWID;
   CREATE TABLE issuer_claims (
     issuer TEXT NOT NULL, audience TEXT NOT NULL,
-    PRIMARY KEY (issuer, audience)) WITHOUT ROWID`
+    PRIMARY KEY (issuer, audience)) WITHOUT ROWID;
+  -- Every issuer that was ever registered, with its name: users of a removed one still have their data.
+  CREATE TABLE issuer_history (
+    issuer TEXT NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY (issuer, name)) WITHOUT ROWID`
 
 /** Times are milliseconds since 1970. */
 export interface StoredIssuer {
@@ -34,6 +39,8 @@ export interface StoredIssuer {
   readonly attempted: number
   readonly discovered: number
   readonly created: number
+  /** Increases when the issuer is replaced by one whose users may be others. */
+  readonly generation: number
 }
 
 /** What is claimed in the registry: the tokens of an issuer for an audience. */
@@ -52,9 +59,10 @@ type IssuerRow = {
   attempted: number
   discovered: number
   created: number
+  generation: number
 }
 
-const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, discovered, created"
+const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, discovered, created, generation"
 
 export class IssuerRows {
   readonly #sql: SqlStorage
@@ -78,9 +86,10 @@ export class IssuerRows {
     return row === undefined ? null : toIssuer(row)
   }
 
-  put({ name, config, secret, metadata, keys, fetched, attempted, discovered, created }: StoredIssuer): void {
+  put({ name, config, secret, metadata, keys, ...row }: StoredIssuer): void {
+    const { fetched, attempted, discovered, created, generation } = row
     this.#query(
-      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       config.issuer,
       config.audience,
       name,
@@ -92,7 +101,19 @@ export class IssuerRows {
       attempted,
       discovered,
       created,
+      generation,
     )
+    this.#query("INSERT OR IGNORE INTO issuer_history (issuer, name) VALUES (?, ?)", config.issuer, name)
+  }
+
+  /**
+   * Whether no user of the tenant can be one of this issuer: it was never registered here, and every user who signed in
+   * somewhere did so at an issuer that was. Others were imported. Cost: reads the users up to the first such one.
+   */
+  isNew(issuer: string): boolean {
+    const sql = `SELECT 1 FROM issuer_history WHERE issuer = ?
+      UNION ALL SELECT 1 FROM users WHERE issuer IS NOT NULL AND issuer NOT IN (SELECT name FROM issuer_history) LIMIT 1`
+    return this.#query(sql, issuer).length === 0
   }
 
   remove(name: string): boolean {

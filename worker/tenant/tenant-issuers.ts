@@ -13,6 +13,7 @@ import { parseKeySet } from "../auth/issuer/key-set.ts"
 import { fetchProviderJson } from "../auth/issuer/provider-fetch.ts"
 import { discoverProvider } from "../auth/issuer/provider-metadata.ts"
 import type { Env } from "../env.ts"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { logError } from "../platform/log.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import {
@@ -30,14 +31,31 @@ import type { AuditEvent } from "../settings/audit-event.ts"
 import type { SignInUser, TenantUser } from "../settings/tenant-rpc.ts"
 import type { AuditRows } from "./audit-rows.ts"
 import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./issuer-rows.ts"
+import type { TenantAlarm } from "./tenant-alarm.ts"
+import type { UserNotices } from "./user-notices.ts"
 import type { UserRows } from "./user-rows.ts"
 
 /** The addresses of a provider are discovered again after this time, in milliseconds: they hardly ever change. */
 const METADATA_FRESH_MS = 24 * 60 * 60_000
 
+/**
+ * When the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and open sockets, for
+ * TOKEN_TRUST_MS after the change.
+ */
+const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
+
 interface FetchedProvider {
   readonly metadata: ProviderMetadata
   readonly keys: readonly JWK[]
+}
+
+interface IssuersHost {
+  readonly storage: DurableObjectStorage
+  readonly env: Env
+  readonly tenant: string
+  readonly auditRows: AuditRows
+  readonly notices: UserNotices
+  readonly alarm: TenantAlarm
 }
 
 export class TenantIssuers {
@@ -46,17 +64,21 @@ export class TenantIssuers {
   readonly #tenant: string
   readonly #rows: IssuerRows
   readonly #auditRows: AuditRows
+  readonly #notices: UserNotices
+  readonly #alarm: TenantAlarm
   /** Fetches in progress by issuer, so that requests at the same time share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
   /** The change in progress. */
   #change: Promise<unknown> = Promise.resolve()
 
-  constructor(storage: DurableObjectStorage, env: Env, tenant: string, auditRows: AuditRows) {
+  constructor({ storage, env, tenant, auditRows, notices, alarm }: IssuersHost) {
     this.#storage = storage
     this.#env = env
     this.#tenant = tenant
     this.#rows = new IssuerRows(storage.sql)
     this.#auditRows = auditRows
+    this.#notices = notices
+    this.#alarm = alarm
   }
 
   list(): IssuerView[] {
@@ -71,7 +93,8 @@ export class TenantIssuers {
   /**
    * Registers or replaces an issuer. Fetches its metadata and its keys first, so that what is stored has worked once.
    *
-   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `scope_denied` if the role `owner` needs an owner.
+   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of the
+   * issuer; `scope_denied` if only an owner may do it.
    */
   put(manager: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     return this.#runAlone(() => this.#put(manager, name, input))
@@ -92,10 +115,13 @@ export class TenantIssuers {
       const still = claimed.ok ? this.#admit(isOwner, name, config) : claimed
       if (!still.ok) return still
       const now = Date.now()
-      const created = this.#rows.find(name)?.created ?? now
-      const times = { fetched: now, attempted: now, discovered: now, created }
-      this.#rows.put({ name, config, secret, ...fetched.value, ...times })
-      this.#auditRows.append(actor, describeChange(name, config), now)
+      const before = this.#rows.find(name)
+      const times = { fetched: now, attempted: now, discovered: now, created: before?.created ?? now }
+      const change = this.#auditRows.append(actor, describeChange(name, config), now)
+      const isSame = before !== null && hasSameUsers(before.config, config)
+      const generation = isSame ? before.generation : change
+      this.#rows.put({ name, config, secret, ...fetched.value, ...times, generation })
+      if (before !== null && !isSame) this.#endTokens(before, change, now)
       return succeed(null)
     })
     await this.#releaseUnusedClaims()
@@ -114,11 +140,24 @@ export class TenantIssuers {
     if (issuer === null) return fail({ reason: "issuer_unknown" })
     if (!isOwner && givesOwner(issuer.config)) return fail({ reason: "scope_denied" })
     this.#storage.transactionSync(() => {
+      const now = Date.now()
       this.#rows.remove(name)
-      this.#auditRows.append(actor, { action: "issuer.removed", target: name }, Date.now())
+      const change = this.#auditRows.append(actor, { action: "issuer.removed", target: name }, now)
+      this.#endTokens(issuer, change, now)
     })
     await this.#releaseUnusedClaims()
     return succeed(null)
+  }
+
+  /** Ends the tokens and sockets of the users of an issuer. Its sign-ins end by the generation that they name. */
+  #endTokens({ name, config }: StoredIssuer, change: number, now: number): void {
+    const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer !== config.issuer)
+    this.#notices.addForIssuer(
+      others.map((other) => other.name),
+      change,
+      now + NOTICE_DELAY_MS,
+    )
+    this.#alarm.schedule()
   }
 
   /** One change after the other: another one must not release what this one has claimed and not yet stored. */
@@ -155,16 +194,17 @@ export class TenantIssuers {
     const issuer = this.#rows.find(name)
     const client_id = issuer?.config.client_id
     if (issuer === null || client_id === undefined) return null
-    const { config, metadata, secret } = issuer
+    const { config, metadata, secret, generation } = issuer
     const clientSecret =
       secret === null ? null : await decryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
-    return { name, config: { ...config, client_id }, metadata, clientSecret }
+    return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 
-  /** Adds a user at the first sign-in, and returns the user with their role now. Null: there is no such issuer with a client. */
-  admit({ id, name, issuer, role }: SignInUser, userRows: UserRows): TenantUser | null {
-    const config = this.#rows.find(issuer)?.config
-    if (config?.client_id === undefined) return null
+  /** Adds a user at the first sign-in, and returns the user with their role now. Null: there is no longer such an issuer. */
+  admit({ id, name, issuer, generation, role }: SignInUser, userRows: UserRows): TenantUser | null {
+    const found = this.#rows.find(issuer)
+    if (found === null || found.generation !== generation) return null
+    const { config } = found
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
     const user = userRows.register(newUser, Date.now())
     return { ...user, role: limitRole(role ?? user.role, config) }
@@ -225,13 +265,23 @@ export class TenantIssuers {
 
   #admit(isOwner: boolean, name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    const needsOwner = givesOwner(config) || (known !== null && givesOwner(known.config))
-    if (needsOwner && !isOwner) return fail({ reason: "scope_denied" })
+    // Whoever chooses the keys or the claims of an issuer can be each of its users.
+    const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
+    if (!isOwner && !isForAdmins) return fail({ reason: "scope_denied" })
+    const differing = this.#findDifferingField(name, config)
+    if (differing !== null) return fail({ reason: "field_invalid", field: differing })
     const same = this.#rows.findByAudience(config.issuer, config.audience)
     if (same !== null && same.name !== name) return fail({ reason: "issuer_taken" })
     if (known === null && this.#rows.list().length >= MAX_ISSUERS)
       return fail({ reason: "issuers_full", max: MAX_ISSUERS })
     return succeed(null)
+  }
+
+  /** What decides who a user is has to be the same in all registrations of an issuer. */
+  #findDifferingField(name: string, { issuer, user_claim, jwks_uri }: IssuerConfig): string | null {
+    const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer === issuer)
+    if (others.some(({ config }) => config.user_claim !== user_claim)) return "user_claim"
+    return others.some(({ config }) => config.jwks_uri !== jwks_uri) ? "jwks_uri" : null
   }
 
   /** A secret that is left out stays, as long as it belongs to the same client. */
@@ -247,6 +297,14 @@ export class TenantIssuers {
   #secretPurpose(name: string, { issuer, client_id = "" }: IssuerConfig): string {
     return `client secret ${JSON.stringify([this.#tenant, name, issuer, client_id])}`
   }
+}
+
+/** Whether the users of both are the same: what differs decides neither who they are nor which tokens are accepted. */
+function hasSameUsers(before: IssuerConfig, after: IssuerConfig): boolean {
+  const [a, b] = [before, after].map(({ label: _label, name_claim: _name, scopes: _scopes, ...deciding }) =>
+    JSON.stringify(deciding),
+  )
+  return a === b
 }
 
 function givesOwner({ roles }: IssuerConfig): boolean {

@@ -21,6 +21,7 @@ import {
 } from "../settings/agent-config.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
+import type { Role } from "../platform/rpc/claims.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
 import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
@@ -83,7 +84,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#auditRows = new AuditRows(sql, this.#tenant)
     this.#tenantRow = new TenantRow(sql)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
-    this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userNotices)
+    this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userRows, this.#userNotices)
     this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs])
     if (hasSchema(sql)) this.migrate()
   }
@@ -200,6 +201,10 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return this.#hasSchema() ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
   }
 
+  admitTokenUser(actor: Actor, user: NewUser): Result<Role> {
+    return this.#hasSchema() ? this.#keys.admitTokenUser(actor, user, Date.now()) : fail({ reason: "key_invalid" })
+  }
+
   listTokenKeys(): TokenKeyInfo[] {
     return this.#hasSchema() ? this.#keys.listTokenKeys(Date.now()) : [...FIRST_TOKEN_KEYS]
   }
@@ -314,7 +319,14 @@ export class Tenant extends LeavingTenant implements TenantRpc {
 
   async #loadIssuers(): Promise<TenantIssuers> {
     const { TenantIssuers: Issuers } = await import("./tenant-issuers.ts")
-    this.#issuers ??= new Issuers(this.ctx.storage, this.env, this.ctx.id.name ?? "", this.#auditRows)
+    this.#issuers ??= new Issuers({
+      storage: this.ctx.storage,
+      env: this.env,
+      tenant: this.#tenant,
+      auditRows: this.#auditRows,
+      notices: this.#userNotices,
+      alarm: this.#alarm,
+    })
     return this.#issuers
   }
 

@@ -65,6 +65,16 @@ export class UserNotices {
     this.#sql.exec(sql, version, now)
   }
 
+  /**
+   * Adds a notice for every active user of an issuer, which the alarm sends at `at`. `others` are the names of the issuers
+   * whose users are not concerned. Cost: reads all users.
+   */
+  addForIssuer(others: readonly string[], version: number, at: number): void {
+    const sql = `INSERT OR REPLACE INTO user_notices (user, version, retry) SELECT id, ?, ? FROM users
+      WHERE status = 'active' AND issuer IS NOT NULL AND issuer NOT IN (SELECT value FROM json_each(?))`
+    this.#sql.exec(sql, version, at, JSON.stringify(others))
+  }
+
   /** Sends the notice of one user, if there is one. Does not reject. */
   async send(user: string, now: number): Promise<void> {
     const [row] = this.#sql.exec<NoticeRow>("SELECT user, version FROM user_notices WHERE user = ?", user).toArray()

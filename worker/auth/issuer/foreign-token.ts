@@ -7,7 +7,7 @@
 
 import { base64url, createLocalJWKSet, errors, jwtVerify } from "jose"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { TOKEN_TRUST_MS } from "../../../shared/limits.ts"
+import { MAX_FOREIGN_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { cutText } from "../../../shared/text/cut-text.ts"
 import { removeControls } from "../../../shared/text/title.ts"
 import type { Env } from "../../env.ts"
@@ -91,6 +91,9 @@ export async function verifyForeignToken(
   const issuer = await findIssuer(env, parts, now)
   if (issuer === null) return fail({ reason: "token_invalid" })
   const verified = await verifySignature(token, parts, issuer, issuer.keys.config.audience, now)
+  const { exp, iat, jti } = parts.payload
+  const expires = Math.min(exp, iat + MAX_FOREIGN_TOKEN_SECONDS)
+  if (verified.ok && now / 1000 >= expires + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_expired" })
   const { tenant, keys } = issuer
   const identity = verified.ok ? await readIdentity(parts.payload, keys.config) : null
   if (identity === null) {
@@ -101,9 +104,8 @@ export async function verifyForeignToken(
   }
   const role = await loadRole(env, tenant, keys, identity, now)
   if (!role.ok) return role
-  const { exp, iat, jti } = parts.payload
   const id = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null
-  return succeed({ tenant, user: identity.user, expires: exp, token: id, issued: iat, role: role.value })
+  return succeed({ tenant, user: identity.user, expires, token: id, issued: iat, role: role.value })
 }
 
 /**
@@ -194,19 +196,24 @@ function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audien
 async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Promise<ForeignIdentity | null> {
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
-  // Otherwise anybody could enter somebody else's address at the provider.
-  if (config.user_claim === "email" && payload["email_verified"] === false) return null
+  // Otherwise anybody could enter somebody else's address at the provider. Some providers state nothing, or text.
+  if (config.user_claim === "email" && String(payload["email_verified"]) !== "true") return null
   const name = payload[config.name_claim]
   return {
-    user: await createForeignUserId(config.issuer, claim),
+    user: await createForeignUserId(config.issuer, config.user_claim, claim),
     name: typeof name === "string" ? cutText(removeControls(name).trim(), MAX_NAME_CHARS) || null : null,
     role: config.role_claim === undefined ? null : claimToRole(payload[config.role_claim], config),
   }
 }
 
-/** The id of an issuer's user. Two issuers of a tenant never share one, and it says nothing about the person. */
-export async function createForeignUserId(issuer: string, claim: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(`${issuer}\0${claim}`))
+/**
+ * The id of an issuer's user. Two issuers of a tenant never share one, nor do the values of two claims. It says nothing about
+ * the person.
+ */
+export async function createForeignUserId(issuer: string, claim: string, value: string): Promise<string> {
+  // No issuer begins with a bracket, so the two forms are never the same text.
+  const text = claim === "sub" ? `${issuer}\0${value}` : JSON.stringify([issuer, claim, value])
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
   return `o_${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
 }
 

@@ -34,6 +34,8 @@ export type RevocationResult = { readonly revoked: "token" } | { readonly revoke
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
+  /** The issuer's generation then: one that was replaced gives no more tokens. */
+  readonly generation: number
   /** The role by the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
@@ -73,8 +75,11 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   setRunning(id: string, running: boolean): void
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
-  /** Lists a session of another user, or replaces its entry. Errors: `shares_full`. */
-  putShared(shared: SharedSession): Promise<Result<null>>
+  /**
+   * Lists a session of another user, or replaces its entry. The caller has checked that the tenant knows this user, so that
+   * nobody adds users by sharing. Errors: `shares_full`.
+   */
+  putShared(shared: SharedSession): Result<null>
   /** Changes the title of a listed session of another user. */
   renameShared(owner: string, id: string, title: string): void
   /** Removes a session of another user from the list. Repeating the call has no effect. */

@@ -1,0 +1,155 @@
+/** issuer-identity.test.ts: that nobody becomes another user of an issuer: by a claim, by another registration, or by a removed one. */
+
+import { env, runDurableObjectAlarm } from "cloudflare:test"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { MAX_FOREIGN_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { createForeignUserId, verifyForeignToken } from "../../worker/auth/issuer/foreign-token.ts"
+import type { Env } from "../../worker/env.ts"
+import { call, makeSession, nowSeconds, openSocket, refusal } from "./http.ts"
+import { foreignClaims, putIssuer, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
+
+const whoIs = async (token: string) => await verifyForeignToken(env as Env, token, Date.now())
+const signInRequired = refusal(401, "sign_in_required")
+const denied = refusal(403, "scope_denied")
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+function forward(ms: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms })
+}
+
+describe("two registrations of one provider", () => {
+  test("[OI10] the value of another claim identifies another user, and sub keeps its id", async () => {
+    const provider = await startProvider()
+    await registerIssuer("id-sub", provider)
+    await registerIssuer("id-nick", provider, { audience: "nick", user_claim: "nickname" })
+    const bySub = await whoIs(await provider.sign({ payload: foreignClaims(provider, { sub: "boss" }) }))
+    const claims = { sub: "mallory", nickname: "boss", aud: "nick" }
+    const byNickname = await whoIs(await provider.sign({ payload: foreignClaims(provider, claims) }))
+    expect(bySub).toMatchObject({ value: { user: await createForeignUserId(provider.issuer, "sub", "boss") } })
+    expect(byNickname).toMatchObject({
+      value: { user: await createForeignUserId(provider.issuer, "nickname", "boss") },
+    })
+    const ids = ["sub", "nickname"].map((claim) => createForeignUserId(provider.issuer, claim, "boss"))
+    expect(new Set(await Promise.all(ids)).size).toBe(2)
+  })
+
+  test("[OI10] of a tenant have the same user claim and the same address of the keys", async () => {
+    const provider = await startProvider()
+    const { issuer } = provider
+    await registerIssuer("id-same", provider)
+    for (const [field, change] of [
+      ["user_claim", { user_claim: "nickname" }],
+      ["jwks_uri", { jwks_uri: `${issuer}/jwks` }],
+    ] as const) {
+      const body = { issuer, audience: "mine", ...change }
+      expect(await putIssuer("id-same", body, { name: "mine" })).toEqual(refusal(400, "field_invalid", field))
+    }
+    expect((await putIssuer("id-same", { issuer, audience: "mine" }, { name: "mine" })).status).toBe(200)
+  })
+
+  test("[OI10] an administrator can only add a provider that the tenant has never had", async () => {
+    const provider = await startProvider()
+    const own = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/jwks` }
+    await registerIssuer("id-admin", provider)
+    const asAdmin = { role: "admin" } as const
+    expect(await putIssuer("id-admin", { ...own, audience: "mine" }, { ...asAdmin, name: "mine" })).toEqual(denied)
+    expect(await putIssuer("id-admin", { ...own, audience: "mine" }, asAdmin)).toEqual(denied)
+    // Nor after removing it.
+    const token = await tokenOfRole("id-admin", "admin")
+    expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
+    expect(await putIssuer("id-admin", { ...own, audience: "mine" }, { ...asAdmin, name: "mine" })).toEqual(denied)
+    const another = await startProvider()
+    const added = await putIssuer("id-admin", { issuer: another.issuer, audience: "new" }, { ...asAdmin, name: "new" })
+    expect(added.status).toBe(200)
+  })
+
+  test("[OI10] nor where users of unknown providers were imported", async () => {
+    const { issuer } = await startProvider()
+    await env.TENANT.getByName("id-import").registerUser({ id: "o_boss", role: "owner", issuer: "old" })
+    const body = { issuer, audience: "mine" }
+    expect(await putIssuer("id-import", body, { role: "admin" })).toEqual(denied)
+    expect((await putIssuer("id-import", body)).status).toBe(200)
+  })
+})
+
+describe("a removed or replaced provider", () => {
+  async function useIssuer(tenant: string) {
+    const provider = await startProvider()
+    await registerIssuer(tenant, provider)
+    const browser = new TestBrowser(tenant)
+    await browser.signIn()
+    const page = (await browser.post("/auth/token")).json
+    const foreign = await provider.sign({
+      payload: foreignClaims(provider, { sub: "grace", exp: nowSeconds() + 3600 }),
+    })
+    const sockets = await Promise.all(
+      [page.token, foreign].map(async (token) => await openSocket(await makeSession(token), token)),
+    )
+    return { provider, browser, page, foreign, sockets }
+  }
+
+  async function expectEnded(
+    tenant: string,
+    { browser, page, foreign, sockets }: Awaited<ReturnType<typeof useIssuer>>,
+  ) {
+    expect(await browser.post("/auth/token")).toEqual(signInRequired)
+    forward(TOKEN_TRUST_MS + 1_000)
+    await runDurableObjectAlarm(env.TENANT.getByName(tenant))
+    await expect.poll(() => sockets.map(({ closed }) => closed)).toEqual([4401, 4401])
+    forward(2 * TOKEN_TRUST_MS)
+    expect(await call("/v1/sessions", { token: page.token })).toEqual(refusal(401, "token_revoked"))
+    expect((await call("/v1/sessions", { token: foreign })).status).toBe(401)
+  }
+
+  test("[OI11] removed: sign-ins, tokens and sockets of its users end, and those of another one's do not", async () => {
+    const used = await useIssuer("id-removed")
+    const other = await startProvider()
+    await registerIssuerAs("id-removed", "other", other)
+    const kept = await other.sign({ payload: foreignClaims(other) })
+    expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
+    const token = await tokenOfRole("id-removed", "owner")
+    expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
+    await expectEnded("id-removed", used)
+    expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
+  })
+
+  test("[OI11] replaced by another one under its name: the same, and a sign-in that was begun ends", async () => {
+    const used = await useIssuer("id-replaced")
+    const begun = new TestBrowser("id-replaced")
+    const callback = await begun.beginSignIn()
+    const next = await startProvider()
+    await registerIssuer("id-replaced", next)
+    expect((await begun.get(callback)).headers.get("location")).toBe("/#/signin-error/provider_unknown")
+    expect((await next.listRequests()).filter((request) => request.startsWith("POST"))).toEqual([])
+    await expectEnded("id-replaced", used)
+  })
+
+  test("[OI11] another label, name claim, scope or secret ends nothing", async () => {
+    const { provider, browser, page } = await useIssuer("id-label")
+    await registerIssuer("id-label", provider, { label: "New", name_claim: "nickname", scopes: "openid" })
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    forward(2 * TOKEN_TRUST_MS)
+    await runDurableObjectAlarm(env.TENANT.getByName("id-label"))
+    expect((await call("/v1/sessions", { token: page.token })).status).toBe(200)
+    vi.useRealTimers()
+    await registerIssuer("id-label", provider, { role_claim: "role" })
+    expect(await browser.post("/auth/token")).toEqual(signInRequired)
+  })
+
+  test("[OI12] a token that is valid for years is accepted for a day", async () => {
+    const provider = await startProvider()
+    await registerIssuer("id-long", provider)
+    const iat = nowSeconds()
+    const token = await provider.sign({ payload: foreignClaims(provider, { iat, exp: iat + 10 * 365 * 86_400 }) })
+    expect(await whoIs(token)).toMatchObject({ value: { expires: iat + MAX_FOREIGN_TOKEN_SECONDS } })
+    forward((MAX_FOREIGN_TOKEN_SECONDS + 10) * 1000)
+    expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_expired"))
+  })
+})
+
+async function registerIssuerAs(tenant: string, name: string, { issuer }: { readonly issuer: string }) {
+  expect((await putIssuer(tenant, { issuer, audience: "https://api.cuecard.test" }, { name })).status).toBe(200)
+}
