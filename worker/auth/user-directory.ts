@@ -1,7 +1,8 @@
 /**
- * user-directory.ts: the Durable Object of one user: the list of sessions, and the revoked tokens.
+ * user-directory.ts: the Durable Object of one user: the lists of own and shared sessions, the sign-ins, the revoked tokens,
+ * and whether the user is suspended or erased.
  *
- * The list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
+ * A list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
  * hold sockets of the user, so that idle objects can sleep; the alarm repeats failed pushes. The object stores nothing
  * before its first write.
  */

@@ -5,13 +5,12 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isSameHash } from "../platform/crypto/compare-secrets.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
+import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import { getHighestRole, getLowerRole, includesRole, type Role } from "../platform/rpc/claims.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
   ApiKeyUser,
-  KeyManager,
   NewApiKey,
   StoredKey,
   TokenKeyInfo,
@@ -64,7 +63,7 @@ export class TenantKeys {
     return this.#apiKeyRows.list().map(toInfo)
   }
 
-  addKey(manager: KeyManager, key: NewApiKey, now: number): Result<ApiKeyInfo> {
+  addKey(manager: Administrator, key: NewApiKey, now: number): Result<ApiKeyInfo> {
     const { actor, role } = manager
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
     const isFull = this.#apiKeyRows.count() >= MAX_API_KEYS
@@ -80,7 +79,7 @@ export class TenantKeys {
   }
 
   /** A key that was made with another key has the same creator, so that both end with that user's rights. */
-  #readCreator({ actor: { kind, id }, role }: KeyManager, now: number): KeyCreator {
+  #readCreator({ actor: { kind, id }, role }: Administrator, now: number): KeyCreator {
     const created_by = id === "" ? kind : `${kind}:${id}`
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
     const creator = kind === "user" ? id : (parent?.creator ?? null)
@@ -105,7 +104,7 @@ export class TenantKeys {
     return mayManage(user.role, roles) ? succeed(getLowerRole(max_role, user.role)) : fail({ reason: "scope_denied" })
   }
 
-  removeKey({ actor, role }: KeyManager, id: string, now: number): Result<null> {
+  removeKey({ actor, role }: Administrator, id: string, now: number): Result<null> {
     const key = this.#apiKeyRows.find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
@@ -116,7 +115,7 @@ export class TenantKeys {
     })
   }
 
-  rotateKey(manager: KeyManager, id: string, next: StoredKey, graceMs: number, now: number): Result<ApiKeyInfo> {
+  rotateKey(manager: Administrator, id: string, next: StoredKey, graceMs: number, now: number): Result<ApiKeyInfo> {
     const key = this.#apiKeyRows.find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (hasExpired(key, now)) return fail({ reason: "key_expired" })
