@@ -108,6 +108,9 @@ export const LOGIN_OVERLAP_MS = 60_000
 /** Longest wait for a response of an OpenID provider, in milliseconds. SPEC OI4. */
 export const PROVIDER_MS = 5_000
 
+/** Longest token of an OpenID provider, in characters: four times a large one with groups. */
+export const MAX_FOREIGN_TOKEN_CHARS = 16 * 1024
+
 /** The keys of a provider are fetched at most once in this time, in milliseconds, whatever key ids tokens name. SPEC OI6. */
 export const ISSUER_KEYS_COOLDOWN_MS = 30_000
 

@@ -26,6 +26,27 @@ beforeAll(async () => {
   publicKey = keys.find(({ kty }) => kty === "RSA") ?? {}
 })
 
+test("[AL13] refused tokens of a tenant's provider are recorded with their number, once a minute; expired ones are not", async () => {
+  const own = await startProvider()
+  await registerIssuer("ft-audit", own)
+  const change = async (claims: Record<string, unknown>) => await own.sign({ payload: foreignClaims(own, claims) })
+  const expired = await change({ exp: nowSeconds() - 60 })
+  const headers = { "cf-connecting-ip": "203.0.113.9" }
+  expect(await call("/v1/sessions", { token: expired, headers })).toEqual(refusal(401, "token_expired"))
+  const wrong = `${(await change({})).slice(0, -8)}AAAAAAAA`
+  for (let n = 0; n < 5; n += 1)
+    expect(await call("/v1/sessions", { token: wrong, headers })).toEqual(refusal(401, "token_invalid"))
+  const actor = { kind: "anonymous", id: "", address: "203.0.113.0/24" } as const
+  await verifyForeignToken(env as Env, wrong, Date.now() + 61_000, actor)
+  const { entries } = (await call("/v1/audit", { token: await tokenOfRole("ft-audit", "owner") })).json
+  const refused = { action: "token.refused", target: "idp", actor }
+  expect(entries.slice(0, 2)).toMatchObject([
+    { ...refused, details: { count: 5 } },
+    { ...refused, details: { count: 1 } },
+  ])
+  expect(entries.filter(({ action }: { action: string }) => action === "token.refused")).toHaveLength(2)
+})
+
 const read = (token: string) => call("/v1/sessions", { token })
 const whoIs = async (token: string) => await verifyForeignToken(env as Env, token, Date.now())
 
@@ -334,8 +355,6 @@ describe("a hostile token", () => {
     expect(await whoIs(await sign({ aud: ["shared", AUDIENCE] }))).toMatchObject({ fault: { reason: "token_invalid" } })
     const token = await tokenOfRole("ft-shared", "owner")
     await call("/v1/issuers/idp", { method: "DELETE", token })
-    const { clearCachedIssuer } = await import("../../worker/auth/issuer/foreign-token.ts")
-    clearCachedIssuer(provider.issuer, "shared")
     expect(await whoIs(await sign({ aud: "shared" }))).toMatchObject({ fault: { reason: "token_invalid" } })
   })
 })

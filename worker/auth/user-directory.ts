@@ -1,7 +1,8 @@
 /**
- * user-directory.ts: the Durable Object of one user: the list of sessions, and the revoked tokens.
+ * user-directory.ts: the Durable Object of one user: the lists of own and shared sessions, the sign-ins, the revoked tokens,
+ * and whether the user is suspended or erased.
  *
- * The list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
+ * A list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
  * hold sockets of the user, so that idle objects can sleep; the alarm repeats failed pushes. The object stores nothing
  * before its first write.
  */
@@ -258,21 +259,21 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed(null)
   }
 
-  useLogin(id: string, secrets: LoginSecrets): Result<Login> {
+  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied"> {
     if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
     if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
     const use = this.#loginRows.use(id, secrets, Date.now())
+    if (use === "unknown") return fail({ reason: "sign_in_required" })
     if (use === "copied") this.#endLogin(id)
-    return typeof use === "object" ? succeed(use.login) : fail({ reason: "sign_in_required" })
+    return succeed(use === "copied" ? use : use.login)
   }
 
-  endLogin(id: string, presented: string, everywhere: boolean): Result<null> {
+  endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null {
     const use = hasSchema(this.ctx.storage.sql) ? this.#loginRows.check(id, presented, Date.now()) : null
     if (everywhere && use === "current")
       this.#writeRevocation(this.#readRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
     else this.#endLogin(id)
-    // Whoever asked to end the other sign-ins must not believe that they have ended.
-    return everywhere && use !== "current" ? fail({ reason: "sign_in_required" }) : succeed(null)
+    return use
   }
 
   #endLogin(id: string): void {

@@ -56,7 +56,7 @@ export const CLAIMS_HEADER = "x-cuecard-claims"
 export const CLOCK_TOLERANCE_SECONDS = 5
 
 /** Longest token that is parsed, in characters: ten times a token with every claim at its longest. */
-const MAX_TOKEN_CHARS = 8 * 1024
+const MAX_OWN_TOKEN_CHARS = 8 * 1024
 
 /** The tenant's key that signs a token. Generations count from 1. */
 export interface TokenKeyId {
@@ -97,7 +97,7 @@ function encodeSecret(secret: string): Uint8Array {
  * Errors: `token_expired`; `token_invalid` for a wrong signature, algorithm, shape or id, or an `iat` in the future.
  */
 export async function verifyToken(token: string, secret: string, now: number): Promise<Result<Claims>> {
-  if (token.length > MAX_TOKEN_CHARS) return fail({ reason: "token_invalid" })
+  if (token.length > MAX_OWN_TOKEN_CHARS) return fail({ reason: "token_invalid" })
   const findKey = async (header: JWTHeaderParameters): Promise<CryptoKey | Uint8Array> => {
     const id = readTokenKeyId(header)
     return id === null ? encodeSecret(secret) : await deriveTokenKey(secret, id)

@@ -6,7 +6,6 @@ import type { JWK } from "jose"
 import * as v from "valibot"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { removeControls } from "../../shared/text/title.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
 import { ROLES, type Role } from "../platform/rpc/claims.ts"
 
 /** Issuers of a tenant: its own providers, and some room for a change of provider. */
@@ -121,12 +120,6 @@ export interface SignInClient {
   readonly clientSecret: string | null
   /** Differs after the issuer was replaced by one whose users may be others. A sign-in ends with its generation. */
   readonly generation: number
-}
-
-/** Who changes an issuer. Others than owners can only add a new one, and remove one, that doesn't give the role `owner`. */
-export interface IssuerManager {
-  readonly actor: Actor
-  readonly isOwner: boolean
 }
 
 /**

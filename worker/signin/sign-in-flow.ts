@@ -66,6 +66,16 @@ export async function completeSignIn(
   callback: URL,
   transaction: SignInTransaction,
 ): Promise<Step<LoginCookie>> {
+  try {
+    return await complete(env, callback, transaction)
+  } catch (error) {
+    // The person came by a navigation, so the page has to say what happened.
+    log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, message: String(error) })
+    return refuse("internal")
+  }
+}
+
+async function complete(env: Env, callback: URL, transaction: SignInTransaction): Promise<Step<LoginCookie>> {
   const { tenant, provider, state } = transaction
   if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
   const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
@@ -121,5 +131,8 @@ async function addLogin(
   const [login, secret] = [await createLoginId(state), createLoginSecret()]
   const hash = await hashLoginSecret(secret)
   const added = await directoryStub(env, { tenant, user }).addLogin({ id: login, hash, ...signedIn })
-  return added.ok ? { ok: true, value: { tenant, user, login, secret } } : refuse("state_invalid")
+  if (added.ok) return { ok: true, value: { tenant, user, login, secret } }
+  if (added.fault.reason === "sign_in_required") return refuse("state_invalid")
+  log("sign_in_failed", { tenant, provider, message: added.fault.reason })
+  return refuse("internal")
 }

@@ -5,6 +5,7 @@
  * restart nor a flood of unknown key ids makes it ask a provider more often.
  */
 
+import type { Administrator } from "../platform/rpc/actor.ts"
 import type { JWK } from "jose"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { decryptText, encryptText } from "../auth/encryption.ts"
@@ -20,7 +21,6 @@ import {
   type IssuerConfig,
   type IssuerInput,
   type IssuerKeys,
-  type IssuerManager,
   type IssuerView,
   limitRole,
   MAX_ISSUERS,
@@ -96,13 +96,13 @@ export class TenantIssuers {
    * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of the
    * issuer; `scope_denied` if only an owner may do it.
    */
-  put(manager: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
+  put(manager: Administrator, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     return this.#runAlone(() => this.#put(manager, name, input))
   }
 
-  async #put({ actor, isOwner }: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
+  async #put({ actor, role }: Administrator, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     const { client_secret, ...config } = input
-    const admitted = this.#admit(isOwner, name, config)
+    const admitted = this.#admit(role, name, config)
     if (!admitted.ok) return admitted
     const fetched = await this.#fetchProvider(config)
     if (!fetched.ok) return fetched
@@ -112,7 +112,7 @@ export class TenantIssuers {
     const secret = await this.#encryptSecret(name, config, client_secret)
     const stored = this.#storage.transactionSync(() => {
       if (!claimed.ok) this.#rows.removeClaim(config)
-      const still = claimed.ok ? this.#admit(isOwner, name, config) : claimed
+      const still = claimed.ok ? this.#admit(role, name, config) : claimed
       if (!still.ok) return still
       const now = Date.now()
       const before = this.#rows.find(name)
@@ -131,14 +131,14 @@ export class TenantIssuers {
   }
 
   /** Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
-  remove(manager: IssuerManager, name: string): Promise<Result<null>> {
+  remove(manager: Administrator, name: string): Promise<Result<null>> {
     return this.#runAlone(() => this.#remove(manager, name))
   }
 
-  async #remove({ actor, isOwner }: IssuerManager, name: string): Promise<Result<null>> {
+  async #remove({ actor, role }: Administrator, name: string): Promise<Result<null>> {
     const issuer = this.#rows.find(name)
     if (issuer === null) return fail({ reason: "issuer_unknown" })
-    if (!isOwner && givesOwner(issuer.config)) return fail({ reason: "scope_denied" })
+    if (role !== "owner" && givesOwner(issuer.config)) return fail({ reason: "scope_denied" })
     this.#storage.transactionSync(() => {
       const now = Date.now()
       this.#rows.remove(name)
@@ -263,11 +263,11 @@ export class TenantIssuers {
     return keys.ok ? succeed({ metadata, keys: keys.value }) : keys
   }
 
-  #admit(isOwner: boolean, name: string, config: IssuerConfig): Result<null> {
+  #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
     // Whoever chooses the keys or the claims of an issuer can be each of its users.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
-    if (!isOwner && !isForAdmins) return fail({ reason: "scope_denied" })
+    if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)
     if (differing !== null) return fail({ reason: "field_invalid", field: differing })
     const same = this.#rows.findByAudience(config.issuer, config.audience)

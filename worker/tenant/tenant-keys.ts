@@ -6,13 +6,12 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isSameHash } from "../platform/crypto/compare-secrets.ts"
 import { MAX_EXTERNAL_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import { type Actor, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
+import { type Actor, type Administrator, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { getHighestRole, getLowerRole, includesRole, type Role } from "../platform/rpc/claims.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
   ApiKeyUser,
-  KeyManager,
   NewApiKey,
   StoredKey,
   TokenKeyInfo,
@@ -21,7 +20,6 @@ import type { NewUser } from "../settings/tenant-rpc.ts"
 import { type ApiKeyRecord, ApiKeyRows, type KeyCreator } from "./api-key-rows.ts"
 import type { AuditRows } from "./audit-rows.ts"
 import type { AlarmSource } from "./tenant-alarm.ts"
-import { TenantRow } from "./tenant-row.ts"
 import { TokenKeyRows } from "./token-key-rows.ts"
 import type { UserNotices } from "./user-notices.ts"
 import type { UserRows } from "./user-rows.ts"
@@ -35,7 +33,7 @@ export const MAX_TOKEN_KEYS = 10
 /** The last use of a key is stored at most this often, in milliseconds. */
 const USE_INTERVAL_MS = 60_000
 
-/** The audit log records the use of a key, and refused keys of the tenant, at most this often, in milliseconds. */
+/** The audit log records the use of a key at most this often, in milliseconds. */
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 /**
@@ -51,7 +49,6 @@ export class TenantKeys implements AlarmSource {
   readonly #apiKeyRows: ApiKeyRows
   readonly #tokenKeyRows: TokenKeyRows
   readonly #auditRows: AuditRows
-  readonly #tenantRow: TenantRow
   readonly #userRows: UserRows
   readonly #userNotices: UserNotices
 
@@ -59,7 +56,6 @@ export class TenantKeys implements AlarmSource {
     this.#storage = storage
     this.#apiKeyRows = new ApiKeyRows(storage.sql)
     this.#tokenKeyRows = new TokenKeyRows(storage.sql)
-    this.#tenantRow = new TenantRow(storage.sql)
     this.#auditRows = auditRows
     this.#userRows = userRows
     this.#userNotices = userNotices
@@ -69,7 +65,7 @@ export class TenantKeys implements AlarmSource {
     return this.#apiKeyRows.list().map(toInfo)
   }
 
-  addKey(manager: KeyManager, key: NewApiKey, now: number): Result<ApiKeyInfo> {
+  addKey(manager: Administrator, key: NewApiKey, now: number): Result<ApiKeyInfo> {
     const { actor, role } = manager
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
     const isFull = this.#apiKeyRows.count() >= MAX_API_KEYS
@@ -85,7 +81,7 @@ export class TenantKeys implements AlarmSource {
   }
 
   /** A key that was made with another key has the same creator, so that both end with that user's rights. */
-  #readCreator({ actor: { kind, id }, role }: KeyManager, now: number): KeyCreator {
+  #readCreator({ actor: { kind, id }, role }: Administrator, now: number): KeyCreator {
     const created_by = id === "" ? kind : `${kind}:${id}`
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
     const creator = kind === "user" ? id : (parent?.creator ?? null)
@@ -110,7 +106,7 @@ export class TenantKeys implements AlarmSource {
     return mayManage(user.role, roles) ? succeed(getLowerRole(max_role, user.role)) : fail({ reason: "scope_denied" })
   }
 
-  removeKey({ actor, role }: KeyManager, id: string, now: number): Result<null> {
+  removeKey({ actor, role }: Administrator, id: string, now: number): Result<null> {
     const key = this.#apiKeyRows.find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
@@ -121,7 +117,7 @@ export class TenantKeys implements AlarmSource {
     })
   }
 
-  rotateKey(manager: KeyManager, id: string, next: StoredKey, graceMs: number, now: number): Result<ApiKeyInfo> {
+  rotateKey(manager: Administrator, id: string, next: StoredKey, graceMs: number, now: number): Result<ApiKeyInfo> {
     const key = this.#apiKeyRows.find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (hasExpired(key, now)) return fail({ reason: "key_expired" })
@@ -188,10 +184,8 @@ export class TenantKeys implements AlarmSource {
 
   /** Bounded, because anybody can make up keys. `id`: the key whose secret was wrong. */
   #recordRefusal(actor: Actor, id: string | undefined, now: number): void {
-    this.#storage.transactionSync(() => {
-      if (!this.#tenantRow.takeRefusalRecord(now, RECORD_INTERVAL_MS)) return
-      this.#auditRows.append(actor, { action: "key.refused", ...(id === undefined ? {} : { target: id }) }, now)
-    })
+    const event = { action: "key.refused", ...(id === undefined ? {} : { target: id }) }
+    this.#storage.transactionSync(() => this.#auditRows.appendFailure(actor, event, now))
   }
 
   listTokenKeys(now: number): TokenKeyInfo[] {

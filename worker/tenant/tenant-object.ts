@@ -1,7 +1,8 @@
 /**
- * tenant-object.ts: the Durable Object of one tenant: its agents and its settings.
+ * tenant-object.ts: the Durable Object of one tenant: its agents, settings, users, API keys, token keys, issuers, audit log, and
+ * the jobs that export, import and erase it. Each method forwards to the module of its rows.
  *
- * Until something is configured, it stores nothing and has the default agents.
+ * Until something is written, it stores nothing and has the default agents.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -20,10 +21,10 @@ import {
   createAgentView,
 } from "../settings/agent-config.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
+import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
-import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
@@ -34,7 +35,6 @@ import type {
   ApiKeyInfo,
   ApiKeyUse,
   ApiKeyUser,
-  KeyManager,
   NewApiKey,
   NewTenant,
   StoredKey,
@@ -46,7 +46,7 @@ import { LeavingTenant } from "./leaving-tenant.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
-import type { IssuerInput, IssuerKeys, IssuerManager, IssuerView, SignInClient } from "../settings/issuer-config.ts"
+import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "../settings/issuer-config.ts"
 import { ISSUER_TABLES, IssuerRows } from "./issuer-rows.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
 import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
@@ -182,17 +182,17 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return this.#hasSchema() ? this.#keys.listKeys() : []
   }
 
-  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
+  addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo> {
     if (this.getStanding().status === "erased") return fail({ reason: "tenant_erased" })
     return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
   }
 
-  removeKey(manager: KeyManager, id: string): Result<null> {
+  removeKey(manager: Administrator, id: string): Result<null> {
     if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
     return this.#keys.removeKey(manager, id, Date.now())
   }
 
-  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
+  rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
     if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
     return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
   }
@@ -237,7 +237,8 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
-    this.migrate()
+    // A stranger can name any tenant.
+    if (!this.#hasSchema()) return
     this.#auditRows.appendFailure(actor, event, Date.now())
   }
 
@@ -287,12 +288,12 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return (await this.#readIssuers())?.list() ?? []
   }
 
-  async putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
+  async putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
     runMigrations(this.ctx.storage, MIGRATIONS)
     return await (await this.#loadIssuers()).put(manager, name, issuer)
   }
 
-  async removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>> {
+  async removeIssuer(manager: Administrator, name: string): Promise<Result<null>> {
     const issuers = await this.#readIssuers()
     return issuers === null ? fail({ reason: "issuer_unknown" }) : await issuers.remove(manager, name)
   }

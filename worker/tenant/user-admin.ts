@@ -2,10 +2,11 @@
  * user-admin.ts: changes of a tenant's users by its administrators: who may change whom, the rows, and the audit log.
  */
 
+import type { Administrator } from "../platform/rpc/actor.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { includesRole } from "../platform/rpc/claims.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
-import type { Administrator, TenantUser } from "../settings/tenant-rpc.ts"
+import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import type { AuditRows } from "./audit-rows.ts"
 import type { IssuerRows } from "./issuer-rows.ts"

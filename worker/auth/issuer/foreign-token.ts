@@ -11,18 +11,24 @@ import { MAX_FOREIGN_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../../shared/limit
 import { cutText } from "../../../shared/text/cut-text.ts"
 import { removeControls } from "../../../shared/text/title.ts"
 import type { Env } from "../../env.ts"
+import { BoundedMap } from "../../platform/bounded-map.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
+import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import type { Claims, Role } from "../../platform/rpc/claims.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../../platform/time-limits.ts"
 import { claimToRole, type IssuerConfig, type IssuerKeys, limitRole } from "../../settings/issuer-config.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
+import { recordFailure } from "../record-failure.ts"
 import { findIssuerTenant } from "./issuer-registry.ts"
 import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
 /** Issuers that an isolate caches. */
 const MAX_CACHED_ISSUERS = 500
+
+/** An isolate records refused tokens of a tenant at most this often, in milliseconds; each entry has their number. */
+const REFUSAL_INTERVAL_MS = 60_000
 
 /** Longest value of the claim that identifies a user, in characters. */
 const MAX_USER_CLAIM_CHARS = 512
@@ -73,19 +79,28 @@ const issuerCache = new FreshCache<CachedIssuer | null>(TOKEN_TRUST_MS, MAX_CACH
  * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
  * `user_suspended`.
  */
-export async function verifyForeignToken(env: Env, token: string, now: number): Promise<Result<Claims>> {
+export async function verifyForeignToken(
+  env: Env,
+  token: string,
+  now: number,
+  actor: Actor = SYSTEM_ACTOR,
+): Promise<Result<Claims>> {
   const parts = parseToken(token)
   if (parts === null) return fail({ reason: "token_invalid" })
   const issuer = await findIssuer(env, parts, now)
   if (issuer === null) return fail({ reason: "token_invalid" })
   const verified = await verifySignature(token, parts, issuer, issuer.keys.config.audience, now)
-  if (!verified.ok) return verified
   const { exp, iat, jti } = parts.payload
   const expires = Math.min(exp, iat + MAX_FOREIGN_TOKEN_SECONDS)
-  if (now / 1000 >= expires + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_expired" })
+  if (verified.ok && now / 1000 >= expires + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_expired" })
   const { tenant, keys } = issuer
-  const identity = await readIdentity(parts.payload, keys.config)
-  if (identity === null) return fail({ reason: "token_invalid" })
+  const identity = verified.ok ? await readIdentity(parts.payload, keys.config) : null
+  if (identity === null) {
+    const fault = verified.ok ? ({ reason: "token_invalid" } as const) : verified.fault
+    // Expired tokens are everyday.
+    if (fault.reason === "token_invalid") await recordRefusal(env, issuer, actor, now)
+    return fail(fault)
+  }
   const role = await loadRole(env, tenant, keys, identity, now)
   if (!role.ok) return role
   const id = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null
@@ -218,6 +233,21 @@ async function loadRole(
   if (stored.status !== "active") return fail({ reason: "token_revoked" })
   cacheRole({ tenant, user }, stored.role, now)
   return succeed(role ?? limitRole(stored.role, config))
+}
+
+/** Refused tokens of a tenant since the last entry of this isolate, and when that was. */
+const refusals = new BoundedMap<string, { readonly at: number; readonly count: number }>(MAX_CACHED_ISSUERS)
+
+/** Records that a token in the name of a registered issuer was refused. Cost: a request to the tenant's object per interval. */
+async function recordRefusal(env: Env, { tenant, keys }: CachedIssuer, actor: Actor, now: number): Promise<void> {
+  const { at, count } = refusals.get(tenant) ?? { at: 0, count: 0 }
+  if (now - at < REFUSAL_INTERVAL_MS) {
+    refusals.set(tenant, { at, count: count + 1 })
+    return
+  }
+  refusals.set(tenant, { at: now, count: 0 })
+  const event = { action: "token.refused", target: keys.name, details: { count: count + 1 } }
+  await recordFailure(env, tenant, actor, event)
 }
 
 /** Makes a changed issuer effective at once in this isolate. */

@@ -105,17 +105,17 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   addLogin(login: NewLogin): Result<null>
   /**
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
-   * and revokes its tokens. Errors: `sign_in_required`, `user_suspended`.
+   * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`.
    */
-  useLogin(id: string, secrets: LoginSecrets): Result<Login>
+  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied">
   /**
    * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
    * secret. Repeating the call has no effect.
    *
-   * Errors, only with `everywhere`: `sign_in_required` if the sign-in has ended or the secret is older than the previous one;
-   * then the other sign-ins go on.
+   * Returns null if the sign-in has ended already, and `copied` if the secret is older than the previous one. In both cases
+   * the other sign-ins go on.
    */
-  endLogin(id: string, presented: string, everywhere: boolean): Result<null>
+  endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
