@@ -16,6 +16,7 @@ export const ISSUER_TABLES = `
     keys TEXT NOT NULL,              -- JSON of a list of public keys
     fetched INTEGER NOT NULL,        -- when the keys were last fetched, in milliseconds since 1970
     attempted INTEGER NOT NULL,      -- when that was last attempted
+    failing INTEGER,                 -- the first failed attempt since then; null if there was none
     discovered INTEGER NOT NULL,     -- when the metadata was last fetched
     created INTEGER NOT NULL,
     generation INTEGER NOT NULL,     -- the number in the audit log of the change that decided who its users are
@@ -37,6 +38,7 @@ export interface StoredIssuer {
   readonly keys: readonly JWK[]
   readonly fetched: number
   readonly attempted: number
+  readonly failing: number | null
   readonly discovered: number
   readonly created: number
   /** Increases when the issuer is replaced by one whose users may be others. */
@@ -57,12 +59,13 @@ type IssuerRow = {
   keys: string
   fetched: number
   attempted: number
+  failing: number | null
   discovered: number
   created: number
   generation: number
 }
 
-const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, discovered, created, generation"
+const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, failing, discovered, created, generation"
 
 export class IssuerRows {
   readonly #sql: SqlStorage
@@ -87,9 +90,9 @@ export class IssuerRows {
   }
 
   put({ name, config, secret, metadata, keys, ...row }: StoredIssuer): void {
-    const { fetched, attempted, discovered, created, generation } = row
+    const { fetched, attempted, failing, discovered, created, generation } = row
     this.#query(
-      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       config.issuer,
       config.audience,
       name,
@@ -99,6 +102,7 @@ export class IssuerRows {
       JSON.stringify(keys),
       fetched,
       attempted,
+      failing,
       discovered,
       created,
       generation,
@@ -122,6 +126,10 @@ export class IssuerRows {
 
   markAttempted(name: string, now: number): void {
     this.#query("UPDATE issuers SET attempted = ? WHERE name = ?", now, name)
+  }
+
+  markFailing(name: string, now: number): void {
+    this.#query("UPDATE issuers SET failing = ? WHERE name = ? AND failing IS NULL", now, name)
   }
 
   addClaim({ issuer, audience }: IssuerClaim): void {

@@ -116,7 +116,7 @@ export class TenantIssuers {
       if (!still.ok) return still
       const now = Date.now()
       const before = this.#rows.find(name)
-      const times = { fetched: now, attempted: now, discovered: now, created: before?.created ?? now }
+      const times = { fetched: now, attempted: now, failing: null, discovered: now, created: before?.created ?? now }
       const change = this.#auditRows.append(actor, describeChange(name, config), now)
       const isSame = before !== null && hasSameUsers(before.config, config)
       const generation = isSame ? before.generation : change
@@ -214,8 +214,11 @@ export class TenantIssuers {
     await this.#refreshIfNeeded(name, kid)
     const issuer = this.#rows.find(name)
     if (issuer === null) return null
-    const { config, keys, fetched } = issuer
-    return { name, config, keys, trustedUntil: fetched + readTimeLimits(this.#env).keysTrustMs }
+    const { config, keys, fetched, failing } = issuer
+    const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#env)
+    // Not since they were fetched: keys that nobody has needed for an hour would end with the first moment of an outage.
+    const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
+    return { name, config, keys, trustedUntil }
   }
 
   async #refreshIfNeeded(name: string, kid: string | null): Promise<void> {
@@ -243,13 +246,15 @@ export class TenantIssuers {
     this.#rows.markAttempted(name, now)
     const isDiscovered = now - before.discovered < METADATA_FRESH_MS
     const fetched = isDiscovered ? await this.#fetchKeys(before.metadata) : await this.#fetchProvider(config)
-    if (!fetched.ok)
+    if (!fetched.ok) {
+      this.#rows.markFailing(name, now)
       return logError("issuer_keys_not_fetched", { tenant: this.#tenant, issuer: name, ...fetched.fault })
+    }
     const current = this.#rows.find(name)
     // It may have been replaced meanwhile.
     if (current === null || JSON.stringify(current.config) !== JSON.stringify(config)) return
     const discovered = isDiscovered ? before.discovered : now
-    this.#rows.put({ ...current, ...fetched.value, fetched: now, discovered })
+    this.#rows.put({ ...current, ...fetched.value, fetched: now, failing: null, discovered })
   }
 
   async #fetchProvider(config: IssuerConfig): Promise<Result<FetchedProvider>> {
