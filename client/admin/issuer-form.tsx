@@ -122,7 +122,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
         {...fieldOf("client_secret")}
         type="password"
       />
-      <CallbackAddress />
+      <CallbackAddress name={entry.value.name.trim()} />
       <AdvancedFields
         entry={entry.value}
         fieldOf={fieldOf}
@@ -134,8 +134,8 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
 }
 
 /** What has to be entered at the provider. */
-function CallbackAddress(): VNode {
-  const address = `${location.origin}/auth/callback`
+function CallbackAddress({ name }: { readonly name: string }): VNode {
+  const address = `${location.origin}/auth/callback/${name}`
   return (
     <div class="field with-button">
       <TextField label={issuersText.callback} value={address} onChange={() => {}} type="url" isReadOnly />

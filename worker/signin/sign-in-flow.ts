@@ -25,9 +25,12 @@ function refuse(error: SignInError): { readonly ok: false; readonly error: SignI
   return { ok: false, error }
 }
 
-/** The address at which the provider returns. It has to be registered there. */
-function getRedirectUri(origin: string): string {
-  return `${origin}/auth/callback`
+/**
+ * The address at which a provider returns. It has to be registered there. Each provider has its own, so that the answer of one
+ * is never taken for another's (RFC 9700, 4.4).
+ */
+function getRedirectUri(origin: string, provider: string): string {
+  return `${origin}/auth/callback/${provider}`
 }
 
 /** A path of this origin, with its query and fragment; `/` for anything else, so that no link leads elsewhere after a sign-in. */
@@ -50,7 +53,7 @@ export async function beginSignIn(
   const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
   if (client === null) return refuse("provider_unknown")
   const secrets = createTransactionSecrets()
-  const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin))
+  const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin, provider))
   const { generation } = client
   const expires = Date.now() + SIGN_IN_MS
   const transaction = { tenant, provider, generation, ...secrets, to: toLocalPath(to, origin), expires }
@@ -82,7 +85,7 @@ async function identify(
 ): Promise<Step<ForeignIdentity>> {
   let idToken: string
   try {
-    idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin))
+    idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin, client.name))
   } catch (error) {
     log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, message: String(error) })
     return refuse(toSignInError(error))
