@@ -20,8 +20,9 @@ import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
 import { findIssuerTenant } from "./issuer-registry.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers and users that an isolate caches. */
+/** Issuers and users that an isolate caches. Strangers can invent the unknown ones, so these have a cache of their own. */
 const MAX_CACHED_ISSUERS = 500
+const MAX_UNKNOWN_ISSUERS = 500
 const MAX_CACHED_USERS = 2_000
 
 /** Longest value of the claim that identifies a user, in characters. */
@@ -64,8 +65,9 @@ class CachedIssuer {
   }
 }
 
-/** Null: nobody registered this issuer and audience. */
-const issuerCache = new FreshCache<CachedIssuer | null>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
+const issuerCache = new FreshCache<CachedIssuer>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
+/** Issuers and audiences that nobody registered. */
+const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
 const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
 
 /**
@@ -135,15 +137,20 @@ async function loadIssuer(
 ): Promise<CachedIssuer | null> {
   const cacheKey = `${issuer}\0${audience}`
   const cached = issuerCache.get(cacheKey, now)
-  const isUsable = cached === null || (cached?.hasKey(kid) === true && now < cached.keys.trustedUntil)
+  if (cached === undefined && unknownIssuers.get(cacheKey, now)) return null
+  const isUsable = cached?.hasKey(kid) === true && now < cached.keys.trustedUntil
   // A stranger can invent key ids, so an isolate asks about unknown ones only now and then.
-  const isAskedRecently = cached != null && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
+  const isAskedRecently = cached !== undefined && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
   if (cached !== undefined && (isUsable || isAskedRecently)) return cached
   const tenant = cached?.tenant ?? (await findIssuerTenant(env, issuer, audience))
   const keys = tenant === null ? null : await tenantStub(env, tenant).getIssuerKeys(issuer, audience, kid ?? null)
   // RPC wraps the type; the value is what `getIssuerKeys` returned.
   const loaded = tenant === null || keys === null ? null : new CachedIssuer(tenant, keys as IssuerKeys, now)
-  issuerCache.set(cacheKey, loaded, now)
+  if (loaded !== null) issuerCache.set(cacheKey, loaded, now)
+  else {
+    issuerCache.delete(cacheKey)
+    unknownIssuers.set(cacheKey, true, now)
+  }
   return loaded
 }
 
@@ -224,4 +231,5 @@ async function loadRole(
 /** Makes a changed issuer effective at once in this isolate. */
 export function clearCachedIssuer(issuer: string, audience: string): void {
   issuerCache.delete(`${issuer}\0${audience}`)
+  unknownIssuers.delete(`${issuer}\0${audience}`)
 }
