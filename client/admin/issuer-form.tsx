@@ -74,6 +74,13 @@ function toBody({ name: _name, ...entry }: IssuerEntry): object {
   )
 }
 
+/** Fields that the form doesn't show. They stay as they are. */
+function readUnshown(issuer: Issuer | null): object {
+  if (issuer === null) return {}
+  const { authorized_parties, required_claims, scopes } = issuer
+  return { authorized_parties, required_claims, scopes }
+}
+
 interface IssuerFormProps extends AdminContext {
   /** Null: a new one. */
   readonly issuer: Issuer | null
@@ -98,7 +105,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
       onClose={onClose}
       onSubmit={async () => {
         const name = entry.peek().name.trim()
-        await api.act("PUT", pathOf(ISSUERS_PATH, name), toBody(entry.peek()))
+        await api.act("PUT", pathOf(ISSUERS_PATH, name), { ...readUnshown(issuer), ...toBody(entry.peek()) })
         notice.value = issuersText.checked(name)
         onSaved()
       }}

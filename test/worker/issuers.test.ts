@@ -37,6 +37,7 @@ describe("an issuer", () => {
       role_claim: null,
       roles: ["admin", "member", "viewer"],
       authorized_parties: [],
+      required_claims: {},
       jwks_uri: null,
       client_id: CLIENT_ID,
       has_client_secret: true,
@@ -81,10 +82,10 @@ describe("an issuer", () => {
     const before = await readRows()
     expect(before).not.toContain(CLIENT_SECRET)
     const stub = env.TENANT.getByName("oi-secret")
-    expect((await stub.getSignInClient("idp"))?.clientSecret).toBe(CLIENT_SECRET)
+    expect(await stub.getSignInClient("idp")).toMatchObject({ clientSecret: CLIENT_SECRET })
     const withoutSecret = { client_secret: undefined }
     expect((await registerIssuer("oi-secret", provider, withoutSecret)).has_client_secret).toBe(true)
-    expect((await stub.getSignInClient("idp"))?.clientSecret).toBe(CLIENT_SECRET)
+    expect(await stub.getSignInClient("idp")).toMatchObject({ clientSecret: CLIENT_SECRET })
     const other = { ...withoutSecret, client_id: "another" }
     expect((await registerIssuer("oi-secret", provider, other)).has_client_secret).toBe(false)
     await registerIssuer("oi-secret", provider)

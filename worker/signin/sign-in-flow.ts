@@ -21,6 +21,9 @@ const MAX_TO_CHARS = 512
 /** The result of one step: what to do next, or why the sign-in failed. */
 export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: SignInError }
 
+/** RPC wraps the type; the value is what `getSignInClient` returned. */
+type FoundClient = SignInClient | "secret_unreadable" | null
+
 function refuse(error: SignInError): { readonly ok: false; readonly error: SignInError } {
   return { ok: false, error }
 }
@@ -42,7 +45,7 @@ export function toLocalPath(to: string, origin: string): string {
   return target !== origin || path.startsWith("//") || pathname.startsWith("/auth/") ? "/" : path
 }
 
-/** Errors: `provider_unknown`. */
+/** Errors: `provider_unknown`; `internal` if the client's secret cannot be decrypted. */
 export async function beginSignIn(
   env: Env,
   tenant: string,
@@ -50,7 +53,8 @@ export async function beginSignIn(
   to: string,
   origin: string,
 ): Promise<Step<{ readonly location: string; readonly transaction: SignInTransaction }>> {
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
+  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  if (client === "secret_unreadable") return refuse("internal")
   if (client === null) return refuse("provider_unknown")
   const secrets = createTransactionSecrets()
   const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin, provider))
@@ -71,7 +75,8 @@ export async function completeSignIn(
 ): Promise<Step<LoginCookie>> {
   const { tenant, provider, state } = transaction
   if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
+  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  if (client === "secret_unreadable") return refuse("internal")
   if (client === null || client.generation !== transaction.generation) return refuse("provider_unknown")
   const identity = await identify(env, client, callback, transaction)
   return identity.ok ? await addLogin(env, transaction, identity.value) : identity

@@ -189,14 +189,21 @@ export class TenantIssuers {
     return await this.#loadKeys(name, kid)
   }
 
-  /** What a sign-in needs; null if there is no such issuer, or it has no client. */
-  async getClient(name: string): Promise<SignInClient | null> {
+  /**
+   * What a sign-in needs; null if there is no such issuer, or it has no client. `secret_unreadable`: with another JWT_SECRET,
+   * the client's secret cannot be decrypted, and has to be set again.
+   */
+  async getClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     const issuer = this.#rows.find(name)
     const client_id = issuer?.config.client_id
     if (issuer === null || client_id === undefined) return null
     const { config, metadata, secret, generation } = issuer
     const clientSecret =
       secret === null ? null : await decryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
+    if (secret !== null && clientSecret === null) {
+      logError("client_secret_unreadable", { tenant: this.#tenant, issuer: name })
+      return "secret_unreadable"
+    }
     return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 

@@ -298,7 +298,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return (await (await this.#readIssuers())?.getKeysByName(name, kid)) ?? null
   }
 
-  async getSignInClient(name: string): Promise<SignInClient | null> {
+  async getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     return (await (await this.#readIssuers())?.getClient(name)) ?? null
   }
 

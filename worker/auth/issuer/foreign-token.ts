@@ -15,7 +15,13 @@ import { FreshCache } from "../../platform/fresh-cache.ts"
 import type { Claims, Role } from "../../platform/rpc/claims.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../../platform/time-limits.ts"
-import { claimToRole, type IssuerConfig, type IssuerKeys, limitRole } from "../../settings/issuer-config.ts"
+import {
+  claimToRole,
+  hasRequiredClaims,
+  type IssuerConfig,
+  type IssuerKeys,
+  limitRole,
+} from "../../settings/issuer-config.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
 import { findIssuerTenant } from "./issuer-registry.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
@@ -186,6 +192,7 @@ function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audien
 }
 
 async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Promise<ForeignIdentity | null> {
+  if (!hasRequiredClaims(payload, config)) return null
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
   // Otherwise anybody could enter somebody else's address at the provider. Some providers state nothing, or text.
