@@ -289,5 +289,13 @@ describe("what a provider responds", () => {
     const { checkProviderUrl } = await import("../../worker/auth/issuer/provider-fetch.ts")
     expect(checkProviderUrl(issuer, { ENVIRONMENT: "production" }).ok).toBe(false)
     expect(checkProviderUrl("https://idp.example.com/", { ENVIRONMENT: "production" }).ok).toBe(true)
+    const hosts = {
+      PAGE_DOMAIN: "chat.example.com",
+      PAGE_ORIGIN: "https://page.example.com",
+      CANVAS_ORIGIN: "https://canvas.example.net",
+    }
+    for (const host of ["chat.example.com", "acme.eu.chat.example.com", "PAGE.example.com", "canvas.example.net"])
+      expect(checkProviderUrl(`https://${host}/keys`, { ENVIRONMENT: "production", ...hosts }).ok, host).toBe(false)
+    expect(checkProviderUrl("https://mychat.example.com/", { ENVIRONMENT: "production", ...hosts }).ok).toBe(true)
   })
 })
