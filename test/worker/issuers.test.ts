@@ -1,7 +1,7 @@
 /** issuers.test.ts: registering OpenID providers: what is accepted and stored, who may do it, and what is fetched. */
 
-import { env, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test, vi } from "vitest"
 import { verifyForeignToken } from "../../worker/auth/issuer/foreign-token.ts"
 import { MAX_ISSUERS } from "../../worker/settings/issuer-config.ts"
 import { call, refusal, tablesOf, tokenOf } from "./http.ts"
@@ -202,6 +202,33 @@ describe("who has an issuer and audience", () => {
     expect(await putIssuer("oi-cut-b", { issuer, audience: "lost" })).toEqual(refusal(409, "issuer_taken"))
     await putIssuer("oi-cut", { issuer, audience: "first" })
     expect((await putIssuer("oi-cut-b", { issuer, audience: "lost" })).status).toBe(200)
+  })
+
+  test("[OI3] a registration that was killed after its claim frees it by itself", async () => {
+    const { issuer } = await startProvider()
+    const stub = env.TENANT.getByName("oi-killed")
+    const shared = await runInDurableObject(
+      stub,
+      (object) => (object as unknown as { env: Record<string, unknown> }).env,
+    )
+    const registry = env.REGISTRY
+    const claim = async (name: string) => {
+      await registry.getByName(name).claim("oi-killed")
+      throw new Error("killed")
+    }
+    shared["REGISTRY"] = { getByName: (name: string) => ({ claim: () => claim(name) }) }
+    try {
+      expect((await putIssuer("oi-killed", { issuer, audience: "lost" })).status).toBe(500)
+    } finally {
+      shared["REGISTRY"] = registry
+    }
+    expect(await putIssuer("oi-killed-b", { issuer, audience: "lost" })).toEqual(refusal(409, "issuer_taken"))
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 })
+    expect(await runDurableObjectAlarm(stub)).toBe(true)
+    vi.useRealTimers()
+    expect((await putIssuer("oi-killed-b", { issuer, audience: "lost" })).status).toBe(200)
+    // Nothing is left to do.
+    expect(await runDurableObjectAlarm(stub)).toBe(false)
   })
 
   test("[OI3] a tenant has at most MAX_ISSUERS", async () => {

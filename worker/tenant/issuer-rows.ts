@@ -23,6 +23,7 @@ export const ISSUER_TABLES = `
     UNIQUE (issuer, audience)) WITHOUT ROWID;
   CREATE TABLE issuer_claims (
     issuer TEXT NOT NULL, audience TEXT NOT NULL,
+    retry INTEGER NOT NULL DEFAULT 0,  -- without an issuer, when it is released again
     PRIMARY KEY (issuer, audience)) WITHOUT ROWID;
   -- Every issuer that was ever registered, with its name: users of a removed one still have their data.
   CREATE TABLE issuer_history (
@@ -132,8 +133,10 @@ export class IssuerRows {
     this.#query("UPDATE issuers SET failing = ? WHERE name = ? AND failing IS NULL", now, name)
   }
 
-  addClaim({ issuer, audience }: IssuerClaim): void {
-    this.#query("INSERT OR IGNORE INTO issuer_claims (issuer, audience) VALUES (?, ?)", issuer, audience)
+  /** Adds a claim, which is released at `retry` if there is no issuer by then; of one that exists, changes that time. */
+  putClaim({ issuer, audience }: IssuerClaim, retry: number): void {
+    const sql = "INSERT OR REPLACE INTO issuer_claims (issuer, audience, retry) VALUES (?, ?, ?)"
+    this.#query(sql, issuer, audience, retry)
   }
 
   removeClaim({ issuer, audience }: IssuerClaim): void {
@@ -145,6 +148,13 @@ export class IssuerRows {
     return this.#query(
       `SELECT issuer, audience FROM issuer_claims EXCEPT SELECT issuer, audience FROM issuers`,
     ) as unknown as IssuerClaim[]
+  }
+
+  /** When the next claim without an issuer is to be released; null if there is none. */
+  findNextRelease(): number | null {
+    const sql = `SELECT min(retry) AS at FROM issuer_claims
+      WHERE NOT EXISTS (SELECT 1 FROM issuers i WHERE i.issuer = issuer_claims.issuer AND i.audience = issuer_claims.audience)`
+    return this.#query<{ at: number | null }>(sql)[0]?.at ?? null
   }
 
   #query<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T[] {

@@ -44,6 +44,9 @@ const METADATA_FRESH_MS = 24 * 60 * 60_000
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
+/** A claim without an issuer is released after this time, in milliseconds: longer than a registration takes. */
+const CLAIM_RETRY_MS = 60_000
+
 interface FetchedProvider {
   readonly metadata: ProviderMetadata
   readonly keys: readonly JWK[]
@@ -106,8 +109,9 @@ export class TenantIssuers {
     if (!admitted.ok) return admitted
     const fetched = await this.#fetchProvider(config)
     if (!fetched.ok) return fetched
-    // Stored before it is made, so that a claim without an issuer is found and released.
-    this.#rows.addClaim(config)
+    // Stored before it is made, so that the alarm releases a claim whose registration was killed.
+    this.#rows.putClaim(config, Date.now() + CLAIM_RETRY_MS)
+    this.#alarm.schedule()
     const claimed = await claimIssuer(this.#env, this.#tenant, config.issuer, config.audience)
     const secret = await this.#encryptSecret(name, config, client_secret)
     const stored = this.#storage.transactionSync(() => {
@@ -167,7 +171,13 @@ export class TenantIssuers {
     return run
   }
 
-  /** Releases in the registry what has no issuer. What fails is repeated with the next change of an issuer. */
+  /** For the alarm: releases the claims that are due. Does not reject. */
+  async releaseDueClaims(now: number): Promise<void> {
+    const at = this.#rows.findNextRelease()
+    if (at !== null && at <= now) await this.#runAlone(() => this.#releaseUnusedClaims())
+  }
+
+  /** Releases in the registry what has no issuer. The alarm repeats what fails. */
   async #releaseUnusedClaims(): Promise<void> {
     for (const claim of this.#rows.listUnusedClaims()) {
       try {
@@ -175,8 +185,10 @@ export class TenantIssuers {
         if (this.#rows.findByAudience(claim.issuer, claim.audience) === null) this.#rows.removeClaim(claim)
       } catch (error) {
         logError("claim_not_released", { tenant: this.#tenant, message: String(error) })
+        this.#rows.putClaim(claim, Date.now() + CLAIM_RETRY_MS)
       }
     }
+    this.#alarm.schedule()
   }
 
   /** The keys for a token of this issuer and audience. Null if they are not registered. */

@@ -26,7 +26,7 @@ import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
-import { TenantAlarm } from "./tenant-alarm.ts"
+import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
 import type { UserAdmin } from "./user-admin.ts"
 import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
 import type {
@@ -46,7 +46,7 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
 import type { IssuerInput, IssuerKeys, IssuerManager, IssuerView, SignInClient } from "../settings/issuer-config.ts"
-import { ISSUER_TABLES } from "./issuer-rows.ts"
+import { ISSUER_TABLES, IssuerRows } from "./issuer-rows.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
 import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
 
@@ -84,7 +84,12 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#tenantRow = new TenantRow(sql)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
     this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userNotices)
-    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs])
+    const issuerRows = new IssuerRows(sql)
+    const claims: AlarmSource = {
+      nextAlarmAt: () => issuerRows.findNextRelease(),
+      handleAlarm: async (now) => await (await this.#readIssuers())?.releaseDueClaims(now),
+    }
+    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs, claims])
     if (hasSchema(sql)) this.migrate()
   }
 
