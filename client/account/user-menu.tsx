@@ -6,7 +6,7 @@
 import { type Signal, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { describeError } from "../net/http-request.ts"
+import { describeError, RequestError } from "../net/http-request.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { accountText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
@@ -141,7 +141,8 @@ function useSignOut(): SignOutState {
     fault.value = null
     signOut(everywhere).catch((error: unknown) => {
       isBusy.value = false
-      fault.value = accountText.signOutFailed(describeError(error))
+      const isSignedOut = error instanceof RequestError && error.status === 401
+      fault.value = isSignedOut ? accountText.signedOutAlready : accountText.signOutFailed(describeError(error))
     })
   }
   return { isBusy: isBusy.value, fault: fault.value, leave }

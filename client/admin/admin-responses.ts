@@ -44,6 +44,8 @@ export interface ApiKey {
   readonly expires: number | null
   /** The last use, to the minute. */
   readonly used: number | null
+  /** `user:<id>`, `key:<id>` or `operator`. */
+  readonly created_by: string
 }
 
 const API_KEY = {
@@ -53,6 +55,7 @@ const API_KEY = {
   created: isNumber,
   expires: isNullOr(isNumber),
   used: isNullOr(isNumber),
+  created_by: isString,
 }
 
 export const parseKeyList = createParser<{ readonly keys: readonly ApiKey[] }>({

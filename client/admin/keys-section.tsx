@@ -84,7 +84,7 @@ interface KeyRowProps {
   readonly onAsk: (kind: "rotate" | "revoke") => void
 }
 
-function KeyRow({ apiKey: { id, name, roles, created, expires, used }, onAsk }: KeyRowProps): VNode {
+function KeyRow({ apiKey: { id, name, roles, created, expires, used, created_by }, onAsk }: KeyRowProps): VNode {
   return (
     <li>
       <div class="row-main">
@@ -101,6 +101,9 @@ function KeyRow({ apiKey: { id, name, roles, created, expires, used }, onAsk }: 
         <dl>
           <Detail label={keysText.created}>
             <Time at={created} />
+          </Detail>
+          <Detail label={keysText.createdBy}>
+            <bdi>{created_by}</bdi>
           </Detail>
           <Detail label={keysText.expires}>{expires === null ? adminText.never : <Time at={expires} />}</Detail>
           <Detail label={keysText.lastUse}>{used === null ? adminText.never : <Time at={used} />}</Detail>

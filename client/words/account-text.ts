@@ -17,6 +17,8 @@ export const accountText = {
     "You'll be signed out in every browser and on every device where you use this account, including this one.",
   confirm: "Sign out everywhere",
   signingOut: "Signing out…",
+  signedOutAlready:
+    "You were already signed out here, so your other devices are still signed in. Sign in again to sign out everywhere.",
   signOutFailed: (reason: string) => `You're still signed in. ${reason}`,
 } as const
 

@@ -88,6 +88,7 @@ export const keysText = {
   stored: "I've stored it",
   id: "ID",
   created: "Created",
+  createdBy: "Created by",
   lastUse: "Last used",
   expired: "Expired",
   actionsOf: (name: string) => `Actions for ${name}`,

@@ -5,6 +5,7 @@
 
 import type { BrowserContext, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
+import { everyNth } from "../support/seeded.ts"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 import { CODE, HOSTILE } from "./hostile-texts.ts"
 import { loadWholeHistory } from "./page.ts"
@@ -172,7 +173,12 @@ test("[PG50] the table has at least 300 hostile texts without duplicates", () =>
 })
 
 describe("hostile text from the model", () => {
-  test.each(sessions.map((texts, n) => [n + 1, texts] as const))(
+  test.each(
+    everyNth(
+      sessions.map((texts, n) => [n + 1, texts] as const),
+      3,
+    ),
+  )(
     "[PG50] session %i: runs nothing, requests nothing and draws no unexpected element, live and after a reload, with and without the policy",
     async (_n, texts) => {
       const { id } = await setup.cuecard.createSession()

@@ -3,20 +3,32 @@
  * None returns any of it, and none changes a row or a file.
  */
 
-import { env, SELF } from "cloudflare:test"
+import { env, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
 import { nanoid } from "nanoid"
 import { expect, test } from "vitest"
 import { issueToken } from "../../worker/auth/verify-token.ts"
+import { archiveKey } from "../../worker/leaving/archive-files.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
-import { ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
+import { type AccessRule, ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
 import { FRAME_ACCESS } from "../../worker/socket/frame-access.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { assertPropertyAsync, IS_FULL } from "../support/seeded.ts"
+import {
+  fillPath,
+  isAdministration,
+  isAlwaysForbidden,
+  isForbidden,
+  listBodies,
+  type Names,
+  type Rights,
+} from "./administration-attempts.ts"
 import { png, upload } from "./files.ts"
 import { call, HELLO, HOST, nowSeconds, SECRET, socketHeaders, tokenOf } from "./http.ts"
+import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider } from "./oidc.ts"
 import { createKey, createTenant } from "./tenant-access.ts"
 import { digestBucket, digestOf } from "./storage-digest.ts"
+import { exportTenant } from "./tenant-transfer.ts"
 
 const T = "vault"
 /** In everything that only ada, boss and the tenant's administrators may read. */
@@ -36,12 +48,15 @@ interface Intruder {
   readonly isInside: boolean
   /** May read the shared session. */
   readonly isViewer?: true
-  /** May configure the tenant, so only the routes of sessions are tried. */
-  readonly isAdmin?: true
+  /** Absent: none. */
+  readonly rights?: Rights
 }
 
 const intruders: Intruder[] = []
 let assetId = ""
+let names: Names
+/** The users whom the tenant knows before the first attempt. */
+let known: string[] = []
 
 function sign(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret = SECRET): Promise<string> {
   const issued = Date.now() / 1000
@@ -50,8 +65,8 @@ function sign(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret 
 
 const asJson = (value: object) => ({ body: JSON.stringify(value) })
 
-/** Creates what the victims have, and the intruders' tokens. */
-async function prepare(): Promise<void> {
+/** Creates what the victims have. */
+async function prepareVictims(): Promise<void> {
   const [ada, boss] = [await tokenOf(T, "ada"), await sign({ tenant: T, user: "boss", role: "owner" })]
   for (const [token, ids] of [
     [ada, VICTIMS.ada],
@@ -72,13 +87,26 @@ async function prepare(): Promise<void> {
   }
   assetId = (await upload("a1", ada, png(1), { name: `${MARK}.png` })).json.id
   await call("/v1/agents/secret", { method: "PUT", token: boss, ...asJson({ description: "d", prompt: MARK }) })
+  for (const id of ["vic", "ex"]) await env.TENANT.getByName(T).registerUser({ id })
   for (const user of ["vic", "ex"]) await call(`/v1/sessions/a2/viewers/${user}`, { method: "PUT", token: ada })
   await call("/v1/sessions/a1/viewers/ex", { method: "PUT", token: ada })
   for (const id of VICTIMS.ada) await call(`/v1/sessions/${id}/viewers/ex`, { method: "DELETE", token: ada })
+  await call("/v1/users/ada", { method: "PATCH", token: boss, ...asJson({ name: MARK }) })
+  await call("/v1/sessions", { method: "POST", token: await tokenOf(T, "eve"), ...asJson({ id: "e1" }) })
+  // The others' first contact.
+  for (const [user, role] of [
+    ["adm", "admin"],
+    ["own", "owner"],
+    ["vic", "member"],
+    ["ex", "member"],
+  ] as const)
+    await call("/v1/sessions", { method: "POST", token: await sign({ tenant: T, user, role }), body: "{}" })
+}
+
+/** Creates the intruders' credentials, and what the tenant's owners have. */
+async function prepareIntruders(): Promise<void> {
   const revoked = await sign({ tenant: T, user: "ada" })
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
-  await call("/v1/sessions", { method: "POST", token: await tokenOf(T, "eve"), ...asJson({ id: "e1" }) })
-
   const add = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
     intruders.push({ name, token, isInside: true, ...more })
   // Every tenant name that a mistake could confuse with the victim's, as its most powerful user and as the victim's namesake.
@@ -94,15 +122,18 @@ async function prepare(): Promise<void> {
   add("a namesake in upper case", await sign({ tenant: T, user: "Ada" }))
   add("eve's producer", await sign({ tenant: T, user: "eve", scope: "external", session: "e1" }))
   add("a producer of eve for a1", await sign({ tenant: T, user: "eve", scope: "external", session: "a1" }))
-  add("an administrator", await sign({ tenant: T, user: "adm", role: "admin" }), { isAdmin: true })
-  add("another owner", await sign({ tenant: T, user: "own", role: "owner" }), { isAdmin: true })
-  add("an admin token", await sign({ tenant: T, user: "ada", scope: "admin" }), { isAdmin: true })
+  add("an administrator", await sign({ tenant: T, user: "adm", role: "admin" }), { rights: "admin" })
+  add("another owner", await sign({ tenant: T, user: "own", role: "owner" }), { rights: "owner" })
+  add("an admin token", await sign({ tenant: T, user: "ada", scope: "admin" }), { rights: "agents" })
   add("vic", await sign({ tenant: T, user: "vic", role: "viewer" }), { isViewer: true })
   add("vic as member", await sign({ tenant: T, user: "vic" }), { isViewer: true })
   add("a former viewer", await sign({ tenant: T, user: "ex" }))
   const [ownKey, otherKey] = [await createTenant(T), await createTenant("vault2")]
-  add("an API key of another tenant", otherKey)
+  add("an API key of another tenant", otherKey, { isInside: false })
   add("an API key for viewers", (await createKey(ownKey, { roles: ["viewer"] })).key)
+  add("an API key for members", (await createKey(ownKey, { roles: ["member"] })).key)
+  add("an API key for administrators", (await createKey(ownKey, { roles: ["admin"] })).key, { rights: "admin" })
+  add("an owner's API key", ownKey, { rights: "owner" })
   add("an API key with another tenant's name", otherKey.replace("vault2", T))
   add("no token", null)
   add("ada, revoked", revoked)
@@ -112,6 +143,42 @@ async function prepare(): Promise<void> {
   const payload = btoa(JSON.stringify({ tenant: T, sub: "ada", exp: nowSeconds() + 600 })).replaceAll("=", "")
   add("ada, payload replaced", `${head}.${payload}.${signature}`)
   add("ada, no algorithm", `${btoa('{"alg":"none"}').replaceAll("=", "")}.${payload}.`)
+  await prepareProviders(add)
+  names = { ...names, tenant: T, key: (await createKey(ownKey, { name: MARK, roles: ["owner"] })).id }
+  names = { ...names, exported: await exportTenant(T) }
+}
+
+/** Users of the tenant's provider and of another tenant's, and tokens that these have not signed for the tenant. */
+async function prepareProviders(
+  add: (name: string, token: string | null, more?: Partial<Intruder>) => void,
+): Promise<void> {
+  const [own, other] = [await startProvider(), await startProvider()]
+  const put = await putIssuer(T, { issuer: own.issuer, audience: AUDIENCE, roles: ["owner", "member"] }, { name: MARK })
+  expect(put.status, put.text).toBe(200)
+  await registerIssuer("vault2", other)
+  names = { ...names, issuer: MARK, provider: own.issuer }
+  const claims = (change: object = {}) => foreignClaims(own, { exp: nowSeconds() + 3_600, ...change })
+  const mallory = await own.sign({ payload: claims({ sub: "mallory" }) })
+  expect((await call("/v1/sessions", { token: mallory })).status).toBe(200)
+  add("mallory of the provider", mallory)
+  const more = { tenant: T, role: "owner", scope: "admin", user: "ada" }
+  add("ada of the provider, with claims of ours", await own.sign({ payload: claims(more) }))
+  const payload = { ...foreignClaims(other, { exp: nowSeconds() + 3_600 }), ...more }
+  add("another tenant's provider", await other.sign({ payload }), { isInside: false })
+  add("another provider in the tenant's name", await other.sign({ payload: claims(more) }))
+  add("a token of the provider for others", await own.sign({ payload: claims({ aud: "https://other.example.com" }) }))
+}
+
+let prepared: Promise<void> | undefined
+
+/** Once for all tests: inside the first one, because it polls. */
+function prepare(): Promise<void> {
+  prepared ??= prepareVictims()
+    .then(prepareIntruders)
+    .then(async () => {
+      known = (await listRows(env.TENANT.getByName(T), "SELECT id FROM users")).map(({ id }) => String(id))
+    })
+  return prepared
 }
 
 const SESSIONS = ["a1", "a2", "b1", "e1", "a1.ada", "a1.eve", "shared", "A1"]
@@ -120,11 +187,14 @@ const USERS = ["ada", "boss", "eve", "vic", "ex", "own"]
 const RULES = ACCESS_TABLE.filter(({ allow }) => allow !== "open")
 const READING_RULES = RULES.filter(({ admitsViewers }) => admitsViewers === true)
 const SESSION_RULES = RULES.filter(({ path }) => path.startsWith("/v1/sessions/:id"))
+const ADMINISTRATION_RULES = RULES.filter(isAdministration)
 
 /** Half of the attempts name a victim's session with its owner, and half come from the tenant itself. */
 const attempt = fc.record({
   intruder: fc.record({ isInside: fc.boolean(), n: fc.nat() }),
-  rule: fc.oneof(fc.constantFrom(...READING_RULES), fc.constantFrom(...SESSION_RULES), fc.constantFrom(...RULES)),
+  rule: fc.oneof(
+    ...[READING_RULES, SESSION_RULES, ADMINISTRATION_RULES, RULES].map((rules) => fc.constantFrom(...rules)),
+  ),
   target: fc.oneof(
     fc.constantFrom(...Object.entries(VICTIMS).flatMap(([owner, ids]) => ids.map((session) => ({ session, owner })))),
     fc.record({ session: fc.constantFrom(...SESSIONS), owner: fc.constantFrom(undefined, ...USERS) }),
@@ -132,7 +202,11 @@ const attempt = fc.record({
   user: fc.constantFrom(...USERS),
   agent: fc.constantFrom("secret", "general"),
   claims: fc.constantFrom(undefined, { tenant: T, user: "ada", expires: 4e9, token: null, issued: 0, role: "owner" }),
-  body: fc.constantFrom<object>(
+  // Null: one that the route accepts.
+  body: fc.constantFrom<object | null>(
+    null,
+    null,
+    null,
     {},
     { id: "a1", title: "x" },
     { id: "a1-q", content: "/say x", reply_to: "a1-q" },
@@ -151,6 +225,21 @@ const attempt = fc.record({
 
 type Attempt = typeof attempt extends fc.Arbitrary<infer A> ? A : never
 
+const PLAIN_ATTEMPT: Omit<Attempt, "rule" | "user" | "body"> = {
+  intruder: { isInside: true, n: 0 },
+  target: { session: "a1", owner: undefined },
+  agent: "secret",
+  claims: undefined,
+  query: "",
+  frame: null,
+}
+
+/** Whether the sender may use the route, at least on some users and keys. */
+function isAllowedToSome(rule: AccessRule, rights: Rights): boolean {
+  const isOfSessions = /^\/(?:v1|external)\/sessions/.test(rule.path)
+  return !isOfSessions && !isAlwaysForbidden(rule, rights)
+}
+
 /** A frame of a viewer, whose socket opens. */
 const viewerFrame = fc
   .tuple(attempt, fc.constantFrom(...Object.keys(FRAME_ACCESS)))
@@ -166,9 +255,11 @@ async function tryRequest(
   intruder: Intruder,
   { rule, target: { session, owner }, user, agent, claims, body, query }: Attempt,
 ): Promise<string> {
-  const path = rule.path.replace(":id", session).replace(":user", user).replace(/:\w+/g, agent)
+  const path = isAdministration(rule)
+    ? fillPath(rule, user, agent, intruder.isInside ? names : { ...names, issuer: "idp" })
+    : rule.path.replace(":id", session).replace(":user", user).replace(/:\w+/g, agent)
   const params = `${owner === undefined ? "" : `owner=${owner}`}${query}`
-  const text = JSON.stringify(body).replaceAll("ASSET", assetId)
+  const text = JSON.stringify(body ?? listBodies(rule, names)[0]).replaceAll("ASSET", assetId)
   const { token } = intruder
   const answer = await call(`${path}?${params}`, {
     method: rule.method,
@@ -179,6 +270,9 @@ async function tryRequest(
       ...(claims === undefined ? {} : { "x-cuecard-claims": JSON.stringify(claims) }),
     },
   })
+  // Of all requests to the administration, an intruder's is refused before it is read.
+  const isRefused = [401, 403, 404].includes(answer.status) || (body !== null && answer.status === 400)
+  if (intruder.isInside && isAdministration(rule) && !isRefused) return MARK
   const links = (answer.json?.signed ?? []).map(({ href }: { href: string | null }) => href)
   const files = await Promise.all(links.filter(Boolean).map(async (href: string) => (await call(href)).status))
   // A link for another session's file may be signed, but finds nothing.
@@ -212,20 +306,66 @@ async function tryFrame({ token }: Intruder, { target: { session, owner }, frame
   return received.join("\n")
 }
 
-/** What others share with a victim, and, in the tenant object, who is a user, what was done and when a key was used. */
-const OTHERS_TABLES = ["shared", "users", "audit", "audit_head", "api_keys"]
+/** The tables that others write to, each with a query for the rows that no intruder may change. */
+function listOthersTables(): Readonly<Record<string, string>> {
+  const ids = known.map((id) => `'${id}'`).join()
+  return {
+    shared: "SELECT * FROM shared WHERE owner IN ('ada', 'boss')",
+    users: `SELECT * FROM users WHERE id IN (${ids}) OR role IN ('owner', 'admin')`,
+    // The use of a key changes its row.
+    api_keys: "SELECT id, hash, name, roles, created, expires FROM api_keys",
+    // A token that names an unknown key makes the tenant ask the provider again.
+    issuers: "SELECT name, issuer, audience, config, secret, metadata, keys, created FROM issuers",
+    audit:
+      "SELECT at, actor, action, target FROM audit WHERE action NOT IN ('key.used', 'key.refused', 'token.refused')",
+  }
+}
+
+async function listRows(stub: DurableObjectStub, sql: string) {
+  return await runInDurableObject(stub, (_object, { storage }) => storage.sql.exec(sql).toArray())
+}
 
 /** Everything the victims have. */
 async function digestVictims(): Promise<string> {
+  const [tenant, others] = [env.TENANT.getByName(T), listOthersTables()]
+  const directories = ["ada", "boss", "vic", "ex"].map((user) => env.DIRECTORY.getByName(`${T}:${user}`))
   const objects = [
-    env.TENANT.getByName(T),
-    ...Object.keys(VICTIMS).map((user) => env.DIRECTORY.getByName(`${T}:${user}`)),
+    tenant,
+    ...directories.slice(0, 2),
     ...Object.values(VICTIMS).flatMap((ids) => ids.map((id) => env.SESSION.getByName(`${T}:${id}`))),
   ]
-  const digests = await Promise.all(objects.map((stub) => digestOf(stub, OTHERS_TABLES)))
-  const files = await Promise.all(Object.values(VICTIMS).flatMap((ids) => ids.map((id) => digestBucket(`${T}/${id}/`))))
-  return [...digests, ...files].join("\n")
+  const digests = await Promise.all(objects.map((stub) => digestOf(stub, [...Object.keys(others), "audit_head"])))
+  const { shared = "", ...ofTenant } = others
+  const rows = await Promise.all([
+    ...Object.values(ofTenant).map((sql) => listRows(tenant, sql)),
+    ...directories.map((stub) => listRows(stub, shared)),
+  ])
+  const prefixes = [...Object.values(VICTIMS).flatMap((ids) => ids.map((id) => `${T}/${id}/`)), dirOf(names.exported)]
+  const files = await Promise.all(prefixes.map((prefix) => digestBucket(prefix)))
+  return [...digests, ...rows.map((one) => JSON.stringify(one)), ...files].join("\n")
 }
+
+const dirOf = (exported: string): string => archiveKey(T, exported, 0).replace(/[^/]*$/, "")
+
+test("[RL6] on every route of the administration, every intruder of the tenant is refused, with a request that an owner could make", async () => {
+  await prepare()
+  const before = await digestVictims()
+  for (const rule of ADMINISTRATION_RULES) {
+    for (const intruder of intruders) {
+      const { isInside, rights = "none" } = intruder
+      // Other tenants' users may do all this in their own tenant.
+      if (!isInside || !isForbidden(rule, rights)) continue
+      // An administrator may change everyone but owners.
+      for (const user of rights === "none" && rule.path.includes("/users/:id") ? ["ada", "boss"] : ["boss"])
+        for (const body of listBodies(rule, names)) {
+          const text = await tryRequest(intruder, { ...PLAIN_ATTEMPT, rule, user, body })
+          const what = `${intruder.name}: ${rule.method} ${rule.path} ${JSON.stringify(body)}`
+          if (text.includes(MARK)) throw new Error(`allowed for ${what}`)
+        }
+    }
+    expect(await digestVictims(), rule.path).toBe(before)
+  }
+}, 600_000)
 
 test("[RL6] of 10,000 attempts across tenants, users and roles, on every route and with every frame, none succeeds", async () => {
   await prepare()
@@ -242,8 +382,9 @@ test("[RL6] of 10,000 attempts across tenants, users and roles, on every route a
             isViewers ? intruder.isViewer === true : intruder.isInside === isInside,
           )
           const intruder = group[n % group.length] as Intruder
-          const isOfSessions = /^\/(?:v1|external)\/sessions/.test(one.rule.path)
-          if (intruder.isAdmin === true && !isOfSessions) continue
+          // What it may do to some is no intrusion.
+          const { rights = "none" } = intruder
+          if (rights !== "none" && isAllowedToSome(one.rule, rights)) continue
           const text = await (one.frame === null ? tryRequest(intruder, one) : tryFrame(intruder, one))
           const what = `${intruder.name}: ${JSON.stringify(one)}`
           if (text.includes(MARK)) throw new Error(`read by ${what}`)

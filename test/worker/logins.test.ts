@@ -150,7 +150,7 @@ describe("how long a sign-in lasts", () => {
     const login = { id: "one", hash: "hash", issuer: "idp", generation: 1, role: null }
     expect(await directory.addLogin(login)).toMatchObject({ ok: true })
     expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
-    await directory.endLogin("one", false)
+    await directory.endLogin("one", "hash", false)
     expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
   })
 
@@ -211,6 +211,28 @@ describe("signing out", () => {
     // Signing in again works at once.
     const again = await signInAgain()
     expect((await call("/v1/sessions", { token: await tokenFrom(again) })).status).toBe(200)
+  })
+
+  test("[SI9] everywhere is refused if this sign-in has ended or its cookie is an old copy; the others go on", async () => {
+    const { browser, signInAgain } = await signedIn("si-late")
+    const [ended, other] = [copyOf("si-late", browser), await signInAgain()]
+    await browser.post("/auth/logout", {})
+    expect(await ended.post("/auth/logout", { everywhere: true })).toEqual(refusal(401, "sign_in_required"))
+    expect(ended.jar.get(COOKIE)).toBeUndefined()
+    expect(await ended.post("/auth/logout", { everywhere: true })).toEqual(refusal(401, "sign_in_required"))
+    expect((await ended.post("/auth/logout", {})).status).toBe(204)
+    const [third, old] = [await signInAgain(), copyOf("si-late", other)]
+    await other.post("/auth/token")
+    await other.post("/auth/token")
+    expect(await old.post("/auth/logout", { everywhere: true })).toEqual(refusal(401, "sign_in_required"))
+    // A copy ends its own sign-in, as at any other use.
+    expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    expect((await third.post("/auth/token")).status).toBe(200)
+    // With the current cookie, and with the previous one, whose response may have been lost.
+    const previous = copyOf("si-late", third)
+    await third.post("/auth/token")
+    expect((await previous.post("/auth/logout", { everywhere: true })).status).toBe(204)
+    expect(await third.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
   test("[SI9] revoking all tokens over the API ends the sign-ins too", async () => {

@@ -54,7 +54,9 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   const bytes = png(7)
   const length = { "content-length": String(bytes.byteLength) }
   const asset = (await ask("POST", `/v1/sessions/${id}/assets?name=a.png`, bytes, owner, length)).json.id
-  await ask("PUT", `/v1/sessions/${id}/viewers/eve`)
+  const newUser = JSON.stringify({ user: "eve", role: "viewer" })
+  expect((await ask("POST", "/v1/tokens", newUser, key)).status).toBe(200)
+  expect((await ask("PUT", `/v1/sessions/${id}/viewers/eve`)).status).toBe(200)
   for (const token of [owner, viewer]) {
     const urls = JSON.stringify({ urls: [`/media/${asset}`] })
     const signed = await ask("POST", `/v1/sessions/${id}/media/sign?owner=ada`, urls, token)

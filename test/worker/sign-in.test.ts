@@ -4,6 +4,7 @@ import { env } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { SIGN_IN_MS } from "../../shared/limits.ts"
 import { findDeploymentFault, getPageTenant } from "../../worker/env.ts"
+import { MAX_TRANSACTIONS } from "../../worker/signin/sign-in-cookies.ts"
 import { toLocalPath } from "../../worker/signin/sign-in-flow.ts"
 import { connectProvider } from "../support/oidc-client.ts"
 import { call, HOST, nowSeconds, refusal } from "./http.ts"
@@ -12,6 +13,11 @@ import { CLIENT_ID, registerIssuer, startProvider, TestBrowser, tokenOfRole } fr
 afterEach(() => {
   vi.useRealTimers()
 })
+
+/** The name of the cookie of the sign-in that a callback completes. */
+function cookieOf(callback: string): string {
+  return `__Host-cuecard-signin-${new URL(callback).searchParams.get("state")?.slice(0, 12)}`
+}
 
 const errorPath = (code: string) => `/#/signin-error/${code}`
 
@@ -88,14 +94,14 @@ describe("a sign-in", () => {
     const stranger = new TestBrowser("si-once")
     expect((await stranger.get(callback)).headers.get("location")).toBe(errorPath("state_invalid"))
     expect(await stranger.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
-    const transaction = browser.jar.get("__Host-cuecard-signin") ?? ""
+    const transaction = browser.jar.get(cookieOf(callback)) ?? ""
     expect((await browser.get(callback)).headers.get("location")).toBe("/")
-    expect(browser.jar.get("__Host-cuecard-signin")).toBeUndefined()
+    expect(browser.jar.get(cookieOf(callback))).toBeUndefined()
     // Back in the history: signed in, so there is nothing to do.
     expect((await browser.get(callback)).headers.get("location")).toBe("/")
     // The same code and state again, with a copy of the cookie.
     const thief = new TestBrowser("si-once")
-    thief.jar.set("__Host-cuecard-signin", transaction)
+    thief.jar.set(cookieOf(callback), transaction)
     expect((await thief.get(callback)).headers.get("location")).toBe(errorPath("provider_failed"))
     expect(await thief.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     const late = new TestBrowser("si-once")
@@ -104,22 +110,42 @@ describe("a sign-in", () => {
     expect((await late.get(lateCallback)).headers.get("location")).toBe(errorPath("state_invalid"))
   })
 
+  test("[SI2] several can be under way in one browser, each in its tab; beyond the limit, the oldest ends", async () => {
+    const provider = await startProvider()
+    await registerIssuer("si-tabs-two", provider)
+    const browser = new TestBrowser("si-tabs-two")
+    const [first, second] = [await browser.beginSignIn(), await browser.beginSignIn()]
+    expect((await browser.get(first)).headers.get("location")).toBe("/")
+    expect((await browser.get(second)).headers.get("location")).toBe("/")
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    const many = new TestBrowser("si-tabs-two")
+    const callbacks: string[] = []
+    for (let n = 0; n <= MAX_TRANSACTIONS; n += 1) callbacks.push(await many.beginSignIn())
+    expect(callbacks.filter((callback) => many.jar.get(cookieOf(callback)) !== undefined)).toEqual(callbacks.slice(1))
+    expect((await many.get(callbacks[0] ?? "")).headers.get("location")).toBe(errorPath("state_invalid"))
+    expect((await many.get(callbacks[1] ?? "")).headers.get("location")).toBe("/")
+  })
+
   test("[SI2] with another state, another tenant's transaction or a changed cookie fails", async () => {
     const provider = await startProvider()
     await registerIssuer("si-state", provider)
     const browser = new TestBrowser("si-state")
     const callback = new URL(await browser.beginSignIn())
+    const state = callback.searchParams.get("state") ?? ""
     callback.searchParams.set("state", "x".repeat(43))
     expect((await browser.get(callback.href)).headers.get("location")).toBe(errorPath("state_invalid"))
+    // The sign-in of that cookie can still be completed.
+    callback.searchParams.set("state", state)
+    expect((await browser.get(callback.href)).headers.get("location")).toBe("/")
     const elsewhere = new TestBrowser("si-state-b")
     const begun = new TestBrowser("si-state")
     const address = await begun.beginSignIn()
-    const cookie = begun.jar.get("__Host-cuecard-signin") ?? ""
-    elsewhere.jar.set("__Host-cuecard-signin", cookie)
+    const cookie = begun.jar.get(cookieOf(address)) ?? ""
+    elsewhere.jar.set(cookieOf(address), cookie)
     expect((await elsewhere.get(address)).headers.get("location")).toBe(errorPath("state_invalid"))
-    begun.jar.set("__Host-cuecard-signin", `${cookie.slice(0, -4)}AAAA`)
+    begun.jar.set(cookieOf(address), `${cookie.slice(0, -4)}AAAA`)
     expect((await begun.get(address)).headers.get("location")).toBe(errorPath("state_invalid"))
-    begun.jar.set("__Host-cuecard-signin", cookie)
+    begun.jar.set(cookieOf(address), cookie)
     expect((await begun.get(`${address}&pad=${"x".repeat(9000)}`)).headers.get("location")).toBe(
       errorPath("state_invalid"),
     )
@@ -257,7 +283,9 @@ describe("requests of other sites", () => {
     const cookies = completed.headers.getSetCookie()
     expect(cookies).toHaveLength(2)
     for (const cookie of cookies)
-      expect(cookie).toMatch(/^__Host-cuecard(-signin)?=[\w-]*; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$/)
+      expect(cookie).toMatch(
+        /^__Host-cuecard(-signin-[\w-]{12})?=[\w-]*; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$/,
+      )
     expect(completed.headers.get("referrer-policy")).toBe("no-referrer")
     expect(completed.headers.get("cache-control")).toBe("no-store")
     for (const path of ["/v1/sessions", "/v1/settings", "/v1/issuers"])

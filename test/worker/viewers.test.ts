@@ -15,8 +15,13 @@ const UNKNOWN = refusal(404, "session_unknown")
 
 const create = (token: string, id: string, title = "Plans") =>
   call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title }) })
-const share = (token: string, id: string, user: string) =>
+const shareWithAnybody = (token: string, id: string, user: string) =>
   call(`/v1/sessions/${id}/viewers/${user}`, { method: "PUT", token })
+/** The tenant knows the user. */
+const share = async (token: string, id: string, user: string) => {
+  if (/^[\w-]{1,64}$/.test(user)) await env.TENANT.getByName(T).registerUser({ id: user })
+  return await shareWithAnybody(token, id, user)
+}
 const unshare = (token: string, id: string, user: string) =>
   call(`/v1/sessions/${id}/viewers/${user}`, { method: "DELETE", token })
 const read = (token: string, id: string, owner?: string) =>
@@ -240,6 +245,27 @@ describe("a viewer", () => {
 })
 
 describe("sharing", () => {
+  test("[SH11] with a user whom the tenant does not know is user_unknown, adds nobody and stores nothing", async () => {
+    const mine = await tokenOf(T, "sh11")
+    await create(mine, "sh11-1")
+    const tenant = env.TENANT.getByName(T)
+    expect(await shareWithAnybody(mine, "sh11-1", "sh11-nobody")).toEqual(refusal(404, "user_unknown"))
+    expect(await tenant.findUser("sh11-nobody")).toBeNull()
+    expect(await tablesOf(env.DIRECTORY.getByName(`${T}:sh11-nobody`))).toEqual([])
+    expect((await call("/v1/sessions/sh11-1/viewers", { token: mine })).json.viewers).toEqual([])
+    // The real first contact sets the role and the name.
+    await tenant.registerUser({ id: "sh11-nobody", name: "New", role: "viewer" })
+    expect((await shareWithAnybody(mine, "sh11-1", "sh11-nobody")).status).toBe(200)
+    expect(await tenant.findUser("sh11-nobody")).toMatchObject({ name: "New", role: "viewer" })
+    await runInDurableObject(tenant, (_object, { storage }) => {
+      storage.sql.exec("UPDATE users SET status = 'erasing' WHERE id = 'sh11-nobody'")
+    })
+    expect(await shareWithAnybody(mine, "sh11-1", "sh11-nobody")).toEqual(refusal(404, "user_unknown"))
+    // Somebody else's session says nothing about users.
+    for (const user of ["sh11-nobody", "sh11"])
+      expect(await shareWithAnybody(await tokenOf(T, "sh11b"), "sh11-1", user)).toEqual(UNKNOWN)
+  })
+
   test("[SH6] is idempotent, and refused for oneself, an invalid user and more than MAX_SESSION_VIEWERS", async () => {
     const { mine, id } = await shareSession("sh6a", "sh6b")
     const first = (await share(mine, id, "sh6b")).json

@@ -76,6 +76,13 @@ export class LoginRows {
     return isOverlap ? { login } : "copied"
   }
 
+  /** Which secret this is: `current`, `copied` if it is older than the previous one; null: there is no such sign-in. */
+  check(id: string, presented: string, now: number): "current" | "copied" | null {
+    const [row] = this.#query<LoginRow>("SELECT * FROM logins WHERE id = ?", id)
+    if (row === undefined || isOver(row, now)) return null
+    return row.hash === presented || row.previous === presented ? "current" : "copied"
+  }
+
   remove(id: string): boolean {
     return this.#query("DELETE FROM logins WHERE id = ? RETURNING id", id).length > 0
   }

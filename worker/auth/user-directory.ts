@@ -142,8 +142,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
   }
 
-  async putShared(shared: SharedSession): Promise<Result<null>> {
-    await this.#register()
+  putShared(shared: SharedSession): Result<null> {
     runMigrations(this.ctx.storage, MIGRATIONS)
     return this.#sharedRows.put(shared)
   }
@@ -260,14 +259,21 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
     if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
     const use = this.#loginRows.use(id, secrets, Date.now())
-    if (use === "copied") this.endLogin(id, false)
+    if (use === "copied") this.#endLogin(id)
     return typeof use === "object" ? succeed(use.login) : fail({ reason: "sign_in_required" })
   }
 
-  endLogin(id: string, everywhere: boolean): void {
-    if (!hasSchema(this.ctx.storage.sql) || !this.#loginRows.remove(id)) return
-    if (!everywhere) return this.#revokeLogins([id])
-    this.#writeRevocation(this.#readRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
+  endLogin(id: string, presented: string, everywhere: boolean): Result<null> {
+    const use = hasSchema(this.ctx.storage.sql) ? this.#loginRows.check(id, presented, Date.now()) : null
+    if (everywhere && use === "current")
+      this.#writeRevocation(this.#readRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
+    else this.#endLogin(id)
+    // Whoever asked to end the other sign-ins must not believe that they have ended.
+    return everywhere && use !== "current" ? fail({ reason: "sign_in_required" }) : succeed(null)
+  }
+
+  #endLogin(id: string): void {
+    if (hasSchema(this.ctx.storage.sql) && this.#loginRows.remove(id)) this.#revokeLogins([id])
   }
 
   /** Revokes the tokens of sign-ins that have ended. */

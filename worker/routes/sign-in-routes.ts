@@ -56,9 +56,10 @@ signInRoutes.get("/login", requireNavigation, async (context) => {
   const { beginSignIn } = await loadFlow()
   const begun = await beginSignIn(env, tenant, provider, req.query("to") ?? "/", url.origin)
   if (!begun.ok) return redirectToError(begun.error)
-  const { formatTransactionCookie } = await loadCookies()
+  const { formatTransactionCookies } = await loadCookies()
   const { location, transaction } = begun.value
-  return redirect(location, [await formatTransactionCookie(env.JWT_SECRET ?? "", transaction)])
+  const header = req.header("cookie") ?? null
+  return redirect(location, await formatTransactionCookies(env.JWT_SECRET ?? "", transaction, header))
 })
 
 /** Empty if there is not exactly one. */
@@ -73,7 +74,8 @@ signInRoutes.get("/callback/:provider", requireNavigation, async (context) => {
   const url = new URL(req.url)
   const cookies = await loadCookies()
   const [secret, header] = [env.JWT_SECRET ?? "", req.header("cookie") ?? null]
-  const transaction = await cookies.readTransactionCookie(secret, header, Date.now())
+  const state = url.searchParams.get("state") ?? ""
+  const transaction = await cookies.readTransactionCookie(secret, header, state, Date.now())
   const isOwn =
     transaction !== null &&
     transaction.tenant === getPageTenant(env, url) &&
@@ -81,17 +83,18 @@ signInRoutes.get("/callback/:provider", requireNavigation, async (context) => {
   if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
     // Someone who is signed in has come back here with the browser's history: there is nothing to complete.
     const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null
-    return isSignedIn ? redirect("/") : redirectToError("state_invalid", [cookies.NO_TRANSACTION_COOKIE])
+    return isSignedIn ? redirect("/") : redirectToError("state_invalid")
   }
+  const noTransaction = cookies.removeTransactionCookie(transaction)
   const { completeSignIn } = await loadFlow()
   const completed = await completeSignIn(env, url, transaction)
   if (completed.ok) {
     const cookie = await cookies.formatLoginCookie(secret, completed.value)
-    return redirect(transaction.to, [cookies.NO_TRANSACTION_COOKIE, cookie])
+    return redirect(transaction.to, [noTransaction, cookie])
   }
   const failure = { action: "sign_in.failed", target: transaction.provider, details: { code: completed.error } }
   await tenantStub(env, transaction.tenant).recordFailure(createActor(context, "anonymous"), failure)
-  return redirectToError(completed.error, [cookies.NO_TRANSACTION_COOKIE])
+  return redirectToError(completed.error, [noTransaction])
 })
 
 signInRoutes.post("/token", requireOwnPage, async (context) => {
@@ -122,13 +125,13 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   const cookies = await loadCookies()
   const { env, req } = context
   const cookie = await cookies.readLoginCookie(env.JWT_SECRET ?? "", req.header("cookie") ?? null)
-  if (cookie !== null) {
-    const { signOut } = await loadPageToken()
-    await signOut(env, cookie, body.value.everywhere)
-    clearCachedRevocations(cookie)
-  }
-  context.header("set-cookie", cookies.NO_LOGIN_COOKIE)
-  return context.body(null, 204)
+  const { everywhere } = body.value
+  const ended = cookie === null ? null : await (await loadPageToken()).signOut(env, cookie, everywhere)
+  if (cookie !== null) clearCachedRevocations(cookie)
+  const isDone = ended === null ? !everywhere : ended.ok
+  const response = isDone ? new Response(null, { status: 204 }) : faultToResponse({ reason: "sign_in_required" })
+  response.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
+  return response
 })
 
 signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))

@@ -21,6 +21,7 @@ import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import { userNameSchema } from "../settings/user-change.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
+import { readActor } from "./access/request-actor.ts"
 import { requireOwnSession, requireSession } from "./access/require-session.ts"
 
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
@@ -79,18 +80,11 @@ tokenRoutes.post("/", async (context) => {
   const body = await readBody(context, userTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { user, name, role, ttl } = body.value
-  const { tenant, keyRoles = [] } = context.get("claims")
-  if (role !== undefined && !keyRoles.includes(role)) return faultToResponse({ reason: "scope_denied" })
-  const firstRole = role ?? (keyRoles.includes("member") ? "member" : keyRoles.at(-1))
-  const known = await tenantStub(context.env, tenant).registerUser({
-    id: user,
-    name: name ?? undefined,
-    role: firstRole,
-  })
-  if (known.status !== "active") return faultToResponse({ reason: "user_suspended" })
-  const granted = role ?? known.role
-  if (!keyRoles.includes(granted)) return faultToResponse({ reason: "scope_denied" })
-  return context.json(await issueNewToken(context.env, { tenant, user, role: granted }, ttl))
+  const { tenant } = context.get("claims")
+  const newUser = { id: user, name: name ?? undefined, role }
+  const granted = await tenantStub(context.env, tenant).admitTokenUser(readActor(context), newUser)
+  if (!granted.ok) return faultToResponse(granted.fault)
+  return context.json(await issueNewToken(context.env, { tenant, user, role: granted.value }, ttl))
 })
 
 // Revoked tokens are admitted, so that a client can repeat a revocation whose response was lost.

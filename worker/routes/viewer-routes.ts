@@ -11,7 +11,7 @@ import { idSchema } from "../../shared/protocol/event.ts"
 import type { SessionViewer, SharedSessionPage } from "../../shared/protocol/http-body.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import type { SharedCursor } from "../platform/rpc/directory-rpc.ts"
-import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import { requireSession } from "./access/require-session.ts"
 import { type AppEnv, readQuery } from "./request-body.ts"
 
@@ -60,6 +60,11 @@ viewerRoutes.put("/:id/viewers/:user", requireSession, async (context) => {
   const viewer = parseViewer(context)
   if (viewer === null) return faultToResponse({ reason: "field_invalid", field: "user" })
   const session = context.get("session")
+  const known = await tenantStub(env, claims.tenant).findUser(viewer)
+  if (known === null || known.status === "erasing") {
+    const own = await session.listViewers(claims)
+    return faultToResponse(own.ok ? { reason: "user_unknown" } : own.fault)
+  }
   const added = await session.addViewer(claims, viewer)
   if (!added.ok) return faultToResponse(added.fault)
   const directory = directoryStub(env, { tenant: claims.tenant, user: viewer })

@@ -50,6 +50,8 @@ export interface ApiKeyInfo {
   readonly expires: number | null
   /** The last use, to the minute; null if the key was never used. */
   readonly used: number | null
+  /** `user:<id>`, `key:<id>` or `operator`. */
+  readonly created_by: string
 }
 
 export interface ApiKeyUse extends StoredKey {

@@ -87,8 +87,17 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
    * of `addKey` and `removeKey`; `key_expired`.
    */
   rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
-  /** Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`. */
+  /**
+   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`; if
+   * the user who answers for the key has lost the rights, `user_suspended` or `scope_denied`.
+   */
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
+  /**
+   * Registers the user for whom the API key `actor` makes a token, and returns the role of the token: `user.role`, or else the
+   * stored one. Records the first token of each day. Errors: those of `useKey`; `user_suspended`; `scope_denied` if the key
+   * cannot give the role, or the user's stored role is above that of the key's creator.
+   */
+  admitTokenUser(actor: Actor, user: NewUser): Result<Role>
   /** The token keys that are accepted, the newest first. */
   listTokenKeys(): TokenKeyInfo[]
   /** Adds a token key, which signs from now on. The others are accepted for `retireMs` more. Errors: `token_keys_full`. */

@@ -8,7 +8,7 @@ import type { PageToken } from "../../shared/protocol/sign-in.ts"
 import { issueNewToken } from "../auth/new-token.ts"
 import type { Env } from "../env.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
-import { deriveNextSecret } from "./login-secret.ts"
+import { deriveNextSecret, hashLoginSecret } from "./login-secret.ts"
 import type { LoginCookie } from "./sign-in-cookies.ts"
 
 /**
@@ -34,7 +34,10 @@ export async function issuePageToken(
   return succeed({ body, cookie: { ...cookie, secret: nextSecret } })
 }
 
-/** Ends a sign-in, or all of the user's. Repeating it has no effect. */
-export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean): Promise<void> {
-  await directoryStub(env, cookie).endLogin(cookie.login, everywhere)
+/**
+ * Ends a sign-in, or all of the user's. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if this
+ * sign-in has ended, or the cookie is an old copy.
+ */
+export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean): Promise<Result<null>> {
+  return await directoryStub(env, cookie).endLogin(cookie.login, await hashLoginSecret(cookie.secret), everywhere)
 }

@@ -15,6 +15,12 @@ import { tenantIdSchema } from "../platform/tenant-id.ts"
 const LOGIN_COOKIE = "__Host-cuecard"
 const TRANSACTION_COOKIE = "__Host-cuecard-signin"
 
+/** Characters of `state` in the name of a transaction's cookie, so that several tabs can sign in at the same time. */
+const STATE_NAME_CHARS = 12
+
+/** Sign-ins that a browser can have begun at the same time. One more ends the oldest. SPEC SI2. */
+export const MAX_TRANSACTIONS = 5
+
 /** Longest cookie that is decrypted, in characters. Browsers store 4 KB. */
 const MAX_COOKIE_CHARS = 4_096
 
@@ -45,13 +51,29 @@ export async function formatLoginCookie(secret: string, cookie: LoginCookie): Pr
   return format(LOGIN_COOKIE, await encryptText(secret, LOGIN_COOKIE, JSON.stringify(cookie)), LOGIN_IDLE_MS)
 }
 
-export async function formatTransactionCookie(secret: string, transaction: SignInTransaction): Promise<string> {
+/** The cookie of a new transaction, and the removal of the oldest ones if the browser has too many. */
+export async function formatTransactionCookies(
+  secret: string,
+  transaction: SignInTransaction,
+  header: string | null,
+): Promise<string[]> {
   const sealed = await encryptText(secret, TRANSACTION_COOKIE, JSON.stringify(transaction))
-  return format(TRANSACTION_COOKIE, sealed, SIGN_IN_MS)
+  // Browsers send the oldest first.
+  const names = listCookies(header).flatMap(({ name }) => (name.startsWith(`${TRANSACTION_COOKIE}-`) ? [name] : []))
+  const old = names.slice(0, Math.max(0, names.length - MAX_TRANSACTIONS + 1))
+  return [...old.map((name) => format(name, "", 0)), format(nameTransaction(transaction.state), sealed, SIGN_IN_MS)]
+}
+
+/** Removes the cookie of a transaction that has ended. Those of other tabs stay. */
+export function removeTransactionCookie({ state }: Pick<SignInTransaction, "state">): string {
+  return format(nameTransaction(state), "", 0)
+}
+
+function nameTransaction(state: string): string {
+  return `${TRANSACTION_COOKIE}-${state.slice(0, STATE_NAME_CHARS)}`
 }
 
 export const NO_LOGIN_COOKIE = format(LOGIN_COOKIE, "", 0)
-export const NO_TRANSACTION_COOKIE = format(TRANSACTION_COOKIE, "", 0)
 
 /** Null if there is no valid cookie. `header`: the request's `Cookie`. */
 export async function readLoginCookie(secret: string, header: string | null): Promise<LoginCookie | null> {
@@ -59,21 +81,29 @@ export async function readLoginCookie(secret: string, header: string | null): Pr
   return parsed.success ? parsed.output : null
 }
 
-/** Null if there is none, or it has expired. */
+/** The transaction of a `state`. Null if this browser has none, or it has expired. */
 export async function readTransactionCookie(
   secret: string,
   header: string | null,
+  state: string,
   now: number,
 ): Promise<SignInTransaction | null> {
-  const parsed = v.safeParse(transactionSchema, await decryptCookie(secret, TRANSACTION_COOKIE, header))
-  return parsed.success && now < parsed.output.expires ? parsed.output : null
+  const cookie = await decryptCookie(secret, TRANSACTION_COOKIE, header, nameTransaction(state))
+  const parsed = v.safeParse(transactionSchema, cookie)
+  return parsed.success && parsed.output.state === state && now < parsed.output.expires ? parsed.output : null
 }
 
-async function decryptCookie(secret: string, name: string, header: string | null): Promise<unknown> {
-  const pairs = (header ?? "").split(";").map((pair) => pair.trim())
-  const sealed = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+async function decryptCookie(secret: string, purpose: string, header: string | null, name = purpose): Promise<unknown> {
+  const sealed = listCookies(header).find((cookie) => cookie.name === name)?.value
   if (sealed === undefined || sealed === "" || sealed.length > MAX_COOKIE_CHARS) return null
-  return parseJson((await decryptText(secret, name, sealed)) ?? "")
+  return parseJson((await decryptText(secret, purpose, sealed)) ?? "")
+}
+
+function listCookies(header: string | null): { readonly name: string; readonly value: string }[] {
+  return (header ?? "").split(";").map((pair) => {
+    const at = pair.indexOf("=")
+    return { name: pair.slice(0, at).trim(), value: pair.slice(at + 1).trim() }
+  })
 }
 
 function format(name: string, value: string, maxAgeMs: number): string {

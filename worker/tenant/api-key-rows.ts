@@ -12,7 +12,15 @@ export const API_KEY_TABLE = `
     created INTEGER NOT NULL,        -- all times: milliseconds since 1970
     expires INTEGER,
     used INTEGER,
-    recorded INTEGER) WITHOUT ROWID  -- the last use that the audit log has`
+    recorded INTEGER,                -- the last use that the audit log has
+    created_by TEXT NOT NULL,        -- \`user:ada\`, \`key:a1\` or \`operator\`
+    creator TEXT,                    -- the user who answers for the key; null: the operator
+    creator_role TEXT NOT NULL,      -- the stored role of the creator then
+    max_role TEXT NOT NULL) WITHOUT ROWID; -- the highest stored role of users for whom it makes tokens
+  -- Of this day: for which users the audit log has a token that a key made.
+  CREATE TABLE api_key_users (
+    n INTEGER PRIMARY KEY, day INTEGER NOT NULL, key TEXT NOT NULL, user TEXT NOT NULL);
+  CREATE UNIQUE INDEX api_key_users_user ON api_key_users (user, key)`
 
 type ApiKeyRow = {
   id: string
@@ -23,10 +31,25 @@ type ApiKeyRow = {
   expires: number | null
   used: number | null
   recorded: number | null
+  created_by: string
+  creator: string | null
+  creator_role: string
+  max_role: string
+}
+
+/** Who answers for a key. */
+export interface KeyCreator {
+  readonly created_by: string
+  /** Null: the operator. */
+  readonly creator: string | null
+  /** The stored role of the creator when the key was made. */
+  readonly creator_role: Role
+  /** The highest stored role of the users for whom the key makes tokens. */
+  readonly max_role: Role
 }
 
 /** A key with what only the tenant object needs. */
-export interface ApiKeyRecord extends ApiKeyInfo {
+export interface ApiKeyRecord extends ApiKeyInfo, KeyCreator {
   readonly hash: string
   readonly recorded: number | null
 }
@@ -50,20 +73,31 @@ export class ApiKeyRows {
     return Number(this.#sql.exec("SELECT count(*) AS n FROM api_keys").one()["n"])
   }
 
-  add({ id, hash, name, roles, expires }: NewApiKey, now: number): void {
+  add({ id, hash, name, roles, expires }: NewApiKey, by: KeyCreator, now: number): void {
     this.#sql.exec(
-      "INSERT INTO api_keys (id, hash, name, roles, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
+      `INSERT INTO api_keys (id, hash, name, roles, created, expires, created_by, creator, creator_role, max_role)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       hash,
       name,
       roles.join(","),
       now,
       expires,
+      by.created_by,
+      by.creator,
+      by.creator_role,
+      by.max_role,
     )
   }
 
   remove(id: string): void {
     this.#sql.exec("DELETE FROM api_keys WHERE id = ?", id)
+  }
+
+  /** For a user who was erased: removes the keys that the user answers for. */
+  removeUser(user: string): void {
+    this.#sql.exec("DELETE FROM api_keys WHERE creator = ?", user)
+    this.#sql.exec("DELETE FROM api_key_users WHERE user = ?", user)
   }
 
   removeExpired(now: number): void {
@@ -80,9 +114,30 @@ export class ApiKeyRows {
     this.#sql.exec("UPDATE api_keys SET used = ?, recorded = coalesce(?, recorded) WHERE id = ?", now, recordedAt, id)
   }
 
+  /**
+   * Notes that a key makes a token for a user, and returns how many pairs were noted on this day; null if this one was.
+   * More than `max` are noted only with `isAlways`. Cost: at most two rows read and one written, and the rows of the day
+   * before deleted once.
+   */
+  noteToken(key: string, user: string, day: number, max: number, isAlways: boolean): number | null {
+    const [newest] = this.#sql
+      .exec<{ n: number; day: number }>("SELECT n, day FROM api_key_users ORDER BY n DESC LIMIT 1")
+      .toArray()
+    if (newest !== undefined && newest.day !== day) this.#sql.exec("DELETE FROM api_key_users")
+    const count = newest?.day === day ? newest.n : 0
+    if (count >= max && !isAlways) return null
+    const sql = "INSERT OR IGNORE INTO api_key_users (day, key, user) VALUES (?, ?, ?) RETURNING n"
+    return this.#sql.exec<{ n: number }>(sql, day, key, user).toArray()[0]?.n ?? null
+  }
+
   #query(query: string, ...values: SqlStorageValue[]): ApiKeyRecord[] {
     // Only `add` writes roles.
-    const toRecord = (row: ApiKeyRow): ApiKeyRecord => ({ ...row, roles: row.roles.split(",") as Role[] })
+    const toRecord = (row: ApiKeyRow): ApiKeyRecord => ({
+      ...row,
+      roles: row.roles.split(",") as Role[],
+      creator_role: row.creator_role as Role,
+      max_role: row.max_role as Role,
+    })
     return this.#sql
       .exec<ApiKeyRow>(query, ...values)
       .toArray()

@@ -9,6 +9,7 @@ import { TENANT_LIST_KEY } from "../platform/rpc/registry-rpc.ts"
 import { getRegion } from "../platform/tenant-id.ts"
 import { deleteAllRows } from "../platform/migrate.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
+import { ApiKeyRows } from "./api-key-rows.ts"
 import { AuditRows } from "./audit-rows.ts"
 import { UserNotices } from "./user-notices.ts"
 import { UserRows } from "./user-rows.ts"
@@ -16,6 +17,7 @@ import { UserRows } from "./user-rows.ts"
 export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): TenantContent {
   const users = new UserRows(sql)
   const notices = new UserNotices(sql, env, tenant, users)
+  const apiKeys = new ApiKeyRows(sql)
   const audit = new AuditRows(sql, tenant)
   return {
     listUsers: (after, limit) => users.list(after ?? "", "", limit),
@@ -30,6 +32,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
     removeUser: (id) => {
       users.remove(id)
       notices.remove(id)
+      apiKeys.removeUser(id)
     },
     readConfig: () => readConfig(sql),
     writeConfig: (config) => writeConfig(sql, config),

@@ -6,7 +6,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isSameHash } from "../platform/crypto/compare-secrets.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
-import { getHighestRole, includesRole, type Role } from "../platform/rpc/claims.ts"
+import { getHighestRole, getLowerRole, includesRole, type Role } from "../platform/rpc/claims.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
@@ -16,11 +16,13 @@ import type {
   StoredKey,
   TokenKeyInfo,
 } from "../settings/tenant-access.ts"
-import { type ApiKeyRecord, ApiKeyRows } from "./api-key-rows.ts"
+import type { NewUser } from "../settings/tenant-rpc.ts"
+import { type ApiKeyRecord, ApiKeyRows, type KeyCreator } from "./api-key-rows.ts"
 import type { AuditRows } from "./audit-rows.ts"
 import { TenantRow } from "./tenant-row.ts"
 import { TokenKeyRows } from "./token-key-rows.ts"
 import type { UserNotices } from "./user-notices.ts"
+import type { UserRows } from "./user-rows.ts"
 
 /** API keys of a tenant: several services with two keys each during a rotation. */
 export const MAX_API_KEYS = 50
@@ -34,21 +36,30 @@ const USE_INTERVAL_MS = 60_000
 /** The audit log records the use of a key, and refused keys of the tenant, at most this often, in milliseconds. */
 const RECORD_INTERVAL_MS = 60 * 60_000
 
+/**
+ * The audit log has the first token of each key and user and day, up to this many a day, so that many users do not push
+ * other entries out of it. Tokens for owners and admins are always recorded.
+ */
+export const MAX_RECORDED_TOKENS = 1_000
+
+const DAY_MS = 24 * 60 * 60_000
+
 export class TenantKeys {
   readonly #storage: DurableObjectStorage
   readonly #apiKeyRows: ApiKeyRows
   readonly #tokenKeyRows: TokenKeyRows
   readonly #auditRows: AuditRows
   readonly #tenantRow: TenantRow
-
+  readonly #userRows: UserRows
   readonly #userNotices: UserNotices
 
-  constructor(storage: DurableObjectStorage, auditRows: AuditRows, userNotices: UserNotices) {
+  constructor(storage: DurableObjectStorage, auditRows: AuditRows, userRows: UserRows, userNotices: UserNotices) {
     this.#storage = storage
     this.#apiKeyRows = new ApiKeyRows(storage.sql)
     this.#tokenKeyRows = new TokenKeyRows(storage.sql)
     this.#tenantRow = new TenantRow(storage.sql)
     this.#auditRows = auditRows
+    this.#userRows = userRows
     this.#userNotices = userNotices
   }
 
@@ -56,17 +67,45 @@ export class TenantKeys {
     return this.#apiKeyRows.list().map(toInfo)
   }
 
-  addKey({ actor, role }: KeyManager, key: NewApiKey, now: number): Result<ApiKeyInfo> {
+  addKey(manager: KeyManager, key: NewApiKey, now: number): Result<ApiKeyInfo> {
+    const { actor, role } = manager
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
     const isFull = this.#apiKeyRows.count() >= MAX_API_KEYS
     return this.#storage.transactionSync(() => {
       if (isFull) this.#apiKeyRows.removeExpired(now)
       if (this.#apiKeyRows.count() >= MAX_API_KEYS) return fail({ reason: "keys_full", max: MAX_API_KEYS })
-      this.#apiKeyRows.add(key, now)
+      const creator = this.#readCreator(manager, now)
+      this.#apiKeyRows.add(key, creator, now)
       const details = { name: key.name, roles: key.roles.join(","), expires: key.expires }
       this.#auditRows.append(actor, { action: "key.created", target: key.id, details }, now)
-      return succeed({ ...toInfo({ ...key, created: now, used: null, recorded: null }) })
+      return succeed({ ...toInfo({ ...key, ...creator, created: now, used: null, recorded: null }) })
     })
+  }
+
+  /** A key that was made with another key has the same creator, so that both end with that user's rights. */
+  #readCreator({ actor: { kind, id }, role }: KeyManager, now: number): KeyCreator {
+    const created_by = id === "" ? kind : `${kind}:${id}`
+    const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
+    const creator = kind === "user" ? id : (parent?.creator ?? null)
+    if (creator === null) return { created_by, creator, creator_role: role, max_role: role }
+    // Without a row, a user who is suspended later could not be told from one who is unknown.
+    const { role: creator_role } = this.#userRows.register({ id: creator, role }, now)
+    return { created_by, creator, creator_role, max_role: role }
+  }
+
+  /**
+   * The highest stored role of the users for whom a key makes tokens: not above that of its creator, or an administrator
+   * could act as an owner. The rights of a creator who has got a lower role end.
+   *
+   * Errors: `user_suspended`; `scope_denied` if one of the key's roles is above the creator's.
+   */
+  #checkCreator({ creator, creator_role, max_role, roles }: ApiKeyRecord): Result<Role> {
+    if (creator === null) return succeed(max_role)
+    const user = this.#userRows.find(creator)
+    if (user?.status !== "active") return fail({ reason: "user_suspended" })
+    // The role of a token can be above the stored one, where another system signs it.
+    if (includesRole(user.role, creator_role)) return succeed(max_role)
+    return mayManage(user.role, roles) ? succeed(getLowerRole(max_role, user.role)) : fail({ reason: "scope_denied" })
   }
 
   removeKey({ actor, role }: KeyManager, id: string, now: number): Result<null> {
@@ -103,6 +142,8 @@ export class TenantKeys {
       return fail({ reason: "key_invalid" })
     }
     if (hasExpired(key, now)) return fail({ reason: "key_expired" })
+    const checked = this.#checkCreator(key)
+    if (!checked.ok) return checked
     if (key.used === null || now - key.used >= USE_INTERVAL_MS) {
       const isRecorded = key.recorded === null || now - key.recorded >= RECORD_INTERVAL_MS
       this.#storage.transactionSync(() => {
@@ -111,6 +152,36 @@ export class TenantKeys {
       })
     }
     return succeed({ roles: key.roles, expires: key.expires })
+  }
+
+  /** Registers the user for whom a key makes a token, and returns the role of the token. Errors: see `TenantRpc`. */
+  admitTokenUser(actor: Actor, { id, name, role }: NewUser, now: number): Result<Role> {
+    const key = this.#apiKeyRows.find(actor.id)
+    if (key === null) return fail({ reason: "key_invalid" })
+    const maxRole = this.#checkCreator(key)
+    if (!maxRole.ok) return maxRole
+    if (role !== undefined && !key.roles.includes(role)) return fail({ reason: "scope_denied" })
+    const known = this.#userRows.find(id)
+    const firstRole = role ?? getFirstRole(key.roles)
+    if (known === null && firstRole === null) return fail({ reason: "scope_denied" })
+    return this.#storage.transactionSync(() => {
+      const user = known ?? this.#userRows.register({ id, name, role: firstRole ?? undefined }, now)
+      if (user.status !== "active") return fail({ reason: "user_suspended" })
+      const granted = role ?? user.role
+      const isAllowed = includesRole(maxRole.value, user.role) && key.roles.includes(granted)
+      if (!isAllowed) return fail({ reason: "scope_denied" })
+      this.#recordToken(actor, id, { role: granted, stored: user.role }, now)
+      return succeed(granted)
+    })
+  }
+
+  #recordToken(actor: Actor, user: string, { role, stored }: { role: Role; stored: Role }, now: number): void {
+    const isAlways = includesRole(stored, "admin")
+    const n = this.#apiKeyRows.noteToken(actor.id, user, Math.floor(now / DAY_MS), MAX_RECORDED_TOKENS, isAlways)
+    if (n === null) return
+    // Says that the log does not have the other ones of this day.
+    const details = n === MAX_RECORDED_TOKENS ? { role, last_of_day: true } : { role }
+    this.#auditRows.append(actor, { action: "token.issued", target: user, details }, now)
   }
 
   /** Bounded, because anybody can make up keys. `id`: the key whose secret was wrong. */
@@ -141,6 +212,12 @@ export class TenantKeys {
   }
 }
 
+/** The role of a new user for whom a key asks none: never one that administers. Null: the key must name it. */
+function getFirstRole(roles: readonly Role[]): Role | null {
+  if (roles.includes("member")) return "member"
+  return roles.length === 1 && roles.includes("viewer") ? "viewer" : null
+}
+
 function mayManage(role: Role, roles: readonly Role[]): boolean {
   return includesRole(role, getHighestRole(roles))
 }
@@ -149,6 +226,6 @@ function hasExpired({ expires }: ApiKeyInfo, now: number): boolean {
   return expires !== null && expires <= now
 }
 
-function toInfo({ id, name, roles, created, expires, used }: ApiKeyRecord): ApiKeyInfo {
-  return { id, name, roles, created, expires, used }
+function toInfo({ id, name, roles, created, expires, used, created_by }: ApiKeyRecord): ApiKeyInfo {
+  return { id, name, roles, created, expires, used, created_by }
 }

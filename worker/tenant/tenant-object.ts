@@ -21,6 +21,7 @@ import {
 } from "../settings/agent-config.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
+import type { Role } from "../platform/rpc/claims.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
 import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
@@ -83,7 +84,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#auditRows = new AuditRows(sql, this.#tenant)
     this.#tenantRow = new TenantRow(sql)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
-    this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userNotices)
+    this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userRows, this.#userNotices)
     const issuerRows = new IssuerRows(sql)
     const claims: AlarmSource = {
       nextAlarmAt: () => issuerRows.findNextRelease(),
@@ -203,6 +204,10 @@ export class Tenant extends LeavingTenant implements TenantRpc {
 
   useKey(use: ApiKeyUse): Result<ApiKeyUser> {
     return this.#hasSchema() ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
+  }
+
+  admitTokenUser(actor: Actor, user: NewUser): Result<Role> {
+    return this.#hasSchema() ? this.#keys.admitTokenUser(actor, user, Date.now()) : fail({ reason: "key_invalid" })
   }
 
   listTokenKeys(): TokenKeyInfo[] {

@@ -42,8 +42,6 @@ export interface Claims {
   readonly sharedBy?: string | undefined
   /** The id of the API key that made the request. Then `user` is `key:<id>`, which no token can name. */
   readonly key?: string | undefined
-  /** Only of an API key: the roles that tokens made with it may have. */
-  readonly keyRoles?: readonly Role[] | undefined
   /** The generation of the tenant's token key that signed the token; absent if the deployment's secret did. */
   readonly generation?: number | undefined
 }
@@ -67,6 +65,10 @@ export function getRole({ role = "member" }: Pick<Claims, "role">): Role {
 /** The first of several roles in the order of ROLES. `roles` must not be empty. */
 export function getHighestRole(roles: readonly Role[]): Role {
   return ROLES.find((role) => roles.includes(role)) ?? "viewer"
+}
+
+export function getLowerRole(role: Role, other: Role): Role {
+  return includesRole(role, other) ? other : role
 }
 
 /** The scope of a token. A token without a `scope` claim has the scope `user`. */

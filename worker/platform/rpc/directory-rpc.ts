@@ -75,8 +75,11 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   setRunning(id: string, running: boolean): void
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
-  /** Lists a session of another user, or replaces its entry. Errors: `shares_full`. */
-  putShared(shared: SharedSession): Promise<Result<null>>
+  /**
+   * Lists a session of another user, or replaces its entry. The caller has checked that the tenant knows this user, so that
+   * nobody adds users by sharing. Errors: `shares_full`.
+   */
+  putShared(shared: SharedSession): Result<null>
   /** Changes the title of a listed session of another user. */
   renameShared(owner: string, id: string, title: string): void
   /** Removes a session of another user from the list. Repeating the call has no effect. */
@@ -100,8 +103,14 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * and revokes its tokens. Errors: `sign_in_required`, `user_suspended`.
    */
   useLogin(id: string, secrets: LoginSecrets): Result<Login>
-  /** Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. Repeating the call has no effect. */
-  endLogin(id: string, everywhere: boolean): void
+  /**
+   * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
+   * secret. Repeating the call has no effect.
+   *
+   * Errors, only with `everywhere`: `sign_in_required` if the sign-in has ended or the secret is older than the previous one;
+   * then the other sign-ins go on.
+   */
+  endLogin(id: string, presented: string, everywhere: boolean): Result<null>
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *

@@ -120,10 +120,9 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
     Date.now(),
   )
   if (!used.ok) return used
-  const { roles } = used.value
   const expires = used.value.expires === null ? Number.MAX_SAFE_INTEGER : used.value.expires / 1000
-  const role = getHighestRole(roles)
-  return succeed({ tenant, user: `key:${id}`, expires, token: null, issued: 0, role, key: id, keyRoles: roles })
+  const role = getHighestRole(used.value.roles)
+  return succeed({ tenant, user: `key:${id}`, expires, token: null, issued: 0, role, key: id })
 }
 
 /** Longest token of which the header is read, in characters. */

@@ -1,0 +1,32 @@
+/** axe-violations.ts: runs axe in a page that was opened without its content security policy, which forbids axe's script. */
+
+import { createRequire } from "node:module"
+import type { AxeResults } from "axe-core"
+import type { Page } from "playwright-core"
+
+/** WCAG 2.2 level AA, and axe's best practices. */
+const RULE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js")
+
+/** Waits until no transition or animation changes a colour any more. */
+async function untilRested(page: Page): Promise<void> {
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))))
+}
+
+/** Waits until the page rests, and returns the violations that axe finds, with the first elements of each. */
+export async function findViolations(page: Page): Promise<string[]> {
+  await untilRested(page)
+  await page.addScriptTag({ path: AXE })
+  const { violations } = await page.evaluate(
+    (tags) =>
+      (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({
+        runOnly: tags,
+        iframes: false,
+      }),
+    RULE_TAGS,
+  )
+  return violations.map(({ id, nodes }) => {
+    const shown = nodes.slice(0, 3).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary ?? ""}`)
+    return `${id}: ${shown.join(" | ")}`
+  })
+}

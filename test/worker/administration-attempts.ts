@@ -1,0 +1,80 @@
+/**
+ * administration-attempts.ts: requests that would succeed on the routes of the administration if their sender were allowed to
+ * make them. What each kind of sender may do is written down here once more, so that a mistake in the access table shows.
+ */
+
+import type { AccessRule } from "../../worker/routes/access/access-table.ts"
+
+/** What a sender may do in the tenant. `agents`: a token of scope `admin`. */
+export type Rights = "none" | "agents" | "admin" | "owner"
+
+type Route = Pick<AccessRule, "method" | "path">
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+
+/** Everything but what members do: the routes of sessions and of their own tokens, and reading agents and settings. */
+export function isAdministration(route: Route): boolean {
+  if (/^\/(?:external|v1\/sessions|v1\/dev)\b/.test(route.path)) return false
+  return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings"].includes(nameOf(route))
+}
+
+const OPERATOR_PATH = /^\/v1\/tenants\b/
+const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
+const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|tenant$|tenant\/receipts)/
+const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings)/
+
+/** Whether a sender of the tenant must be refused when everything that it names belongs to an owner. */
+export function isForbidden(route: Route, rights: Rights): boolean {
+  if (!isAdministration(route)) return false
+  if (rights === "none" || OPERATOR_PATH.test(route.path)) return true
+  if (rights === "owner") return false
+  if (AGENT_CHANGES.test(nameOf(route))) return false
+  if (rights === "agents") return true
+  return !ADMIN_READS.test(nameOf(route)) && nameOf(route) !== "POST /v1/audit/verify"
+}
+
+/** Whether a sender must be refused whoever it names. */
+export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
+  if (rights !== "admin") return isForbidden(route, rights)
+  return OPERATOR_PATH.test(route.path) || (OWNER_PATH.test(route.path) && !ADMIN_READS.test(nameOf(route)))
+}
+
+export interface Names {
+  readonly tenant: string
+  /** The id of an API key of an owner, and of an export that is done. */
+  readonly key: string
+  readonly exported: string
+  /** The name of an issuer that gives the role `owner`, and its provider. */
+  readonly issuer: string
+  readonly provider: string
+}
+
+/** The route's path with the ids of things that exist. Agents are named `agent`. */
+export function fillPath({ path }: Route, user: string, agent: string, names: Names): string {
+  return path
+    .replace("/users/:id", `/users/${user}`)
+    .replace("/keys/:id", `/keys/${names.key}`)
+    .replace("/tenants/:id", `/tenants/${names.tenant}`)
+    .replace("/exports/:id", `/exports/${names.exported}`)
+    .replace("/issuers/:name", `/issuers/${names.issuer}`)
+    .replace(":n", "1")
+    .replace(/:\w+/g, agent)
+}
+
+/** Bodies that the route accepts; of an administrator, those that only an owner may send. */
+export function listBodies(route: Route, { tenant, provider }: Names): readonly object[] {
+  const bodies: Readonly<Record<string, readonly object[]>> = {
+    "POST /v1/tokens": [{ user: "ada", role: "owner" }],
+    "POST /v1/tenants": [{ id: `${tenant}-new` }],
+    "POST /v1/tenants/:id/keys": [{ name: "mine", roles: ["owner"] }],
+    "POST /v1/keys": [{ name: "mine", roles: ["owner"] }],
+    "POST /v1/keys/:id/rotate": [{ grace_seconds: 0 }],
+    "POST /v1/token-keys/rotate": [{ retire_seconds: 0 }],
+    "PUT /v1/agents/:name": [{ description: "d", prompt: "p" }],
+    "PUT /v1/settings": [{ embed_origins: [], media_hosts: ["evil.example.com"] }],
+    "PATCH /v1/users/:id": [{ name: "x" }, { role: "owner" }, { role: "viewer" }],
+    "PUT /v1/issuers/:name": [{ issuer: provider, audience: "https://evil.example.com", roles: ["owner"] }],
+    "DELETE /v1/tenant": [{ confirm: tenant }],
+  }
+  return bodies[nameOf(route)] ?? [{}]
+}

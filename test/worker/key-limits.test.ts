@@ -1,0 +1,168 @@
+/** key-limits.test.ts: what an API key can do no longer, or never could, because of who made it. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
+import type { Tenant } from "../../worker/tenant/tenant-object.ts"
+import { MAX_RECORDED_TOKENS } from "../../worker/tenant/tenant-keys.ts"
+import { call, refusal } from "./http.ts"
+import { createKey, createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
+
+afterEach(() => void vi.useRealTimers())
+
+const DENIED = refusal(403, "scope_denied")
+const SUSPENDED = refusal(403, "user_suspended")
+
+function passTime(milliseconds: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds })
+}
+
+const setRole = async (key: string, user: string, role: string): Promise<void> => {
+  const changed = await call(`/v1/users/${user}`, { method: "PATCH", token: key, body: JSON.stringify({ role }) })
+  expect(changed.status).toBe(200)
+}
+
+const makerOf = async (key: string, id: string) =>
+  (await call("/v1/keys", { token: key })).json.keys.find((each: { id: string }) => each.id === id).created_by
+
+const listIssued = async (key: string): Promise<string[]> =>
+  (await call("/v1/audit?action=token.issued", { token: key })).json.entries.map(
+    ({ actor, target }: { actor: { id: string }; target: string }) => `${actor.id} ${target}`,
+  )
+
+describe("a new user", () => {
+  test.each([
+    [["owner"], null],
+    [["admin"], null],
+    [["owner", "admin"], null],
+    [["admin", "viewer"], null],
+    [["viewer"], "viewer"],
+    [["member", "viewer"], "member"],
+    [["owner", "admin", "member", "viewer"], "member"],
+  ])("[AK12] for whom a key of %j names no role gets %s", async (roles, role) => {
+    const tenant = `ak12-${roles.join("-")}`
+    const first = await createTenant(tenant)
+    const { key } = await createKey(first, { roles })
+    const issued = await post("/v1/tokens", key, { user: "ada" })
+    if (role === null) expect(issued).toEqual(DENIED)
+    else expect(issued.status).toBe(200)
+    const stored = await env.TENANT.getByName(tenant).findUser("ada")
+    expect(stored?.role ?? null).toBe(role)
+  })
+
+  test("[AK12] gets the role that is named", async () => {
+    const first = await createTenant("ak12")
+    const { key } = await createKey(first, { roles: ["admin"] })
+    await tokenWith(key, "ada", { role: "admin" })
+    expect(await env.TENANT.getByName("ak12").findUser("ada")).toMatchObject({ role: "admin" })
+    await tokenWith(key, "ada")
+  })
+})
+
+describe("a user above the creator of a key", () => {
+  test("[AK13] gets no token of it, whatever its role; others do", async () => {
+    const first = await createTenant("ak13")
+    await tokenWith(first, "boss", { role: "owner" })
+    const admin = await tokenWith(first, "adm", { role: "admin" })
+    const own = await createKey(admin, { roles: ["member"] })
+    for (const body of [{ user: "boss", role: "member" }, { user: "boss" }])
+      expect(await post("/v1/tokens", own.key, body)).toEqual(DENIED)
+    for (const user of ["adm", "new"]) await tokenWith(own.key, user, { role: "member" })
+    // Nor with a key that such a key makes, or that is rotated.
+    const adminKey = await createKey(admin, { roles: ["admin", "member"] })
+    const ownerMade = await createKey(first, { roles: ["member"] })
+    await tokenWith(ownerMade.key, "boss", { role: "member" })
+    const rotated = (await post(`/v1/keys/${ownerMade.id}/rotate`, admin)).json.key
+    for (const key of [adminKey.key, (await createKey(adminKey.key, { roles: ["member"] })).key, rotated])
+      expect(await post("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
+    // Also once they have become one.
+    await tokenWith(own.key, "new", { role: "member" })
+    await setRole(first, "new", "owner")
+    expect(await post("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
+  })
+
+  test("[AK13] an owner who becomes an admin takes the key's power along", async () => {
+    const first = await createTenant("ak13b")
+    await tokenWith(first, "boss", { role: "owner" })
+    const other = await tokenWith(first, "other", { role: "owner" })
+    const { key } = await createKey(other, { roles: ["member"] })
+    await tokenWith(key, "boss", { role: "member" })
+    await setRole(first, "other", "admin")
+    expect(await post("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
+    await tokenWith(key, "ada")
+  })
+})
+
+describe("the audit log", () => {
+  test("[AK14] has the first token of each key, user and day", async () => {
+    const first = await createTenant("ak14")
+    const { id, key } = await createKey(first)
+    for (const user of ["ada", "bob", "ada"]) await tokenWith(key, user)
+    expect(await listIssued(first)).toEqual([`${id} bob`, `${id} ada`])
+    passTime(24 * 60 * 60_000)
+    for (const user of ["ada", "ada"]) await tokenWith(key, user)
+    expect(await listIssued(first)).toEqual([`${id} ada`, `${id} bob`, `${id} ada`])
+    // A refused request has made no token.
+    await post("/v1/tokens", key, { user: "eve", role: "owner" })
+    expect(await listIssued(first)).toHaveLength(3)
+  })
+
+  test("[AK14] has at most MAX_RECORDED_TOKENS a day, says so, and has those for admins anyway", async () => {
+    const first = await createTenant("ak14b")
+    const { id, key } = await createKey(first)
+    await tokenWith(first, "adm", { role: "admin" })
+    await runInDurableObject(env.TENANT.getByName("ak14b"), (object: Tenant, { storage: { sql } }) => {
+      const actor = { ...SYSTEM_ACTOR, kind: "key", id } as const
+      for (let n = 2; n <= MAX_RECORDED_TOKENS + 5; n++) object.admitTokenUser(actor, { id: `u${n}` })
+      const rows = sql.exec("SELECT details FROM audit WHERE action = 'token.issued' ORDER BY seq").toArray()
+      expect([rows.length, rows.at(-1)?.["details"]]).toEqual([
+        MAX_RECORDED_TOKENS,
+        expect.stringContaining('"last_of_day":true'),
+      ])
+    })
+    await tokenWith(key, "adm", { role: "member" })
+    expect((await listIssued(first))[0]).toBe(`${id} adm`)
+  })
+})
+
+describe("the creator of a key", () => {
+  test("[AK15] is shown, and a key that a key has made ends with the same user", async () => {
+    const first = await createTenant("ak15")
+    const admin = await tokenWith(first, "adm", { role: "admin" })
+    const own = await createKey(admin, { roles: ["admin"] })
+    const next = await createKey(own.key, { roles: ["admin"] })
+    const given = await post("/v1/tenants/ak15/keys", OPERATOR, { name: "x", roles: ["admin"] })
+    expect(await makerOf(first, own.id)).toBe("user:adm")
+    expect(await makerOf(first, next.id)).toBe(`key:${own.id}`)
+    expect(await makerOf(first, given.json.id)).toBe("operator")
+    await post("/v1/users/adm/suspend", first)
+    passTime(TOKEN_TRUST_MS)
+    for (const { key } of [own, next]) {
+      expect(await call("/v1/users", { token: key })).toEqual(SUSPENDED)
+      expect(await post("/v1/tokens", key, { user: "ada", role: "admin" })).toEqual(SUSPENDED)
+    }
+    for (const key of [first, given.json.key]) expect((await call("/v1/users", { token: key })).status).toBe(200)
+    await post("/v1/users/adm/restore", first)
+    expect((await call("/v1/users", { token: own.key })).status).toBe(200)
+  })
+
+  test("[AK15] who gets a role below the key's can use it no more, until the role is back", async () => {
+    const first = await createTenant("ak15b")
+    const admin = await tokenWith(first, "adm", { role: "admin" })
+    const [own, members] = [await createKey(admin, { roles: ["admin"] }), await createKey(admin)]
+    await setRole(first, "adm", "member")
+    passTime(TOKEN_TRUST_MS)
+    expect(await call("/v1/users", { token: own.key })).toEqual(DENIED)
+    await tokenWith(members.key, "ada")
+    await setRole(first, "adm", "admin")
+    expect((await call("/v1/users", { token: own.key })).status).toBe(200)
+  })
+
+  test("[AK15] who is erased takes the keys along", async () => {
+    const first = await createTenant("ak15c")
+    const { key } = await createKey(await tokenWith(first, "adm", { role: "admin" }), { roles: ["admin"] })
+    expect((await call("/v1/users/adm", { method: "DELETE", token: first })).status).toBe(202)
+    expect(await call("/v1/users", { token: key })).toEqual(SUSPENDED)
+  })
+})
