@@ -120,8 +120,12 @@ export const UNKNOWN_KEY_MS = 5_000
 /** Fetched keys are refreshed after this time, in milliseconds, so that a key that the provider withdrew ends. SPEC OI7. */
 export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
 
-/** While the provider cannot be reached, its keys are trusted this long since they were fetched, in milliseconds. SPEC OI7. */
+/**
+ * While the provider cannot be reached, its keys are trusted this long since the first attempt that failed, and this long
+ * since they were fetched, in milliseconds. SPEC OI7.
+ */
 export const ISSUER_KEYS_TRUST_MS = 60 * 60_000
+export const MAX_ISSUER_KEYS_AGE_MS = 24 * 60 * 60_000
 
 /** A foreign token ends this many seconds after it was issued, even if it says later. SPEC OI12. */
 export const MAX_FOREIGN_TOKEN_SECONDS = 24 * 60 * 60

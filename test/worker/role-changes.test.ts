@@ -7,6 +7,7 @@ import { CLAIMED_ROLE_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { createForeignUserId } from "../../worker/auth/issuer/foreign-token.ts"
 import type { Env } from "../../worker/env.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
+import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 import { issuePageToken, signOut } from "../../worker/signin/page-token.ts"
 import { readLoginCookie } from "../../worker/signin/sign-in-cookies.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
@@ -90,10 +91,10 @@ describe("what is revoked while a token is being issued", () => {
     const admit = Tenant.prototype.admitSignIn
     vi.spyOn(Tenant.prototype, "admitSignIn").mockImplementationOnce(async function (this: Tenant, user) {
       const admitted = await admit.call(this, user)
-      await signOut(env as Env, cookie, true)
+      await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
       return admitted
     })
-    const issued = await issuePageToken(env as Env, cookie)
+    const issued = await issuePageToken(env as Env, cookie, SYSTEM_ACTOR)
     if (!issued.ok) throw new Error(issued.fault.reason)
     forward(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: issued.value.body.token })).toEqual(REVOKED)
@@ -106,7 +107,7 @@ describe("what is revoked while a token is being issued", () => {
     await browser.signIn()
     const cookie = await readLoginCookie(SECRET, browser.jar.header)
     if (cookie === null) throw new Error("not signed in")
-    await signOut(env as Env, cookie, true)
+    await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
     expect((await env.DIRECTORY.getByName(`us11b:${cookie.user}`).getRevocationState()).tokens).toEqual([cookie.login])
   })
 

@@ -53,7 +53,7 @@ describe("a sign-in", () => {
     expect(Object.fromEntries(searchParams)).toEqual({
       client_id: CLIENT_ID,
       response_type: "code",
-      redirect_uri: `${HOST}/auth/callback`,
+      redirect_uri: `${HOST}/auth/callback/idp`,
       scope: "openid profile email",
       state: expect.stringMatching(/^[\w-]{43}$/),
       nonce: expect.stringMatching(/^[\w-]{43}$/),
@@ -150,6 +150,18 @@ describe("a sign-in", () => {
       errorPath("state_invalid"),
     )
   })
+})
+
+test("[SI12] each provider returns to an address of its own, and to no other one", async () => {
+  const provider = await startProvider()
+  await registerIssuer("si-mixed", provider)
+  const browser = new TestBrowser("si-mixed")
+  const callback = await browser.beginSignIn()
+  expect(new URL(callback).pathname).toBe("/auth/callback/idp")
+  expect((await browser.get("/auth/callback")).status).toBe(404)
+  const mixed = callback.replace("/callback/idp", "/callback/another")
+  expect((await browser.get(mixed)).headers.get("location")).toBe(errorPath("state_invalid"))
+  expect((await provider.listRequests()).filter((request) => request.includes("/token"))).toEqual([])
 })
 
 describe("a failed sign-in", () => {

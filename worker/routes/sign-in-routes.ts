@@ -73,14 +73,17 @@ async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promi
   return clients.length === 1 ? (clients[0]?.name ?? "") : ""
 }
 
-signInRoutes.get("/callback", requireNavigation, async (context) => {
+signInRoutes.get("/callback/:provider", requireNavigation, async (context) => {
   const { env, req } = context
   const url = new URL(req.url)
   const cookies = await loadCookies()
   const [secret, header] = [env.JWT_SECRET ?? "", req.header("cookie") ?? null]
   const state = url.searchParams.get("state") ?? ""
   const transaction = await cookies.readTransactionCookie(secret, header, state, Date.now())
-  const isOwn = transaction !== null && transaction.tenant === getPageTenant(env, url)
+  const isOwn =
+    transaction !== null &&
+    transaction.tenant === getPageTenant(env, url) &&
+    transaction.provider === req.param("provider")
   if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
     // Someone who is signed in has come back here with the browser's history: there is nothing to complete.
     const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null

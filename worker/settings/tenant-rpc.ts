@@ -138,8 +138,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
   /** The keys for ID tokens of an issuer. Null: not registered. */
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
-  /** What a sign-in at an issuer needs. Null: not registered, or without a client. */
-  getSignInClient(name: string): Promise<SignInClient | null>
+  /** What a sign-in at an issuer needs. Null: not registered, or without a client. `secret_unreadable`: see `getClient`. */
+  getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
   /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer was removed or replaced. */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

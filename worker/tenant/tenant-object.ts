@@ -28,7 +28,7 @@ import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/ten
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
-import { TenantAlarm } from "./tenant-alarm.ts"
+import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
 import type { UserAdmin } from "./user-admin.ts"
 import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
 import type {
@@ -85,7 +85,12 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#tenantRow = new TenantRow(sql)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
     this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userRows, this.#userNotices)
-    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.#keys, this.jobs])
+    const issuerRows = new IssuerRows(sql)
+    const claims: AlarmSource = {
+      nextAlarmAt: () => issuerRows.findNextRelease(),
+      handleAlarm: async (now) => await (await this.#readIssuers())?.releaseDueClaims(now),
+    }
+    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.#keys, this.jobs, claims])
     if (hasSchema(sql)) this.migrate()
   }
 
@@ -306,7 +311,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return (await (await this.#readIssuers())?.getKeysByName(name, kid)) ?? null
   }
 
-  async getSignInClient(name: string): Promise<SignInClient | null> {
+  async getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     return (await (await this.#readIssuers())?.getClient(name)) ?? null
   }
 

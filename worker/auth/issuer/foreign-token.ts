@@ -17,15 +17,22 @@ import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import type { Claims, Role } from "../../platform/rpc/claims.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../../platform/time-limits.ts"
-import { claimToRole, type IssuerConfig, type IssuerKeys, limitRole } from "../../settings/issuer-config.ts"
+import {
+  claimToRole,
+  hasRequiredClaims,
+  type IssuerConfig,
+  type IssuerKeys,
+  limitRole,
+} from "../../settings/issuer-config.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
 import { recordFailure } from "../record-failure.ts"
 import { findIssuerTenant } from "./issuer-registry.ts"
 import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers that an isolate caches. */
+/** Issuers that an isolate caches. Strangers can invent the unknown ones, so these have a cache of their own. */
 const MAX_CACHED_ISSUERS = 500
+const MAX_UNKNOWN_ISSUERS = 500
 
 /** An isolate records refused tokens of a tenant at most this often, in milliseconds; each entry has their number. */
 const REFUSAL_INTERVAL_MS = 60_000
@@ -70,8 +77,9 @@ class CachedIssuer {
   }
 }
 
-/** Null: nobody registered this issuer and audience. */
-const issuerCache = new FreshCache<CachedIssuer | null>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
+const issuerCache = new FreshCache<CachedIssuer>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
+/** Issuers and audiences that nobody registered. */
+const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
 
 /**
  * Verifies a foreign token. Cost: none but the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
@@ -150,15 +158,20 @@ async function loadIssuer(
 ): Promise<CachedIssuer | null> {
   const cacheKey = `${issuer}\0${audience}`
   const cached = issuerCache.get(cacheKey, now)
-  const isUsable = cached === null || (cached?.hasKey(kid) === true && now < cached.keys.trustedUntil)
+  if (cached === undefined && unknownIssuers.get(cacheKey, now)) return null
+  const isUsable = cached?.hasKey(kid) === true && now < cached.keys.trustedUntil
   // A stranger can invent key ids, so an isolate asks about unknown ones only now and then.
-  const isAskedRecently = cached != null && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
+  const isAskedRecently = cached !== undefined && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
   if (cached !== undefined && (isUsable || isAskedRecently)) return cached
   const tenant = cached?.tenant ?? (await findIssuerTenant(env, issuer, audience))
   const keys = tenant === null ? null : await tenantStub(env, tenant).getIssuerKeys(issuer, audience, kid ?? null)
   // RPC wraps the type; the value is what `getIssuerKeys` returned.
   const loaded = tenant === null || keys === null ? null : new CachedIssuer(tenant, keys as IssuerKeys, now)
-  issuerCache.set(cacheKey, loaded, now)
+  if (loaded !== null) issuerCache.set(cacheKey, loaded, now)
+  else {
+    issuerCache.delete(cacheKey)
+    unknownIssuers.set(cacheKey, true, now)
+  }
   return loaded
 }
 
@@ -194,6 +207,7 @@ function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audien
 }
 
 async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Promise<ForeignIdentity | null> {
+  if (!hasRequiredClaims(payload, config)) return null
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
   // Otherwise anybody could enter somebody else's address at the provider. Some providers state nothing, or text.
@@ -253,4 +267,5 @@ async function recordRefusal(env: Env, { tenant, keys }: CachedIssuer, actor: Ac
 /** Makes a changed issuer effective at once in this isolate. */
 export function clearCachedIssuer(issuer: string, audience: string): void {
   issuerCache.delete(`${issuer}\0${audience}`)
+  unknownIssuers.delete(`${issuer}\0${audience}`)
 }

@@ -13,8 +13,8 @@ import { ISSUER_ALGORITHMS } from "../../settings/issuer-config.ts"
 /** Deepest level of a header or payload. Real ones have three or four. */
 const MAX_TOKEN_DEPTH = 8
 
-/** Each one is looked up. */
-const MAX_AUDIENCES = 5
+/** Each one is looked up, for anybody. Providers that add their own address to the API's need two. */
+const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_CLAIM_CHARS))
