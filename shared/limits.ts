@@ -99,6 +99,9 @@ export const SIGN_IN_MS = 10 * 60_000
 export const LOGIN_IDLE_MS = 30 * 24 * 60 * 60_000
 export const LOGIN_MS = 90 * 24 * 60 * 60_000
 
+/** A sign-in whose role the provider states ends after this time, in milliseconds: the next one states it anew. SPEC US13. */
+export const CLAIMED_ROLE_MS = 24 * 60 * 60_000
+
 /** How long the previous secret of a sign-in is accepted, in milliseconds: two tabs, or a lost response. SPEC SI7. */
 export const LOGIN_OVERLAP_MS = 60_000
 

@@ -287,6 +287,7 @@ describe("what is read with each token", () => {
     await setUser("role", "owner")
     expect(await roleNow()).toBe("admin")
     await registerIssuer("si-roles", provider, { roles: ["owner", "member"] })
+    await browser.signIn()
     expect(await roleNow()).toBe("owner")
     await setUser("role", "admin")
     expect(await roleNow()).toBe("member")

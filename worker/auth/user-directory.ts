@@ -179,6 +179,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const fault = findTokenFault(claims, revoked)
     if (fault !== null) return fail(fault)
     runMigrations(this.ctx.storage, MIGRATIONS)
+    const isStale = claims.hasStoredRole === true && this.#accountRows.isAboveRole(getRole(claims))
+    if (isStale) return fail({ reason: "token_revoked" })
     this.#revocationRows.pruneExpired(nowSeconds())
     this.#revocationRows.addHolder(session, claims, revoked.n)
     return succeed(null)
@@ -233,12 +235,13 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return await closeHolderSockets(this.env, tenant, this.#revocationRows.listHolders())
   }
 
-  applyUserState({ version, suspended }: UserState): void {
+  applyUserState(state: UserState): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
     const before = this.#readRevocationState()
-    if (!this.#accountRows.apply(version, suspended) || before.suspended === true) return
+    if (!this.#accountRows.apply(state) || before.suspended === true) return
     // A suspended user's token whose issuer's clock is ahead must end, too. Another role needs new tokens at once.
-    const upTo = nowSeconds() + (suspended ? CLOCK_TOLERANCE_SECONDS : 0)
+    const upTo = state.upTo ?? nowSeconds() + (state.suspended ? CLOCK_TOLERANCE_SECONDS : 0)
+    if (before.upTo !== null && before.upTo >= upTo) return
     this.#writeRevocation(before, () => this.#revocationRows.revokeAll(upTo))
   }
 
@@ -280,18 +283,19 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   /** Revokes the tokens of sign-ins that have ended. */
   #revokeLogins(ids: readonly string[]): void {
     if (ids.length === 0) return
-    const now = nowSeconds()
-    this.#writeRevocation(this.#readRevocationState(), () => {
-      this.#revocationRows.pruneExpired(now)
-      for (const id of ids)
-        this.#revocationRows.revokeLogin(id, now, now + PAGE_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS)
-    })
+    this.#writeRevocation(this.#readRevocationState(), () => this.#writeRevokedLogins(ids))
   }
 
-  /** Sign-ins end too, because each of them could issue new tokens. */
+  #writeRevokedLogins(ids: readonly string[]): void {
+    const now = nowSeconds()
+    this.#revocationRows.pruneExpired(now)
+    for (const id of ids) this.#revocationRows.revokeLogin(id, now, now + PAGE_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS)
+  }
+
+  /** Sign-ins end too, with the tokens that are being issued from them now. */
   #revokeAllUpTo(upTo: number): void {
     this.#revocationRows.revokeAll(upTo)
-    this.#loginRows.removeAll()
+    this.#writeRevokedLogins(this.#loginRows.removeAll())
   }
 
   override async alarm(): Promise<void> {

@@ -43,6 +43,7 @@ const claimsSchema = v.object({
   scope: v.optional(v.picklist(SCOPES)),
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
+  hasStoredRole: v.optional(v.boolean()),
   login: v.optional(tokenIdSchema),
   sharedBy: v.optional(idSchema),
   generation: v.optional(v.number()),

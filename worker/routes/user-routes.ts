@@ -6,6 +6,7 @@ import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { UserPage } from "../../shared/protocol/http-body.ts"
+import { clearCachedRole } from "../auth/issuer/role-cache.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
@@ -57,6 +58,7 @@ async function respondToChange(context: Context<AppEnv>, change: ChangeUser): Pr
   const changed = await change(id.value, readAdministrator(context))
   if (!changed.ok) return faultToResponse(changed.fault)
   clearCachedRevocations({ tenant: claims.tenant, user: id.value })
+  clearCachedRole({ tenant: claims.tenant, user: id.value })
   return context.json(changed.value)
 }
 

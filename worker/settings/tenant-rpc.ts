@@ -102,7 +102,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /**
    * Changes a user's name or role. A new role ends the user's tokens.
    *
-   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`.
+   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`; `role_from_issuer` for
+   * the role of a user whose issuer states it.
    */
   changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>>
   /** Suspends a user, which ends all tokens and sockets, or restores one. Errors: those of `changeUser`. */

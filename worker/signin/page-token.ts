@@ -25,6 +25,7 @@ export async function issuePageToken(
   actor: Actor,
 ): Promise<Result<{ readonly body: PageToken; readonly cookie: LoginCookie }>> {
   const { tenant, user, login } = cookie
+  const asOf = Date.now()
   const { nextSecret, ...secrets } = await deriveNextSecret(env.JWT_SECRET ?? "", cookie)
   const used = await directoryStub(env, cookie).useLogin(login, secrets)
   if (!used.ok) return used
@@ -36,7 +37,7 @@ export async function issuePageToken(
   if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
   if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
   const claims = { tenant, user, role: admitted.role, login }
-  const issued = await issueNewToken(env, claims, PAGE_TOKEN_SECONDS)
+  const issued = await issueNewToken(env, claims, PAGE_TOKEN_SECONDS, asOf)
   const body = { ...issued, tenant, user: { id: user, name: admitted.name, role: admitted.role } }
   return succeed({ body, cookie: { ...cookie, secret: nextSecret } })
 }

@@ -5,7 +5,8 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isSameHash } from "../platform/crypto/compare-secrets.ts"
-import type { Actor, Administrator } from "../platform/rpc/actor.ts"
+import { MAX_EXTERNAL_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { type Actor, type Administrator, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { getHighestRole, getLowerRole, includesRole, type Role } from "../platform/rpc/claims.ts"
 import type {
   ApiKeyInfo,
@@ -18,6 +19,7 @@ import type {
 import type { NewUser } from "../settings/tenant-rpc.ts"
 import { type ApiKeyRecord, ApiKeyRows, type KeyCreator } from "./api-key-rows.ts"
 import type { AuditRows } from "./audit-rows.ts"
+import type { AlarmSource } from "./tenant-alarm.ts"
 import { TokenKeyRows } from "./token-key-rows.ts"
 import type { UserNotices } from "./user-notices.ts"
 import type { UserRows } from "./user-rows.ts"
@@ -42,7 +44,7 @@ export const MAX_RECORDED_TOKENS = 1_000
 
 const DAY_MS = 24 * 60 * 60_000
 
-export class TenantKeys {
+export class TenantKeys implements AlarmSource {
   readonly #storage: DurableObjectStorage
   readonly #apiKeyRows: ApiKeyRows
   readonly #tokenKeyRows: TokenKeyRows
@@ -200,9 +202,31 @@ export class TenantKeys {
       const event = { action: "token_key.rotated", target: String(keys[0]?.generation), details }
       const version = this.#auditRows.append(actor, event, now)
       // Nobody may go on with a token whose key has retired, not even on an open socket.
-      if (retireMs === 0) this.#userNotices.addForAll(version, now)
+      if (retireMs === 0) {
+        this.#tokenKeyRows.takeRetired(now)
+        this.#userNotices.addForAll(version, null, now)
+      }
       return succeed(keys)
     })
+  }
+
+  nextAlarmAt(): number | null {
+    return this.#tokenKeyRows.findNextRetirement()
+  }
+
+  /** Ends the tokens of token keys that have retired, with their sockets, unless all of them have expired. */
+  handleAlarm(now: number): Promise<void> {
+    this.#storage.transactionSync(() => {
+      const retired = this.#tokenKeyRows.takeRetired(now)
+      // The next key signs since the rotation; isolates that did not know of it signed with the old one a little longer.
+      const rotated = this.#tokenKeyRows.listAccepted(now).at(-1)?.created ?? null
+      if (retired?.retires == null || rotated === null) return
+      const event = { action: "token_key.retired", target: String(retired.generation) }
+      const version = this.#auditRows.append(SYSTEM_ACTOR, event, now)
+      const upTo = Math.min(rotated + TOKEN_TRUST_MS, retired.retires) / 1000
+      if (retired.retires - rotated < MAX_EXTERNAL_TOKEN_SECONDS * 1000) this.#userNotices.addForAll(version, upTo, now)
+    })
+    return Promise.resolve()
   }
 }
 

@@ -47,7 +47,7 @@ import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "../settings/issuer-config.ts"
-import { ISSUER_TABLES } from "./issuer-rows.ts"
+import { ISSUER_TABLES, IssuerRows } from "./issuer-rows.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
 import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
 
@@ -85,7 +85,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#tenantRow = new TenantRow(sql)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
     this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userRows, this.#userNotices)
-    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs])
+    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.#keys, this.jobs])
     if (hasSchema(sql)) this.migrate()
   }
 
@@ -268,7 +268,9 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   async #administer(id: string, change: (admin: UserAdmin) => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
     const { UserAdmin } = await import("./user-admin.ts")
-    const changed = change(new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices))
+    const changed = change(
+      new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices, new IssuerRows(this.ctx.storage.sql)),
+    )
     if (!changed.ok) return changed
     this.#alarm.schedule()
     await this.#userNotices.send(id, Date.now())

@@ -21,11 +21,11 @@ import { claimToRole, type IssuerConfig, type IssuerKeys, limitRole } from "../.
 import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
 import { recordFailure } from "../record-failure.ts"
 import { findIssuerTenant } from "./issuer-registry.ts"
+import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers and users that an isolate caches. */
+/** Issuers that an isolate caches. */
 const MAX_CACHED_ISSUERS = 500
-const MAX_CACHED_USERS = 2_000
 
 /** An isolate records refused tokens of a tenant at most this often, in milliseconds; each entry has their number. */
 const REFUSAL_INTERVAL_MS = 60_000
@@ -72,7 +72,6 @@ class CachedIssuer {
 
 /** Null: nobody registered this issuer and audience. */
 const issuerCache = new FreshCache<CachedIssuer | null>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
-const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
 
 /**
  * Verifies a foreign token. Cost: none but the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
@@ -105,7 +104,8 @@ export async function verifyForeignToken(
   const role = await loadRole(env, tenant, keys, identity, now)
   if (!role.ok) return role
   const id = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null
-  return succeed({ tenant, user: identity.user, expires, token: id, issued: iat, role: role.value })
+  const claims = { tenant, user: identity.user, expires, token: id, issued: iat, role: role.value }
+  return succeed(identity.role === null ? { ...claims, hasStoredRole: true } : claims)
 }
 
 /**
@@ -225,14 +225,13 @@ async function loadRole(
   { user, name, role }: ForeignIdentity,
   now: number,
 ): Promise<Result<Role>> {
-  const cacheKey = `${tenant}:${user}`
-  const cached = roleCache.get(cacheKey, now)
+  const cached = getCachedRole({ tenant, user }, now)
   if (cached !== undefined) return succeed(role ?? limitRole(cached, config))
   const newUser = { id: user, name: name ?? undefined, role: role ?? undefined, issuer }
   const stored = await tenantStub(env, tenant).registerUser(newUser)
   if (stored.status === "suspended") return fail({ reason: "user_suspended" })
   if (stored.status !== "active") return fail({ reason: "token_revoked" })
-  roleCache.set(cacheKey, stored.role, now)
+  cacheRole({ tenant, user }, stored.role, now)
   return succeed(role ?? limitRole(stored.role, config))
 }
 

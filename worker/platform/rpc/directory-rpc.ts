@@ -25,6 +25,10 @@ export interface UserState {
   /** Increases with every change of the user. */
   readonly version: number
   readonly suspended: boolean
+  /** Null: the tenant has no such user. */
+  readonly role: Role | null
+  /** Ends the tokens issued up to then, in seconds since 1970; null: all that were issued until now. */
+  readonly upTo: number | null
 }
 
 /** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
@@ -88,7 +92,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   listShared(limit: number, after?: SharedCursor): SharedSession[]
   getRevocationState(): RevocationState
   /**
-   * Checks a token before its socket opens, and registers the session for revocations until the token expires.
+   * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role
+   * that was read before an administrator lowered it counts as revoked.
    *
    * Errors: `token_revoked`, `user_suspended`.
    */
