@@ -14,7 +14,6 @@ import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal, SECRET } from "./http.ts"
 import { foreignClaims, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
 import { createTenant, post, tokenWith } from "./tenant-access.ts"
-import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
 afterEach(() => {
   vi.restoreAllMocks()
