@@ -284,7 +284,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   },
   tenant_erased: { status: 410, text: "This workspace has been closed, and its data is erased.", close: 4401 },
   tenant_not_empty: { status: 409, text: "This tenant already has conversations. Import into a new one." },
-  transfer_running: { status: 409, text: "Another export or import is in progress. Wait until it's done." },
+  transfer_running: { status: 409, text: "Another export, import or erasure is in progress. Wait until it's done." },
   export_unknown: { status: 404, text: "We couldn't find that export." },
   tenant_import_unknown: { status: 404, text: "We couldn't find that import." },
   receipt_unknown: { status: 404, text: "We couldn't find that receipt." },

@@ -11,7 +11,7 @@ import type { SessionOwner } from "../platform/rpc/claims.ts"
 import { createPrivateKey } from "../platform/session-key.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import { eraseSessions } from "./erase-data.ts"
-import { deleteExports } from "./export-files.ts"
+import { deleteAllTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
@@ -35,8 +35,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const { refusedAt } = progress
   if (refusedAt === undefined) {
     await directory.beginErasure()
-    // Their files contain the user's conversations, and cannot be rewritten.
-    await deleteExports(host, tenant)
+    // They contain the user's conversations, and cannot be rewritten. Their rows went when the erasure was asked for.
+    await deleteAllTransferFiles(host, tenant)
     return { isDone: false, progress: { refusedAt: now() }, tally: job.tally, due: now() }
   }
   const { listed, tally } = await eraseSessions(env, owner, SESSIONS_PER_SLICE)
@@ -45,6 +45,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const settledAt = refusedAt + TOKEN_TRUST_MS + REQUEST_MS
   if (now() < settledAt) return { isDone: false, progress, tally: total, due: settledAt }
   await eraseShares(env, owner)
+  // A slow upload may have stored a file of an import that was cancelled.
+  await deleteAllTransferFiles(host, tenant)
   await directory.endErasure(true)
   storage.transactionSync(() => {
     const isKnown = content.findUser(user) !== null

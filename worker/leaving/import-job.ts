@@ -9,8 +9,9 @@
 import { mediaBucket } from "../platform/media-bucket.ts"
 import type { Block } from "./archive-blocks.ts"
 import { readBlocks } from "./archive-blocks.ts"
-import { computeHash, deleteWholePrefix, stagedKey } from "./archive-files.ts"
+import { computeHash, stagedKey } from "./archive-files.ts"
 import { ArchiveItems } from "./archive-items.ts"
+import { deleteTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 import { restoreSession } from "./restore-session.ts"
@@ -32,6 +33,8 @@ export interface ImportProgress {
   readonly at: number
   /** Sessions that could not be imported. */
   readonly skipped: number
+  /** Files of the archive. */
+  readonly parts: number
 }
 
 /** Something is wrong with the archive, so a new attempt would fail too. */
@@ -115,7 +118,7 @@ async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProg
     rows.saveProgress(id, { progress: { ...progress, at, skipped }, tally, due: now(), updated: now() })
   }
   if (sessions.length > 0) return proceed(host, { ...job, tally }, { ...progress, at, skipped })
-  await deleteWholePrefix(mediaBucket(env, tenant), stagedKey(tenant, id, 0).replace(/0$/, ""))
+  await deleteTransferFiles(host, job)
   return { isDone: true }
 }
 

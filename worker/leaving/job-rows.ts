@@ -156,8 +156,13 @@ export class JobRows {
     this.#sql.exec("UPDATE job SET due = ? WHERE id = ?", now, id)
   }
 
-  remove(id: string): void {
+  /** Removes what says where the content of an archive is: the list of its files, and the index of an import. */
+  removeIndex(id: string): void {
     for (const table of ["job_file", "archive_item"]) this.#sql.exec(`DELETE FROM ${table} WHERE job = ?`, id)
+  }
+
+  remove(id: string): void {
+    this.removeIndex(id)
     this.#sql.exec("DELETE FROM job WHERE id = ?", id)
   }
 

@@ -6,7 +6,7 @@
 
 import { errorMessage, logError } from "../platform/log.ts"
 import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
-import { deleteTransfer } from "./export-files.ts"
+import { deleteTransfer, deleteTransferFiles } from "./export-files.ts"
 import { runEraseTenantSlice } from "./erase-tenant-job.ts"
 import { runEraseUserSlice } from "./erase-user-job.ts"
 import { runExportSlice } from "./export-job.ts"
@@ -52,25 +52,42 @@ async function runSlice(host: LeavingHost, job: Job): Promise<void> {
     })
   } catch (error) {
     logError("job_failed", { job: job.id, kind: job.kind, tries: job.tries + 1, message: errorMessage(error) })
-    handleFailure(host, job, error)
+    await handleFailure(host, job, error)
   }
 }
 
 function finishJob({ rows, content, now }: LeavingHost, { id, kind }: Job): void {
   if (kind === "standing") return rows.remove(id)
   rows.setState(id, "done", now())
+  if (kind === "import") rows.removeIndex(id)
   if (kind === "export" || kind === "import") content.record(SYSTEM_ACTOR, `tenant.${kind}ed`, id)
 }
 
-function handleFailure({ rows, content, now }: LeavingHost, { id, kind, tries }: Job, error: unknown): void {
+async function handleFailure(host: LeavingHost, job: Job, error: unknown): Promise<void> {
+  const { storage, rows, content, now } = host
+  const { id, kind, tries } = job
   const isTransfer = kind === "export" || kind === "import"
-  if (isTransfer && (error instanceof BadArchiveError || tries + 1 >= MAX_TRIES)) {
-    const isBad = error instanceof BadArchiveError
-    const fault = isBad
-      ? ({ reason: "archive_refused", because: "content" } as const)
-      : ({ reason: "internal" } as const)
+  const hasEnded = isTransfer && (error instanceof BadArchiveError || tries + 1 >= MAX_TRIES)
+  // Nobody can use the files any more. If they cannot be deleted now, the job has not ended.
+  if (!hasEnded || !(await tryDeleteFiles(host, job)))
+    return rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))
+  const isBad = error instanceof BadArchiveError
+  const fault = isBad ? ({ reason: "archive_refused", because: "content" } as const) : ({ reason: "internal" } as const)
+  storage.transactionSync(() => {
+    // It may have been removed in the meantime.
+    if (rows.find(id) === null) return
     rows.setState(id, "failed", now(), fault)
-    return content.record(SYSTEM_ACTOR, `tenant.${kind}_failed`, id)
+    rows.removeIndex(id)
+    content.record(SYSTEM_ACTOR, `tenant.${kind}_failed`, id)
+  })
+}
+
+async function tryDeleteFiles(host: LeavingHost, job: Job): Promise<boolean> {
+  try {
+    await deleteTransferFiles(host, job)
+    return true
+  } catch (error) {
+    logError("files_not_deleted", { job: job.id, message: errorMessage(error) })
+    return false
   }
-  rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))
 }

@@ -9,7 +9,7 @@ import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import type { ArchiveFile, ExportView, ImportView, Receipt, TenantStanding } from "../settings/leaving-rpc.ts"
 import { readManifest } from "./archive-manifest.ts"
-import { deleteTransfer, MAX_LISTED_JOBS } from "./export-files.ts"
+import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows } from "./export-files.ts"
 import type { ImportProgress } from "./import-job.ts"
 import { jobToExport, jobToImport, jobToReceipt } from "./job-views.ts"
 import type { Job } from "./job-rows.ts"
@@ -28,6 +28,9 @@ const MAX_LISTED_MISSING = 100
 
 /** Users that are looked at to find out whether a tenant has conversations. A new one has few. */
 const MAX_USERS_BEFORE_IMPORT = 50
+
+/** An archive with the user must not be written or read while the user is erased. */
+const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
 
 export class TenantLeaving {
   readonly #host: LeavingHost
@@ -73,7 +76,7 @@ export class TenantLeaving {
 
   startExport(tenant: string, actor: Actor): Result<ExportView> {
     const { storage, rows, content, now } = this.#host
-    if (rows.findRunning(["export", "import"]) !== null) return fail({ reason: "transfer_running" })
+    if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
     const id = storage.transactionSync(() => {
       const added = this.#addJob("export", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
       content.record(actor, "tenant.export_started", added)
@@ -101,9 +104,9 @@ export class TenantLeaving {
     const read = await readManifest(env.JWT_SECRET ?? "", manifest)
     if (!read.ok) return read
     if (!(await this.#hasNoSessions(tenant))) return fail({ reason: "tenant_not_empty" })
-    if (rows.findRunning(["export", "import"]) !== null) return fail({ reason: "transfer_running" })
+    if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
     const { files, tenant: from } = read.value
-    const progress: ImportProgress = { step: "index", from, at: 0, skipped: 0 }
+    const progress: ImportProgress = { step: "index", from, at: 0, skipped: 0, parts: files.length }
     const id = storage.transactionSync(() => {
       const times = { due: now(), expires: now() + TRANSFER_KEPT_MS }
       const added = this.#addJob("import", { tenant, target: from, state: "uploading", progress, ...times })
@@ -153,9 +156,12 @@ export class TenantLeaving {
     if (known === null) return fail({ reason: "user_unknown" })
     if (known.role === "owner" && !isOwner) return fail({ reason: "scope_denied" })
     if (content.isLastOwner(known)) return fail({ reason: "last_owner" })
+    // It would bring the user back, and cannot be stopped without leaving the tenant half imported.
+    if (rows.findRunning(["import"])?.state === "running") return fail({ reason: "transfer_running" })
     const id = storage.transactionSync(() => {
       content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
+      removeTransferRows(this.#host, actor)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
     // The job does this too. Here it takes effect before the answer.
@@ -202,7 +208,7 @@ export class TenantLeaving {
 
   #showImport(job: Job): ImportView {
     const { rows } = this.#host
-    return jobToImport(job, rows.countFiles(job.id), rows.listMissing(job.id, MAX_LISTED_MISSING))
+    return jobToImport(job, rows.listMissing(job.id, MAX_LISTED_MISSING))
   }
 
   async #removeTransfer(job: Job | null, actor: Actor): Promise<boolean> {
