@@ -12,15 +12,13 @@ import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { deletePrefix } from "./archive-files.ts"
 import { eraseSessions } from "./erase-data.ts"
 import { removeTransferRows } from "./export-files.ts"
+import { REQUEST_MS } from "./erase-user-job.ts"
 import type { Job } from "./job-rows.ts"
 import { jobToReceipt } from "./job-views.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
 const SESSIONS_PER_SLICE = 25
 const USERS_PER_SLICE = 25
-
-/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds. */
-const REQUEST_MS = 5_000
 
 interface ErasureProgress {
   readonly step?: "users" | "bucket"

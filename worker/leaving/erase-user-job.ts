@@ -4,7 +4,7 @@
  * refuse all tokens ▶ erase sessions ▶ wait until no isolate trusts a token ▶ erase what was created meanwhile ▶ tombstone
  */
 
-import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import type { Env } from "../env.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
@@ -18,8 +18,8 @@ import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 /** Sessions of a slice. */
 const SESSIONS_PER_SLICE = 25
 
-/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds. */
-const REQUEST_MS = 5_000
+/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds: its body, and its work. */
+export const REQUEST_MS = BODY_MS + 10_000
 
 interface ErasureProgress {
   /** When all tokens were refused, in milliseconds since 1970; absent before that. */
