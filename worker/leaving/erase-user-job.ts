@@ -49,15 +49,10 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   await deleteAllTransferFiles(host, tenant)
   await directory.endErasure(true)
   storage.transactionSync(() => {
-    const isKnown = content.findUser(user) !== null
+    const erased = addTally(total, { users: content.findUser(user) === null ? 0 : 1 })
     content.removeUser(user)
-    content.record(SYSTEM_ACTOR, "user.erased", user, { ...total })
-    rows.saveProgress(job.id, {
-      progress,
-      tally: addTally(total, { users: isKnown ? 1 : 0 }),
-      due: now(),
-      updated: now(),
-    })
+    content.record(SYSTEM_ACTOR, "user.erased", user, { ...erased })
+    rows.saveProgress(job.id, { progress, tally: erased, due: now(), updated: now() })
   })
   return { isDone: true }
 }
