@@ -180,7 +180,8 @@ describe("an erased tenant", () => {
     await tenant.setSettings(actor as never, { embed_origins: ["https://late.com"], media_hosts: [] })
     await tenant.recordEvent(actor as never, { action: "late" } as never)
     await tenant.recordFailure(actor as never, { action: "late" } as never)
-    const rows = "SELECT (SELECT count(*) FROM agents) + (SELECT count(*) FROM settings) + (SELECT count(*) FROM job) AS n"
+    const rows =
+      "SELECT (SELECT count(*) FROM agents) + (SELECT count(*) FROM settings) + (SELECT count(*) FROM job) AS n"
     expect(await sqlOf("rm-gone", rows)).toEqual([{ n: 0 }])
     expect(await sqlOf("rm-gone", "SELECT count(*) AS n FROM audit")).toEqual([{ n: 0 }])
   })

@@ -95,8 +95,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     created: number,
     claims?: Pick<Claims, "role" | "issued">,
   ): Promise<Result<null>> {
-    const isTooOld = (): boolean =>
-      claims !== undefined && isIssuedBeforeCutoff(claims, this.#readRevocationState())
+    const isTooOld = (): boolean => claims !== undefined && isIssuedBeforeCutoff(claims, this.#readRevocationState())
     // A request that was admitted before the user was erased must not add the user again, however slow it is.
     if (isTooOld()) return fail({ reason: "token_revoked" })
     await this.#register(claims?.role, true)

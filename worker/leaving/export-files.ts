@@ -9,6 +9,9 @@ import type { LeavingHost } from "./leaving-host.ts"
 /** Maximum number of jobs of a kind that are listed. Each is removed after some days. */
 export const MAX_LISTED_JOBS = 100
 
+/** How long the files of an export, and what was uploaded for an import, are kept, in milliseconds. SPEC TX4. */
+export const TRANSFER_KEPT_MS = 7 * 24 * 60 * 60_000
+
 /** Deletes the files of an export or import, then its rows. Can be repeated. */
 export async function deleteTransfer(host: LeavingHost, job: Job): Promise<void> {
   await deleteTransferFiles(host, job)

@@ -23,7 +23,7 @@ import {
   writeManifest,
 } from "./archive-manifest.ts"
 import { type Job, NO_TALLY } from "./job-rows.ts"
-import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
+import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 import { walkSessionGroup } from "./session-group.ts"
 
 /** Sessions of a slice: each costs a few requests to other objects, of which the platform allows 1,000 per event. */
@@ -184,7 +184,7 @@ class ExportSlice {
     const { storage, rows, now } = this.#host
     const { id } = this.#job
     const n = this.#nextFile
-    if (n > MAX_ARCHIVE_FILES) throw new Error(`an archive has at most ${MAX_ARCHIVE_FILES} files`)
+    if (n > MAX_ARCHIVE_FILES) throw new LastingError({ reason: "export_too_large", max: MAX_ARCHIVE_FILES })
     const bytes = await joinBytes(this.#chunks)
     this.#chunks = []
     this.#size = 0

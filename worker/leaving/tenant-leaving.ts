@@ -9,8 +9,8 @@ import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import type { ArchiveFile, ExportView, ImportView, Receipt, TenantStanding } from "../settings/leaving-rpc.ts"
 import { readManifest } from "./archive-manifest.ts"
-import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows } from "./export-files.ts"
-import type { ImportProgress } from "./import-job.ts"
+import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows, TRANSFER_KEPT_MS } from "./export-files.ts"
+import { hasNoSessions, type ImportProgress } from "./import-job.ts"
 import { jobToExport, jobToImport, jobToReceipt } from "./job-views.ts"
 import type { Job } from "./job-rows.ts"
 import type { LeavingHost } from "./leaving-host.ts"
@@ -20,14 +20,8 @@ const DAY_MS = 24 * 60 * 60_000
 /** Time between the decision to erase a tenant and its erasure, in milliseconds. SPEC LV5. */
 export const GRACE_MS = 7 * DAY_MS
 
-/** How long the files of an export, and what was uploaded for an import, are kept, in milliseconds. SPEC TX4. */
-export const TRANSFER_KEPT_MS = 7 * DAY_MS
-
 /** The missing files of an import that are listed. */
 const MAX_LISTED_MISSING = 100
-
-/** Users that are looked at to find out whether a tenant has conversations. A new one has few. */
-const MAX_USERS_BEFORE_IMPORT = 50
 
 /** An archive with the user must not be written or read while the user is erased. */
 const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
@@ -76,6 +70,7 @@ export class TenantLeaving {
 
   startExport(tenant: string, actor: Actor): Result<ExportView> {
     const { storage, rows, content, now } = this.#host
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
     const id = storage.transactionSync(() => {
       const added = this.#addJob("export", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
@@ -101,9 +96,10 @@ export class TenantLeaving {
   /** Checks the manifest, and expects its files. */
   async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>> {
     const { env, storage, rows, content, now } = this.#host
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     const read = await readManifest(env.JWT_SECRET ?? "", manifest)
     if (!read.ok) return read
-    if (!(await this.#hasNoSessions(tenant))) return fail({ reason: "tenant_not_empty" })
+    if (!(await hasNoSessions(this.#host, tenant))) return fail({ reason: "tenant_not_empty" })
     if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
     const { files, tenant: from } = read.value
     const progress: ImportProgress = { step: "index", from, at: 0, skipped: 0, parts: files.length }
@@ -136,6 +132,7 @@ export class TenantLeaving {
     if (this.#find(id, "import")?.state !== "uploading") return this.findImport(id)
     storage.transactionSync(() => {
       rows.markStored(id, n)
+      rows.setExpiry(id, now() + TRANSFER_KEPT_MS)
       if (rows.listMissing(id, 1).length > 0) return
       rows.setState(id, "running", now())
       this.#host.armAlarm()
@@ -150,6 +147,7 @@ export class TenantLeaving {
 
   async eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>> {
     const { env, storage, rows, content, now } = this.#host
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     const running = rows.findRunning(["erase_user"], user)
     if (running !== null) return succeed(jobToReceipt(running))
     const known = content.findUser(user)
@@ -185,6 +183,10 @@ export class TenantLeaving {
     return job === null ? null : jobToReceipt(job)
   }
 
+  #isErased(): boolean {
+    return this.getStanding().status === "erased"
+  }
+
   #find(id: string, kind: Job["kind"]): Job | null {
     const job = this.#host.rows.find(id)
     return job?.kind === kind ? job : null
@@ -216,15 +218,6 @@ export class TenantLeaving {
     await deleteTransfer(this.#host, job)
     this.#host.content.record(actor, `tenant.${job.kind}_removed`, job.id)
     return true
-  }
-
-  /** An import into a tenant with conversations would mix two tenants, and could not be undone. */
-  async #hasNoSessions(tenant: string): Promise<boolean> {
-    const { env, content } = this.#host
-    const users = content.listUsers(null, MAX_USERS_BEFORE_IMPORT + 1)
-    if (users.length > MAX_USERS_BEFORE_IMPORT) return false
-    const listed = users.map(({ id: user }) => directoryStub(env, { tenant, user }).listEntries(null, 1))
-    return (await Promise.all(listed)).every((entries) => entries.length === 0)
   }
 }
 
