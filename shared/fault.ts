@@ -107,6 +107,7 @@ export type Fault =
   | { readonly reason: "tenant_erased" }
   | { readonly reason: "tenant_not_empty" }
   | { readonly reason: "transfer_running" }
+  | { readonly reason: "export_too_large"; readonly max: number }
   | { readonly reason: "export_unknown" }
   | { readonly reason: "tenant_import_unknown" }
   | { readonly reason: "receipt_unknown" }
@@ -286,7 +287,8 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   },
   tenant_erased: { status: 410, text: "This workspace has been closed, and its data is erased.", close: 4401 },
   tenant_not_empty: { status: 409, text: "This tenant already has conversations. Import into a new one." },
-  transfer_running: { status: 409, text: "Another export or import is in progress. Wait until it's done." },
+  transfer_running: { status: 409, text: "Another export, import or erasure is in progress. Wait until it's done." },
+  export_too_large: { status: 409, text: ({ max }) => `This export needs more than ${max} files.` },
   export_unknown: { status: 404, text: "We couldn't find that export." },
   tenant_import_unknown: { status: 404, text: "We couldn't find that import." },
   receipt_unknown: { status: 404, text: "We couldn't find that receipt." },

@@ -100,6 +100,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   tenant_erased: { reason: "tenant_erased" },
   tenant_not_empty: { reason: "tenant_not_empty" },
   transfer_running: { reason: "transfer_running" },
+  export_too_large: { reason: "export_too_large", max: 4000 },
   export_unknown: { reason: "export_unknown" },
   tenant_import_unknown: { reason: "tenant_import_unknown" },
   receipt_unknown: { reason: "receipt_unknown" },

@@ -2,6 +2,10 @@
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import type { Env } from "../../worker/env.ts"
+import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
+import { type Job, JobRows } from "../../worker/leaving/job-rows.ts"
+import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { call, makeSession } from "./http.ts"
 import { png, upload } from "./files.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
@@ -74,6 +78,56 @@ async function fill(tenant: string): Promise<string[]> {
   await ask(sessions[1] ?? "", token, "What is the weather in Oslo?")
   return sessions
 }
+
+/** The numbers of calls that the slices of an export make to other objects and to the bucket. */
+async function countCalls(tenant: string): Promise<number[]> {
+  return await runInDurableObject(stub(tenant), async (_object, { storage }) => {
+    let calls = 0
+    const watch = <T extends object>(target: T): T =>
+      new Proxy(target, {
+        get(inner, name) {
+          const value: unknown = Reflect.get(inner, name)
+          if (typeof value !== "function") return value
+          return (...args: unknown[]) => {
+            calls += 1
+            return Reflect.apply(value, inner, args)
+          }
+        },
+      })
+    const byName = (namespace: { getByName: (id: string) => object }) => ({
+      getByName: (id: string) => watch(namespace.getByName(id)),
+    })
+    const watched = { ...env, SESSION: byName(env.SESSION), DIRECTORY: byName(env.DIRECTORY), MEDIA: watch(env.MEDIA) }
+    const rows = new JobRows(storage.sql)
+    const content = createTenantContent(env, storage.sql, tenant)
+    const host = { env: watched as unknown as Env, storage, rows, content, armAlarm: () => {}, now: Date.now }
+    const times = { created: 0, expires: null, due: Number.MAX_SAFE_INTEGER }
+    rows.add({ id: "counted", kind: "export", state: "running", tenant, target: tenant, ...times })
+    const counts: number[] = []
+    for (let isDone = false; !isDone; ) {
+      calls = 0
+      const result = await runExportSlice(host, rows.find("counted") as Job)
+      if (!result.isDone) rows.saveProgress("counted", { ...result, updated: 0 })
+      counts.push(calls)
+      ;({ isDone } = result)
+    }
+    return counts
+  })
+}
+
+test("[TX2] an export of many small files makes few requests per event", async () => {
+  await register("kill-many", "ada")
+  const token = await roleToken("kill-many", "ada", "member")
+  const sessions = await Promise.all(Array.from({ length: 8 }, async (_, n) => await makeSession(token, `S${n}`)))
+  const fillSession = async (id: string): Promise<void> => {
+    for (let n = 0; n < 90; n += 1) expect((await upload(id, token, png(n))).status).toBe(201)
+  }
+  await Promise.all(sessions.map(fillSession))
+  const counts = await countCalls("kill-many")
+  expect(counts).toHaveLength(2)
+  // The last session of a slice is exported as a whole.
+  expect(Math.max(...counts)).toBeLessThan(REQUESTS_PER_SLICE + 100)
+})
 
 describe("a job that is killed at every step", () => {
   test("[TX2] [TX5] exports everything once, and imports everything once", async () => {

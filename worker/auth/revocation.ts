@@ -38,7 +38,7 @@ export function findTokenFault(claims: Claims, revoked: RevocationState): TokenF
 type TokenFault = { readonly reason: "user_suspended" | "token_revoked" }
 
 /** Whether a token was issued before all tokens of its user were revoked. One without `iat` counts as issued before. */
-export function isIssuedBeforeCutoff({ issued }: Claims, { upTo }: RevocationState): boolean {
+export function isIssuedBeforeCutoff({ issued }: Pick<Claims, "issued">, { upTo }: RevocationState): boolean {
   // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.
   return upTo !== null && !(issued > upTo)
 }

@@ -90,8 +90,17 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
-  async addSession(id: string, title: string, created: number, role?: Role): Promise<void> {
-    await this.#register(role, true)
+  async addSession(
+    id: string,
+    title: string,
+    created: number,
+    claims?: Pick<Claims, "role" | "issued">,
+  ): Promise<Result<null>> {
+    const isTooOld = (): boolean => claims !== undefined && isIssuedBeforeCutoff(claims, this.#readRevocationState())
+    // A request that was admitted before the user was erased must not add the user again, however slow it is.
+    if (isTooOld()) return fail({ reason: "token_revoked" })
+    await this.#register(claims?.role, true)
+    if (isTooOld()) return fail({ reason: "token_revoked" })
     runMigrations(this.ctx.storage, MIGRATIONS)
     this.ctx.storage.sql.exec(
       "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
@@ -100,6 +109,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
       created,
       created,
     )
+    return succeed(null)
   }
 
   recordActivity(id: string, at: number, title?: string): void {

@@ -6,19 +6,19 @@
  */
 
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { deletePrefix } from "./archive-files.ts"
 import { eraseSessions } from "./erase-data.ts"
+import { removeTransferRows } from "./export-files.ts"
+import { REQUEST_MS } from "./erase-user-job.ts"
 import type { Job } from "./job-rows.ts"
 import { jobToReceipt } from "./job-views.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
 const SESSIONS_PER_SLICE = 25
 const USERS_PER_SLICE = 25
-
-/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds. */
-const REQUEST_MS = 5_000
 
 interface ErasureProgress {
   readonly step?: "users" | "bucket"
@@ -27,11 +27,15 @@ interface ErasureProgress {
 }
 
 export async function runEraseTenantSlice(host: LeavingHost, job: Job): Promise<SliceResult> {
-  const { rows, now } = host
+  const { rows, storage, now } = host
   const progress = job.progress as ErasureProgress
   if (progress.step === "users") return await eraseUsers(host, job, progress)
   if (progress.step === "bucket") return await eraseBucket(host, job, progress)
-  rows.setStanding({ status: "erased", erases: null, receipt: null })
+  storage.transactionSync(() => {
+    rows.setStanding({ status: "erased", erases: null, receipt: null })
+    // An import that went on would add to what is erased.
+    removeTransferRows(host, SYSTEM_ACTOR)
+  })
   const due = now() + TOKEN_TRUST_MS + REQUEST_MS
   return { isDone: false, progress: { step: "users" }, tally: job.tally, due }
 }

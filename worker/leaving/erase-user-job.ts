@@ -4,22 +4,22 @@
  * refuse all tokens ▶ erase sessions ▶ wait until no isolate trusts a token ▶ erase what was created meanwhile ▶ tombstone
  */
 
-import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import type { Env } from "../env.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import { createPrivateKey } from "../platform/session-key.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import { eraseSessions } from "./erase-data.ts"
-import { deleteExports } from "./export-files.ts"
+import { deleteAllTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
 /** Sessions of a slice. */
 const SESSIONS_PER_SLICE = 25
 
-/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds. */
-const REQUEST_MS = 5_000
+/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds: its body, and its work. */
+export const REQUEST_MS = BODY_MS + 10_000
 
 interface ErasureProgress {
   /** When all tokens were refused, in milliseconds since 1970; absent before that. */
@@ -35,8 +35,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const { refusedAt } = progress
   if (refusedAt === undefined) {
     await directory.beginErasure()
-    // Their files contain the user's conversations, and cannot be rewritten.
-    await deleteExports(host, tenant)
+    // They contain the user's conversations, and cannot be rewritten. Their rows went when the erasure was asked for.
+    await deleteAllTransferFiles(host, tenant)
     return { isDone: false, progress: { refusedAt: now() }, tally: job.tally, due: now() }
   }
   const { listed, tally } = await eraseSessions(env, owner, SESSIONS_PER_SLICE)
@@ -45,17 +45,14 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const settledAt = refusedAt + TOKEN_TRUST_MS + REQUEST_MS
   if (now() < settledAt) return { isDone: false, progress, tally: total, due: settledAt }
   await eraseShares(env, owner)
+  // A slow upload may have stored a file of an import that was cancelled.
+  await deleteAllTransferFiles(host, tenant)
   await directory.endErasure(true)
   storage.transactionSync(() => {
-    const isKnown = content.findUser(user) !== null
+    const erased = addTally(total, { users: content.findUser(user) === null ? 0 : 1 })
     content.removeUser(user)
-    content.record(SYSTEM_ACTOR, "user.erased", user, { ...total })
-    rows.saveProgress(job.id, {
-      progress,
-      tally: addTally(total, { users: isKnown ? 1 : 0 }),
-      due: now(),
-      updated: now(),
-    })
+    content.record(SYSTEM_ACTOR, "user.erased", user, { ...erased })
+    rows.saveProgress(job.id, { progress, tally: erased, due: now(), updated: now() })
   })
   return { isDone: true }
 }

@@ -1,5 +1,6 @@
-/** export-files.ts: deletes exports with their files. */
+/** export-files.ts: deletes exports and imports with their files. */
 
+import type { Actor } from "../platform/rpc/actor.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { archiveKey, deleteWholePrefix, stagedKey } from "./archive-files.ts"
 import type { Job } from "./job-rows.ts"
@@ -8,15 +9,35 @@ import type { LeavingHost } from "./leaving-host.ts"
 /** Maximum number of jobs of a kind that are listed. Each is removed after some days. */
 export const MAX_LISTED_JOBS = 100
 
+/** How long the files of an export, and what was uploaded for an import, are kept, in milliseconds. SPEC TX4. */
+export const TRANSFER_KEPT_MS = 7 * 24 * 60 * 60_000
+
 /** Deletes the files of an export or import, then its rows. Can be repeated. */
-export async function deleteTransfer({ env, rows, storage }: LeavingHost, { id, kind, tenant }: Job): Promise<void> {
-  const anyKey = kind === "export" ? archiveKey(tenant, id, 0) : stagedKey(tenant, id, 0)
-  await deleteWholePrefix(mediaBucket(env, tenant), anyKey.slice(0, -1))
-  storage.transactionSync(() => rows.remove(id))
+export async function deleteTransfer(host: LeavingHost, job: Job): Promise<void> {
+  await deleteTransferFiles(host, job)
+  host.storage.transactionSync(() => host.rows.remove(job.id))
 }
 
-/** Deletes all exports. Can be repeated. */
-export async function deleteExports(host: LeavingHost, tenant: string): Promise<void> {
-  for (const job of host.rows.list("export", MAX_LISTED_JOBS)) await deleteTransfer(host, job)
-  await deleteWholePrefix(mediaBucket(host.env, tenant), `${tenant}/.exports/`)
+/** Deletes the files of an export or import in the bucket. Can be repeated. */
+export async function deleteTransferFiles({ env }: LeavingHost, { id, kind, tenant }: Job): Promise<void> {
+  const anyKey = kind === "export" ? archiveKey(tenant, id, 0) : stagedKey(tenant, id, 0)
+  await deleteWholePrefix(mediaBucket(env, tenant), anyKey.slice(0, -1))
+}
+
+/** Removes the rows of all exports and imports, each with an entry in the audit log. Part of the caller's transaction. */
+export function removeTransferRows({ rows, content }: LeavingHost, actor: Actor): void {
+  for (const kind of ["export", "import"] as const) {
+    for (let jobs = rows.list(kind, MAX_LISTED_JOBS); jobs.length > 0; jobs = rows.list(kind, MAX_LISTED_JOBS)) {
+      for (const { id } of jobs) {
+        rows.remove(id)
+        content.record(actor, `tenant.${kind}_removed`, id, { because: "erasure" })
+      }
+    }
+  }
+}
+
+/** Deletes the files of all exports and imports, also of those that have no row any more. Can be repeated. */
+export async function deleteAllTransferFiles({ env }: LeavingHost, tenant: string): Promise<void> {
+  for (const folder of [".exports", ".imports"])
+    await deleteWholePrefix(mediaBucket(env, tenant), `${tenant}/${folder}/`)
 }

@@ -23,11 +23,17 @@ import {
   writeManifest,
 } from "./archive-manifest.ts"
 import { type Job, NO_TALLY } from "./job-rows.ts"
-import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
+import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 import { walkSessionGroup } from "./session-group.ts"
 
-/** Sessions of a slice: each costs a few requests to other objects, of which the platform allows 1,000 per event. */
+/** Sessions of a slice. */
 const SESSIONS_PER_SLICE = 100
+
+/**
+ * Requests to other objects and to the bucket after which a slice ends, at the next session of a user. The platform allows
+ * 1,000 per event, and a session has up to MAX_SESSION_ASSETS files, each of which is a request.
+ */
+export const REQUESTS_PER_SLICE = 400
 
 /** Assets per request to a session. */
 const ASSETS_PER_PAGE = 100
@@ -55,6 +61,7 @@ class ExportSlice {
   #size = 0
   #nextFile: number
   #sessionsLeft = SESSIONS_PER_SLICE
+  #requestsLeft = REQUESTS_PER_SLICE
 
   constructor(host: LeavingHost, job: Job) {
     this.#host = host
@@ -69,7 +76,7 @@ class ExportSlice {
       await this.#add({ type: "config", config: this.#host.content.readConfig() })
       this.#progress = { hasConfig: true }
     }
-    while (this.#sessionsLeft > 0) {
+    while (this.#sessionsLeft > 0 && this.#requestsLeft > 0) {
       const user = await this.#findUser()
       if (user === null) return await this.#finish()
       await this.#exportSessions(user)
@@ -92,11 +99,13 @@ class ExportSlice {
   async #exportSessions(user: string): Promise<void> {
     const owner = { tenant: this.#job.tenant, user }
     const after = this.#progress.session ?? null
+    this.#requestsLeft -= 1
     const entries = await directoryStub(this.#host.env, owner).listEntries(after, this.#sessionsLeft)
     for (const entry of entries) {
       // Counted together with the progress, because the file may be closed in the middle of a group.
       this.#tally = addTally(this.#tally, await this.#exportGroup(owner, entry))
       this.#progress = { hasConfig: true, user, session: entry.id }
+      if (this.#requestsLeft <= 0) return
     }
     if (entries.length > 0) return
     this.#sessionsLeft -= 1
@@ -109,6 +118,7 @@ class ExportSlice {
     let tally = NO_TALLY
     for await (const stored of walkSessionGroup(this.#host.env, owner, entry.id)) {
       this.#sessionsLeft -= 1
+      this.#requestsLeft -= 1
       const isRoot = stored.id === entry.id
       const added = await this.#exportSession(owner, stored, isRoot ? entry : null)
       tally = addTally(tally, { ...added, [isRoot ? "sessions" : "agent_sessions"]: 1 })
@@ -133,6 +143,7 @@ class ExportSlice {
   }
 
   async #exportTranscript(owner: SessionOwner, session: string): Promise<void> {
+    this.#requestsLeft -= 1
     const exported = await sessionStub(this.#host.env, owner.tenant, session).export(createClaims(owner), null)
     // It was erased in the meantime. The next attempt skips it.
     if (!exported.ok) throw new Error("a session was erased during its export")
@@ -145,6 +156,7 @@ class ExportSlice {
     const stub = sessionStub(this.#host.env, owner.tenant, session)
     let [files, bytes] = [0, 0]
     for (let after: string | null = null; ; ) {
+      this.#requestsLeft -= 1
       const page = await stub.listAssetEntries(owner, after, ASSETS_PER_PAGE)
       if (!page.ok) throw new Error("a session was erased during its export")
       for (const entry of page.value) {
@@ -159,6 +171,7 @@ class ExportSlice {
 
   /** False if its bytes no longer exist. */
   async #exportAsset({ tenant, user }: SessionOwner, session: string, entry: AssetEntry): Promise<boolean> {
+    this.#requestsLeft -= 1
     const object = await mediaBucket(this.#host.env, tenant).get(assetObjectKey({ tenant, session }, entry.asset.id))
     if (object === null) return false
     let offset = 0
@@ -184,7 +197,7 @@ class ExportSlice {
     const { storage, rows, now } = this.#host
     const { id } = this.#job
     const n = this.#nextFile
-    if (n > MAX_ARCHIVE_FILES) throw new Error(`an archive has at most ${MAX_ARCHIVE_FILES} files`)
+    if (n > MAX_ARCHIVE_FILES) throw new LastingError({ reason: "export_too_large", max: MAX_ARCHIVE_FILES })
     const bytes = await joinBytes(this.#chunks)
     this.#chunks = []
     this.#size = 0
@@ -202,6 +215,7 @@ class ExportSlice {
     const { env, rows } = this.#host
     const { id, tenant } = this.#job
     const bucket = mediaBucket(env, tenant)
+    this.#requestsLeft -= 1
     await bucket.put(archiveKey(tenant, id, n), content)
     if (rows.find(id) !== null) return
     await bucket.delete(archiveKey(tenant, id, n))

@@ -7,12 +7,14 @@
  */
 
 import { mediaBucket } from "../platform/media-bucket.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import type { Block } from "./archive-blocks.ts"
 import { readBlocks } from "./archive-blocks.ts"
-import { computeHash, deleteWholePrefix, stagedKey } from "./archive-files.ts"
+import { computeHash, stagedKey } from "./archive-files.ts"
 import { ArchiveItems } from "./archive-items.ts"
+import { deleteTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
-import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
+import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 import { restoreSession } from "./restore-session.ts"
 
 /** Sessions of a slice, as for an export. */
@@ -24,6 +26,11 @@ const USERS_PER_SLICE = 500
 /** Delay before the state of a transcript that is still being folded is read again, in milliseconds. */
 const FOLDING_POLL_MS = 1_000
 
+/** Users that are looked at to find out whether a tenant has conversations. A new one has few. */
+const MAX_USERS_BEFORE_IMPORT = 50
+
+const BAD_CONTENT = { reason: "archive_refused", because: "content" } as const
+
 export interface ImportProgress {
   readonly step: "index" | "config" | "users" | "sessions"
   /** The tenant that was exported. */
@@ -32,10 +39,9 @@ export interface ImportProgress {
   readonly at: number
   /** Sessions that could not be imported. */
   readonly skipped: number
+  /** Files of the archive. */
+  readonly parts: number
 }
-
-/** Something is wrong with the archive, so a new attempt would fail too. */
-export class BadArchiveError extends Error {}
 
 export async function runImportSlice(host: LeavingHost, job: Job): Promise<SliceResult> {
   const progress = job.progress as ImportProgress
@@ -43,7 +49,7 @@ export async function runImportSlice(host: LeavingHost, job: Job): Promise<Slice
     case "index":
       return await indexFile(host, job, progress)
     case "config":
-      return restoreConfig(host, job, progress)
+      return await restoreConfig(host, job, progress)
     case "users":
       return restoreUsers(host, job, progress)
     case "sessions":
@@ -61,20 +67,30 @@ async function indexFile(host: LeavingHost, job: Job, progress: ImportProgress):
   }
   const object = await mediaBucket(env, job.tenant).get(stagedKey(job.tenant, job.id, file.n))
   const bytes = object === null ? null : new Uint8Array(await object.arrayBuffer())
-  if (bytes === null || (await computeHash(bytes)) !== file.sha256) throw new BadArchiveError()
+  if (bytes === null || (await computeHash(bytes)) !== file.sha256) throw new LastingError(BAD_CONTENT)
   const blocks: Block[] = []
   for (const block of readBlocks(bytes)) {
-    if (block === null) throw new BadArchiveError()
+    if (block === null) throw new LastingError(BAD_CONTENT)
     blocks.push(block)
   }
   storage.transactionSync(() => items.addFile(file.n, blocks))
   return proceed(host, job, { ...progress, at: file.n })
 }
 
-function restoreConfig(host: LeavingHost, job: Job, progress: ImportProgress): SliceResult {
+async function restoreConfig(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
+  // Somebody may have begun one during the upload.
+  if (!(await hasNoSessions(host, job.tenant))) throw new LastingError({ reason: "tenant_not_empty" })
   const [item] = new ArchiveItems(host.storage.sql, job.id).listAfter("config", 0, 1)
   if (item?.header.type === "config") host.content.writeConfig(item.header.config)
   return proceed(host, job, { ...progress, step: "users", at: 0 })
+}
+
+/** An import into a tenant with conversations would mix two tenants, and could not be undone. */
+export async function hasNoSessions({ env, content }: LeavingHost, tenant: string): Promise<boolean> {
+  const users = content.listUsers(null, MAX_USERS_BEFORE_IMPORT + 1)
+  if (users.length > MAX_USERS_BEFORE_IMPORT) return false
+  const listed = users.map(({ id: user }) => directoryStub(env, { tenant, user }).listEntries(null, 1))
+  return (await Promise.all(listed)).every((entries) => entries.length === 0)
 }
 
 function restoreUsers(host: LeavingHost, job: Job, progress: ImportProgress): SliceResult {
@@ -115,7 +131,7 @@ async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProg
     rows.saveProgress(id, { progress: { ...progress, at, skipped }, tally, due: now(), updated: now() })
   }
   if (sessions.length > 0) return proceed(host, { ...job, tally }, { ...progress, at, skipped })
-  await deleteWholePrefix(mediaBucket(env, tenant), stagedKey(tenant, id, 0).replace(/0$/, ""))
+  await deleteTransferFiles(host, job)
   return { isDone: true }
 }
 

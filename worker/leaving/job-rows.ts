@@ -16,7 +16,7 @@ export const JOB_TABLES = `
     tenant TEXT NOT NULL,
     target TEXT NOT NULL,              -- the user, or the tenant
     created INTEGER NOT NULL, updated INTEGER NOT NULL,
-    expires INTEGER,                   -- when it is removed; null: never
+    expires INTEGER,                   -- when it is removed unless it is running; null: never
     due INTEGER NOT NULL,              -- when its next slice may run
     tries INTEGER NOT NULL DEFAULT 0,  -- consecutive failures
     tally TEXT NOT NULL,               -- JSON: Tally
@@ -111,16 +111,15 @@ export class JobRows {
     return this.#sql.exec<JobRow>(query, kind, limit).toArray().map(toJob)
   }
 
-  /** Jobs whose next slice may run, or that have expired, at this time. */
+  /** Jobs whose next slice may run, or that have expired, at this time. A running job does not expire. */
   listDue(now: number): Job[] {
-    const query = "SELECT * FROM job WHERE (state = 'running' AND due <= ?1) OR expires <= ?1 ORDER BY due, id"
+    const query = "SELECT * FROM job WHERE CASE state WHEN 'running' THEN due ELSE expires END <= ?1 ORDER BY due, id"
     return this.#sql.exec<JobRow>(query, now).toArray().map(toJob)
   }
 
   /** When a job has something to do, in milliseconds since 1970; null if none has. */
   findNextDue(): number | null {
-    const query =
-      "SELECT min(at) AS at FROM (SELECT due AS at FROM job WHERE state = 'running' UNION ALL SELECT expires FROM job)"
+    const query = "SELECT min(CASE state WHEN 'running' THEN due ELSE expires END) AS at FROM job"
     return this.#sql.exec<{ at: number | null }>(query).one().at
   }
 
@@ -146,6 +145,10 @@ export class JobRows {
     this.#sql.exec(query, state, updated, updated, fault === null ? null : JSON.stringify(fault), id)
   }
 
+  setExpiry(id: string, expires: number): void {
+    this.#sql.exec("UPDATE job SET expires = ? WHERE id = ?", expires, id)
+  }
+
   /** Counts a failed slice and sets when it is tried again. */
   postpone(id: string, due: number): void {
     this.#sql.exec("UPDATE job SET tries = tries + 1, due = ? WHERE id = ?", due, id)
@@ -156,8 +159,13 @@ export class JobRows {
     this.#sql.exec("UPDATE job SET due = ? WHERE id = ?", now, id)
   }
 
-  remove(id: string): void {
+  /** Removes what says where the content of an archive is: the list of its files, and the index of an import. */
+  removeIndex(id: string): void {
     for (const table of ["job_file", "archive_item"]) this.#sql.exec(`DELETE FROM ${table} WHERE job = ?`, id)
+  }
+
+  remove(id: string): void {
+    this.removeIndex(id)
     this.#sql.exec("DELETE FROM job WHERE id = ?", id)
   }
 

@@ -6,13 +6,13 @@
 
 import { errorMessage, logError } from "../platform/log.ts"
 import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
-import { deleteTransfer } from "./export-files.ts"
+import { deleteTransferFiles, TRANSFER_KEPT_MS } from "./export-files.ts"
 import { runEraseTenantSlice } from "./erase-tenant-job.ts"
 import { runEraseUserSlice } from "./erase-user-job.ts"
 import { runExportSlice } from "./export-job.ts"
-import { BadArchiveError, runImportSlice } from "./import-job.ts"
+import { runImportSlice } from "./import-job.ts"
 import type { Job, JobKind } from "./job-rows.ts"
-import type { LeavingHost, RunSlice } from "./leaving-host.ts"
+import { LastingError, type LeavingHost, type RunSlice } from "./leaving-host.ts"
 import { runStandingSlice } from "./standing-job.ts"
 
 const SLICES: Readonly<Record<JobKind, RunSlice>> = {
@@ -23,21 +23,34 @@ const SLICES: Readonly<Record<JobKind, RunSlice>> = {
   standing: runStandingSlice,
 }
 
-/** Consecutive failures after which an export or import fails. An erasure is tried until it succeeds. */
-const MAX_TRIES = 8
+/**
+ * Time without progress after which an export or import fails, in milliseconds: longer than an outage, because what is half
+ * imported cannot be undone. An erasure is tried until it succeeds.
+ */
+const MAX_STALL_MS = TRANSFER_KEPT_MS
 
 /** Delay before the first new attempt, which doubles with each one, and its maximum, in milliseconds. */
 const RETRY_MS = 1_000
-const MAX_RETRY_MS = 5 * 60_000
+const MAX_RETRY_MS = 30 * 60_000
 
 /** Runs one slice of each due job. */
 export async function runDueJobs(host: LeavingHost): Promise<void> {
   for (const job of host.rows.listDue(host.now())) {
     // One before it may have removed it: the erasure of a user removes exports, that of the tenant removes all.
     if (host.rows.find(job.id) === null) continue
-    if (job.expires !== null && job.expires <= host.now()) await deleteTransfer(host, job)
-    else await runSlice(host, job)
+    if (job.state === "running") await runSlice(host, job)
+    else await expire(host, job)
   }
+}
+
+/** An expired job whose files cannot be deleted now is tried again with the next alarm. */
+async function expire(host: LeavingHost, job: Job): Promise<void> {
+  if (!(await tryDeleteFiles(host, job))) return host.rows.setExpiry(job.id, host.now() + MAX_RETRY_MS)
+  host.storage.transactionSync(() => {
+    if (host.rows.find(job.id) === null) return
+    host.rows.remove(job.id)
+    host.content.record(SYSTEM_ACTOR, `tenant.${job.kind}_expired`, job.id)
+  })
 }
 
 async function runSlice(host: LeavingHost, job: Job): Promise<void> {
@@ -52,25 +65,46 @@ async function runSlice(host: LeavingHost, job: Job): Promise<void> {
     })
   } catch (error) {
     logError("job_failed", { job: job.id, kind: job.kind, tries: job.tries + 1, message: errorMessage(error) })
-    handleFailure(host, job, error)
+    await handleFailure(host, job, error)
   }
 }
 
 function finishJob({ rows, content, now }: LeavingHost, { id, kind }: Job): void {
   if (kind === "standing") return rows.remove(id)
   rows.setState(id, "done", now())
+  if (kind === "export" || kind === "import") rows.setExpiry(id, now() + TRANSFER_KEPT_MS)
+  if (kind === "import") rows.removeIndex(id)
   if (kind === "export" || kind === "import") content.record(SYSTEM_ACTOR, `tenant.${kind}ed`, id)
 }
 
-function handleFailure({ rows, content, now }: LeavingHost, { id, kind, tries }: Job, error: unknown): void {
+async function handleFailure(host: LeavingHost, job: Job, error: unknown): Promise<void> {
+  const { storage, rows, content, now } = host
+  const { id, kind, tries } = job
   const isTransfer = kind === "export" || kind === "import"
-  if (isTransfer && (error instanceof BadArchiveError || tries + 1 >= MAX_TRIES)) {
-    const isBad = error instanceof BadArchiveError
-    const fault = isBad
-      ? ({ reason: "archive_refused", because: "content" } as const)
-      : ({ reason: "internal" } as const)
+  const isLasting = error instanceof LastingError
+  // `updated` is the time of the last progress.
+  const updated = rows.find(id)?.updated ?? job.updated
+  const hasEnded = isTransfer && (isLasting || now() >= updated + MAX_STALL_MS)
+  // Nobody can use the files any more. If they cannot be deleted now, the job has not ended.
+  if (!hasEnded || !(await tryDeleteFiles(host, job)))
+    return rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))
+  const fault = isLasting ? error.fault : ({ reason: "internal" } as const)
+  storage.transactionSync(() => {
+    // It may have been removed in the meantime.
+    if (rows.find(id) === null) return
     rows.setState(id, "failed", now(), fault)
-    return content.record(SYSTEM_ACTOR, `tenant.${kind}_failed`, id)
+    rows.setExpiry(id, now() + TRANSFER_KEPT_MS)
+    rows.removeIndex(id)
+    content.record(SYSTEM_ACTOR, `tenant.${kind}_failed`, id)
+  })
+}
+
+async function tryDeleteFiles(host: LeavingHost, job: Job): Promise<boolean> {
+  try {
+    await deleteTransferFiles(host, job)
+    return true
+  } catch (error) {
+    logError("files_not_deleted", { job: job.id, message: errorMessage(error) })
+    return false
   }
-  rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))
 }

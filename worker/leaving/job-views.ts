@@ -1,6 +1,7 @@
 /** job-views.ts: jobs as clients see them. Pure. */
 
 import type { ExportView, ImportView, Receipt } from "../settings/leaving-rpc.ts"
+import type { ImportProgress } from "./import-job.ts"
 import type { Job } from "./job-rows.ts"
 
 /** How long the platform can restore the storage of an object to an earlier time, in milliseconds. */
@@ -14,10 +15,9 @@ export function jobToExport({ id, state, created, updated, expires, tally, fault
 
 export function jobToImport(
   { id, state, created, updated, tally, fault, progress }: Job,
-  parts: number,
   missing: readonly number[],
 ): ImportView {
-  const { from, skipped } = progress as { readonly from: string; readonly skipped: number }
+  const { from, skipped, parts } = progress as ImportProgress
   return { id, state, created, updated, tally, fault, from, parts, missing, skipped }
 }
 

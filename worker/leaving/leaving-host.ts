@@ -2,6 +2,7 @@
  * leaving-host.ts: what the jobs need from the tenant object that runs them.
  */
 
+import type { Fault } from "../../shared/fault.ts"
 import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
@@ -50,6 +51,16 @@ export interface LeavingHost {
 export type SliceResult =
   | { readonly isDone: true }
   | { readonly isDone: false; readonly progress: object; readonly tally: Tally; readonly due: number }
+
+/** A slice that would fail again, however often it is tried. */
+export class LastingError extends Error {
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.reason)
+    this.fault = fault
+  }
+}
 
 export type RunSlice = (host: LeavingHost, job: Job) => Promise<SliceResult>
 

@@ -9,8 +9,8 @@ import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import type { ArchiveFile, ExportView, ImportView, Receipt, TenantStanding } from "../settings/leaving-rpc.ts"
 import { readManifest } from "./archive-manifest.ts"
-import { deleteTransfer, MAX_LISTED_JOBS } from "./export-files.ts"
-import type { ImportProgress } from "./import-job.ts"
+import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows, TRANSFER_KEPT_MS } from "./export-files.ts"
+import { hasNoSessions, type ImportProgress } from "./import-job.ts"
 import { jobToExport, jobToImport, jobToReceipt } from "./job-views.ts"
 import type { Job } from "./job-rows.ts"
 import type { LeavingHost } from "./leaving-host.ts"
@@ -20,14 +20,11 @@ const DAY_MS = 24 * 60 * 60_000
 /** Time between the decision to erase a tenant and its erasure, in milliseconds. SPEC LV5. */
 export const GRACE_MS = 7 * DAY_MS
 
-/** How long the files of an export, and what was uploaded for an import, are kept, in milliseconds. SPEC TX4. */
-export const TRANSFER_KEPT_MS = 7 * DAY_MS
-
 /** The missing files of an import that are listed. */
 const MAX_LISTED_MISSING = 100
 
-/** Users that are looked at to find out whether a tenant has conversations. A new one has few. */
-const MAX_USERS_BEFORE_IMPORT = 50
+/** An archive with the user must not be written or read while the user is erased. */
+const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
 
 export class TenantLeaving {
   readonly #host: LeavingHost
@@ -73,7 +70,8 @@ export class TenantLeaving {
 
   startExport(tenant: string, actor: Actor): Result<ExportView> {
     const { storage, rows, content, now } = this.#host
-    if (rows.findRunning(["export", "import"]) !== null) return fail({ reason: "transfer_running" })
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
+    if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
     const id = storage.transactionSync(() => {
       const added = this.#addJob("export", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
       content.record(actor, "tenant.export_started", added)
@@ -98,12 +96,13 @@ export class TenantLeaving {
   /** Checks the manifest, and expects its files. */
   async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>> {
     const { env, storage, rows, content, now } = this.#host
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     const read = await readManifest(env.JWT_SECRET ?? "", manifest)
     if (!read.ok) return read
-    if (!(await this.#hasNoSessions(tenant))) return fail({ reason: "tenant_not_empty" })
-    if (rows.findRunning(["export", "import"]) !== null) return fail({ reason: "transfer_running" })
+    if (!(await hasNoSessions(this.#host, tenant))) return fail({ reason: "tenant_not_empty" })
+    if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
     const { files, tenant: from } = read.value
-    const progress: ImportProgress = { step: "index", from, at: 0, skipped: 0 }
+    const progress: ImportProgress = { step: "index", from, at: 0, skipped: 0, parts: files.length }
     const id = storage.transactionSync(() => {
       const times = { due: now(), expires: now() + TRANSFER_KEPT_MS }
       const added = this.#addJob("import", { tenant, target: from, state: "uploading", progress, ...times })
@@ -133,6 +132,7 @@ export class TenantLeaving {
     if (this.#find(id, "import")?.state !== "uploading") return this.findImport(id)
     storage.transactionSync(() => {
       rows.markStored(id, n)
+      rows.setExpiry(id, now() + TRANSFER_KEPT_MS)
       if (rows.listMissing(id, 1).length > 0) return
       rows.setState(id, "running", now())
       this.#host.armAlarm()
@@ -147,15 +147,19 @@ export class TenantLeaving {
 
   async eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>> {
     const { env, storage, rows, content, now } = this.#host
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     const running = rows.findRunning(["erase_user"], user)
     if (running !== null) return succeed(jobToReceipt(running))
     const known = content.findUser(user)
     if (known === null) return fail({ reason: "user_unknown" })
     if (known.role === "owner" && !isOwner) return fail({ reason: "scope_denied" })
     if (content.isLastOwner(known)) return fail({ reason: "last_owner" })
+    // It would bring the user back, and cannot be stopped without leaving the tenant half imported.
+    if (rows.findRunning(["import"])?.state === "running") return fail({ reason: "transfer_running" })
     const id = storage.transactionSync(() => {
       content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
+      removeTransferRows(this.#host, actor)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
     // The job does this too. Here it takes effect before the answer.
@@ -177,6 +181,10 @@ export class TenantLeaving {
     if (receipt !== null || status !== "erased") return receipt
     const job = this.#host.rows.findRunning(["erase_tenant"])
     return job === null ? null : jobToReceipt(job)
+  }
+
+  #isErased(): boolean {
+    return this.getStanding().status === "erased"
   }
 
   #find(id: string, kind: Job["kind"]): Job | null {
@@ -202,7 +210,7 @@ export class TenantLeaving {
 
   #showImport(job: Job): ImportView {
     const { rows } = this.#host
-    return jobToImport(job, rows.countFiles(job.id), rows.listMissing(job.id, MAX_LISTED_MISSING))
+    return jobToImport(job, rows.listMissing(job.id, MAX_LISTED_MISSING))
   }
 
   async #removeTransfer(job: Job | null, actor: Actor): Promise<boolean> {
@@ -210,15 +218,6 @@ export class TenantLeaving {
     await deleteTransfer(this.#host, job)
     this.#host.content.record(actor, `tenant.${job.kind}_removed`, job.id)
     return true
-  }
-
-  /** An import into a tenant with conversations would mix two tenants, and could not be undone. */
-  async #hasNoSessions(tenant: string): Promise<boolean> {
-    const { env, content } = this.#host
-    const users = content.listUsers(null, MAX_USERS_BEFORE_IMPORT + 1)
-    if (users.length > MAX_USERS_BEFORE_IMPORT) return false
-    const listed = users.map(({ id: user }) => directoryStub(env, { tenant, user }).listEntries(null, 1))
-    return (await Promise.all(listed)).every((entries) => entries.length === 0)
   }
 }
 

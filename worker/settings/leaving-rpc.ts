@@ -90,7 +90,7 @@ export interface LeavingRpc {
   /** Ends the grace period. Errors: `tenant_erased`. */
   restoreTenant(actor: Actor): Promise<Result<TenantStanding>>
 
-  /** Errors: `transfer_running` if an export is running. */
+  /** Errors: `transfer_running` if an export, import or erasure of a user is running. */
   startExport(tenant: string, actor: Actor): Promise<Result<ExportView>>
   listExports(): Promise<ExportView[]>
   findExport(id: string): Promise<ExportView | null>
@@ -108,7 +108,10 @@ export interface LeavingRpc {
   /** Cancels an import that was not started. False if there is none. */
   removeImport(id: string, actor: Actor): Promise<boolean>
 
-  /** Errors: `user_unknown`, `scope_denied` if an admin erases an owner, `last_owner`. */
+  /**
+   * Removes the tenant's exports and the imports that were not started, too. Errors: `user_unknown`, `scope_denied` if an
+   * admin erases an owner, `last_owner`, `transfer_running` if an import is running.
+   */
   eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>>
   /** The newest receipts first. */
   listReceipts(): Promise<Receipt[]>

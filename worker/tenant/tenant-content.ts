@@ -26,7 +26,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
     restoreUser: (user) => {
       users.restore(user)
       // The directory of a suspended user refuses tokens. Later changes have a higher number in the audit log.
-      if (user.status === "suspended") notices.add(user.id, 1, Date.now())
+      if (user.status === "suspended") notices.addForAlarm(user.id, 1, Date.now())
     },
     markErasing: (user) => users.update({ ...user, status: "erasing" }),
     removeUser: (id) => {

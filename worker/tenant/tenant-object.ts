@@ -120,6 +120,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings {
+    if (this.#isErased()) return this.getSettings()
     this.migrate()
     const config = JSON.stringify(settings)
     this.ctx.storage.sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", config)
@@ -139,6 +140,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   putAgent(actor: Actor, agent: Agent): Result<null> {
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     const isKnown = this.listAgents().some(({ name }) => name === agent.name)
     if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
     this.#writeAgentRow(agent.name, JSON.stringify(agent))
@@ -148,6 +150,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   removeAgent(actor: Actor, name: string): Result<null> {
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     const isKnown = this.listAgents().some((agent) => agent.name === name)
     if (!isKnown || name === GENERAL_AGENT_NAME) return fail({ reason: "agent_unknown" })
     this.#writeAgentRow(name, null)
@@ -157,7 +160,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
 
   registerUser(user: NewUser): TenantUser {
     // A request that was admitted before the tenant was erased must not leave a row behind.
-    if (this.getStanding().status === "erased") return createUser(user, Date.now())
+    if (this.#isErased()) return createUser(user, Date.now())
     this.migrate()
     return this.#userRows.register(user, Date.now())
   }
@@ -173,10 +176,10 @@ export class Tenant extends LeavingTenant implements TenantRpc {
 
   createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
     const now = Date.now()
+    // The id of an erased tenant stays taken, or its old tokens would be valid again.
+    if (this.#isErased()) return fail({ reason: "tenant_taken" })
     return this.#change(() => {
-      // The id of an erased tenant stays taken, or its old tokens would be valid again.
-      const isErased = this.getStanding().status === "erased"
-      if (isErased || !this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
+      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
       this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
       const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
       return added.ok ? succeed(null) : added
@@ -188,7 +191,6 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo> {
-    if (this.getStanding().status === "erased") return fail({ reason: "tenant_erased" })
     return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
   }
 
@@ -207,7 +209,10 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   admitTokenUser(actor: Actor, user: NewUser): Result<Role> {
-    return this.#hasSchema() ? this.#keys.admitTokenUser(actor, user, Date.now()) : fail({ reason: "key_invalid" })
+    if (!this.#hasSchema()) return fail({ reason: "key_invalid" })
+    const isNew = this.findUser(user.id) === null
+    if (isNew && this.getStanding().status === "leaving") return fail({ reason: "tenant_leaving" })
+    return this.#keys.admitTokenUser(actor, user, Date.now())
   }
 
   listTokenKeys(): TokenKeyInfo[] {
@@ -237,13 +242,14 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   recordEvent(actor: Actor, event: AuditEvent): void {
+    if (this.#isErased()) return
     this.migrate()
     this.#auditRows.append(actor, event, Date.now())
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
     // A stranger can name any tenant.
-    if (!this.#hasSchema()) return
+    if (!this.#hasSchema() || this.#isErased()) return
     this.#auditRows.appendFailure(actor, event, Date.now())
   }
 
@@ -283,8 +289,14 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return changed
   }
 
-  /** Runs a change in one transaction, with its row of the audit log. */
-  #change<T>(run: () => T): T {
+  /** Whether nothing may be written any more. Late requests still try. */
+  #isErased(): boolean {
+    return this.getStanding().status === "erased"
+  }
+
+  /** Runs a change in one transaction, with its row of the audit log. Errors: `tenant_erased`. */
+  #change<T>(run: () => Result<T>): Result<T> {
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
     this.migrate()
     return this.ctx.storage.transactionSync(run)
   }
@@ -294,7 +306,8 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   async putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    if (this.#isErased()) return fail({ reason: "tenant_erased" })
+    this.migrate()
     return await (await this.#loadIssuers()).put(manager, name, issuer)
   }
 

@@ -44,14 +44,15 @@ export class UserNotices {
     this.#users = users
   }
 
-  /** Adds a notice. A newer one replaces an older one of the same user. */
+  /** Adds a notice, which its caller sends. A newer one replaces an older one of the same user. */
   add(user: string, version: number, now: number): void {
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO user_notices (user, version, retry) VALUES (?, ?, ?)",
-      user,
-      version,
-      now + NOTICE_RETRY_MS,
-    )
+    this.addForAlarm(user, version, now + NOTICE_RETRY_MS)
+  }
+
+  /** Adds a notice that the alarm sends at `at`. */
+  addForAlarm(user: string, version: number, at: number): void {
+    const sql = "INSERT OR REPLACE INTO user_notices (user, version, retry) VALUES (?, ?, ?)"
+    this.#sql.exec(sql, user, version, at)
   }
 
   /** For a user who was erased. */

@@ -70,7 +70,12 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
    * user is added to the tenant's list of users.
    */
-  addSession(id: string, title: string, created: number, role?: Role): Promise<void>
+  addSession(
+    id: string,
+    title: string,
+    created: number,
+    claims?: Pick<Claims, "role" | "issued">,
+  ): Promise<Result<null>>
   /** Updates the time of the last activity, and the title if one is given. Ignores a session that is not listed. */
   recordActivity(id: string, at: number, title?: string): void
   /** The most recently active sessions first, from the beginning or after a position. */

@@ -54,7 +54,7 @@ export interface NewOwnSession {
  * Creates and lists a user's session, and returns its key. Repeating it has no effect. If the id is taken by another user,
  * the session gets a private key, and nothing that the user can see differs (SPEC AU17).
  *
- * Errors: `agent_unknown`.
+ * Errors: `agent_unknown`, `token_revoked`.
  */
 export async function createOwnSession(
   env: Env,
@@ -67,7 +67,9 @@ export async function createOwnSession(
   const own = await findSessionKey(env, { tenant, user }, id, locationHint)
   for (const key of [own, createPrivateKey(id, user)]) {
     // Listed first, so that an erasure of the user finds the session if this process ends before it is created (SPEC LV9).
-    await directory.addSession(key, title, created, getRole(claims))
+    const about = { role: getRole(claims), issued: claims.issued }
+    const added = await directory.addSession(key, title, created, about)
+    if (!added.ok) return added
     const session = sessionStub(env, tenant, key, locationHint)
     const createdSession = await session.create(claims, key, title, agent)
     if (createdSession.ok) {
@@ -76,7 +78,7 @@ export async function createOwnSession(
     }
     await directory.removeSession(key)
     // A concurrent request may have created it.
-    if ((await session.checkOwner({ tenant, user })).ok) await directory.addSession(key, title, created)
+    if ((await session.checkOwner({ tenant, user })).ok) await directory.addSession(key, title, created, about)
     if (createdSession.fault.reason !== "session_unknown") return createdSession
   }
   return { ok: false, fault: { reason: "session_unknown" } }
