@@ -31,7 +31,7 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
   const root = document.getElementById("app")
   const user = storage.getItem(USER_KEY)
   putUserAside(storage, user)
-  watchUser()
+  watchUser(() => true)
   if (root === null) return
   const error = takeSignInError() ?? (refusal.status === 403 ? refusal.message : null)
   document.title = appText.documentTitle(signInText.title)

@@ -271,7 +271,9 @@ describe("requests of other sites", () => {
     const cookies = completed.headers.getSetCookie()
     expect(cookies).toHaveLength(2)
     for (const cookie of cookies)
-      expect(cookie).toMatch(/^__Host-cuecard(-signin-[\w-]{12})?=[\w-]*; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$/)
+      expect(cookie).toMatch(
+        /^__Host-cuecard(-signin-[\w-]{12})?=[\w-]*; Path=\/; Max-Age=\d+; HttpOnly; Secure; SameSite=Lax$/,
+      )
     expect(completed.headers.get("referrer-policy")).toBe("no-referrer")
     expect(completed.headers.get("cache-control")).toBe("no-store")
     for (const path of ["/v1/sessions", "/v1/settings", "/v1/issuers"])
