@@ -7,6 +7,7 @@ export function openStorage(): KeyValueStorage {
   try {
     return localStorage
   } catch {
-    return { length: 0, key: () => null, getItem: () => null, setItem() {}, removeItem() {} }
+    const getNothing = (): null => null
+    return { length: 0, key: getNothing, getItem: getNothing, setItem: getNothing, removeItem: getNothing }
   }
 }

@@ -2,7 +2,7 @@
 
 import { render } from "preact"
 import { openStorage } from "./browser-storage.ts"
-import { USER_KEY } from "../net/outbox.ts"
+import { USER_KEY } from "../net/user-storage.ts"
 import { createJsonRequest, readJson } from "../net/http-request.ts"
 import { putUserAside } from "./switch-user.ts"
 

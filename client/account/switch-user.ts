@@ -5,8 +5,8 @@
  * the page knew its user get the prefix of the first one. Source: SPEC SP5.
  */
 
-import { type KeyValueStorage, readStorageRows, USER_KEY } from "../net/outbox.ts"
-import { ASIDE_PREFIX, UNSENT_KEY, userPrefix } from "../net/user-storage.ts"
+import type { KeyValueStorage } from "../net/outbox.ts"
+import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix } from "../net/user-storage.ts"
 
 /** Rows kept for users other than the current one. The oldest stored ones go first. */
 const MAX_ASIDE_ROWS = 200

@@ -16,8 +16,7 @@ export function createUserGuard(
 ): (response: TokenResponse) => Promise<void> {
   return async ({ token }) => {
     const user = readUser(token)
-    if (user === page.user) return
-    await (await import("./switch-user.ts")).switchUser(storage, page.user, user)
+    if (user !== page.user) await (await import("./switch-user.ts")).switchUser(storage, page.user, user)
     page.user = user
   }
 }

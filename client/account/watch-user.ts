@@ -4,7 +4,7 @@
  * The browser's storage tells the other tabs; where it is forbidden, the server closes their sockets.
  */
 
-import { USER_KEY } from "../net/outbox.ts"
+import { USER_KEY } from "../net/user-storage.ts"
 import { openStorage } from "./browser-storage.ts"
 
 /** `isForeign`: whether the page must load again because another tab has stored this user. */

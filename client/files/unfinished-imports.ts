@@ -8,7 +8,8 @@
 
 import type { Api } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
+import type { KeyValueStorage } from "../net/outbox.ts"
+import { readStorageRows } from "../net/user-storage.ts"
 
 export interface UnfinishedImportsDeps {
   readonly api: Api

@@ -5,7 +5,10 @@
  * users in one browser never read each other's. Drafts have the user in their key already. Source: SPEC SP5.
  */
 
-import { type KeyValueStorage, USER_KEY } from "./outbox.ts"
+import type { KeyValueStorage } from "./outbox.ts"
+
+/** The storage key of the user whose rows the page shows. Removed when the user signs out. */
+export const USER_KEY = "cuecard.user"
 
 /** Keys of messages, edits and unfinished imports, which don't name their user. */
 export const UNSENT_KEY = /^cuecard\.(?:send|edit|import)\./
@@ -16,8 +19,9 @@ export interface UserStorage extends KeyValueStorage {
   user: string | null
 }
 
+/** An encoded user contains no slash, so no prefix begins with another one. */
 export function userPrefix(user: string | null): string {
-  return user === null ? "" : `${ASIDE_PREFIX}${encodeURIComponent(user)}.`
+  return user === null ? "" : `${ASIDE_PREFIX}${encodeURIComponent(user)}/`
 }
 
 export function createUserStorage(storage: KeyValueStorage): UserStorage {
@@ -30,12 +34,21 @@ export function createUserStorage(storage: KeyValueStorage): UserStorage {
     /** Null for rows of other users. */
     key(index) {
       const key = storage.key(index) ?? ""
-      const own = key.replace(userPrefix(page.user), "")
-      return UNSENT_KEY.test(own) && toStored(own) !== key ? null : own
+      return toStored(key) === key ? key.replace(userPrefix(page.user), "") : null
     },
     getItem: (key) => storage.getItem(toStored(key)),
     setItem: (key, value) => storage.setItem(toStored(key), value),
     removeItem: (key) => storage.removeItem(toStored(key)),
   }
   return page
+}
+
+/** All stored rows; none if storage is forbidden. */
+export function readStorageRows(storage: KeyValueStorage): readonly (readonly [key: string, value: string])[] {
+  try {
+    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "")
+    return keys.map((key) => [key, storage.getItem(key) ?? ""])
+  } catch {
+    return []
+  }
 }

@@ -3,8 +3,8 @@
 import { describe, expect, test, vi } from "vitest"
 import { putUserAside, switchUser } from "../../client/account/switch-user.ts"
 import { createUserGuard } from "../../client/account/user-guard.ts"
-import { type KeyValueStorage, Outbox, readStorageRows, USER_KEY } from "../../client/net/outbox.ts"
-import { createUserStorage, type UserStorage } from "../../client/net/user-storage.ts"
+import { type KeyValueStorage, Outbox } from "../../client/net/outbox.ts"
+import { readStorageRows, USER_KEY, createUserStorage, type UserStorage } from "../../client/net/user-storage.ts"
 
 function createStorage(rows: Readonly<Record<string, string>> = {}): KeyValueStorage & { rows(): object } {
   const map = new Map(Object.entries(rows))
