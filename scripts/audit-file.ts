@@ -30,6 +30,7 @@ export async function verifyAuditFile(
   let header: AuditFileHeader | null = null
   let last: AuditHead = { seq: 0, hash: "" }
   let isKnownFound = false
+  let isBaseRecorded = false
   let line = 0
   for await (const text of lines) {
     line += 1
@@ -45,12 +46,15 @@ export async function verifyAuditFile(
       if (flaw !== null) return { ok: false, line, because: flaw }
       const { seq, hash } = value as AuditEntry
       last = { seq, hash }
+      isBaseRecorded ||= recordsRemoval(value as AuditEntry, header.base)
     }
     if (known !== null && last.seq === known.seq) isKnownFound = last.hash === known.hash
   }
   if (header === null) return { ok: false, line: 1, because: "the file is empty" }
   if (last.seq !== header.head.seq || last.hash !== header.head.hash)
     return { ok: false, line: line + 1, because: `entry ${last.seq + 1} is missing` }
+  if (header.base.seq > 0 && !isBaseRecorded)
+    return { ok: false, line: 2, because: `no entry says that the entries up to ${header.base.seq} were removed` }
   if (known !== null && known.seq > header.base.seq && !isKnownFound)
     return { ok: false, line, because: `the log doesn't contain entry ${known.seq} with the hash that was noted` }
   return { ok: true, header, entries: header.head.seq - header.base.seq }
@@ -78,6 +82,12 @@ function findEntryFlaw(entry: AuditEntry, text: string, last: AuditHead): string
   const isWhole = hasEntryShape(entry) && formatAuditLine(entry) === text
   const hash = isWhole ? hashText(encodeAuditEntry(last.hash, toStoredAuditEntry(entry))) : null
   return hash === entry.hash ? null : `entry ${entry.seq} was changed`
+}
+
+/** Whether an entry says that the server has removed everything up to `base`, because the log was too long. */
+function recordsRemoval({ action, actor, details }: AuditEntry, base: AuditHead): boolean {
+  const isRemoval = action === "audit.pruned" && actor.kind === "system"
+  return isRemoval && details?.["up_to"] === base.seq && details["hash"] === base.hash
 }
 
 function hasEntryShape({ actor, details }: Partial<AuditEntry>): boolean {

@@ -51,6 +51,7 @@ export type Fault =
   | { readonly reason: "user_suspended" }
   | { readonly reason: "user_unknown" }
   | { readonly reason: "last_owner" }
+  | { readonly reason: "role_from_issuer" }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "key_invalid" }
   | { readonly reason: "key_expired" }
@@ -200,6 +201,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
   user_unknown: { status: 404, text: "We couldn't find that user." },
   last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
+  role_from_issuer: { status: 409, text: "The sign-in provider decides this person's role. Change it there." },
   revocations_full: {
     status: 409,
     text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,

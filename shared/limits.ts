@@ -99,11 +99,17 @@ export const SIGN_IN_MS = 10 * 60_000
 export const LOGIN_IDLE_MS = 30 * 24 * 60 * 60_000
 export const LOGIN_MS = 90 * 24 * 60 * 60_000
 
+/** A sign-in whose role the provider states ends after this time, in milliseconds: the next one states it anew. SPEC US13. */
+export const CLAIMED_ROLE_MS = 24 * 60 * 60_000
+
 /** How long the previous secret of a sign-in is accepted, in milliseconds: two tabs, or a lost response. SPEC SI7. */
 export const LOGIN_OVERLAP_MS = 60_000
 
 /** Longest wait for a response of an OpenID provider, in milliseconds. SPEC OI4. */
 export const PROVIDER_MS = 5_000
+
+/** Longest token of an OpenID provider, in characters: four times a large one with groups. */
+export const MAX_FOREIGN_TOKEN_CHARS = 16 * 1024
 
 /** The keys of a provider are fetched at most once in this time, in milliseconds, whatever key ids tokens name. SPEC OI6. */
 export const ISSUER_KEYS_COOLDOWN_MS = 30_000
@@ -114,8 +120,12 @@ export const UNKNOWN_KEY_MS = 5_000
 /** Fetched keys are refreshed after this time, in milliseconds, so that a key that the provider withdrew ends. SPEC OI7. */
 export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
 
-/** While the provider cannot be reached, its keys are trusted this long since they were fetched, in milliseconds. SPEC OI7. */
+/**
+ * While the provider cannot be reached, its keys are trusted this long since the first attempt that failed, and this long
+ * since they were fetched, in milliseconds. SPEC OI7.
+ */
 export const ISSUER_KEYS_TRUST_MS = 60 * 60_000
+export const MAX_ISSUER_KEYS_AGE_MS = 24 * 60 * 60_000
 
 /** A foreign token ends this many seconds after it was issued, even if it says later. SPEC OI12. */
 export const MAX_FOREIGN_TOKEN_SECONDS = 24 * 60 * 60

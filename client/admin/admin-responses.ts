@@ -1,5 +1,6 @@
 /** admin-responses.ts: reads the responses that the admin page uses. Each parser returns null if a field has another type. Pure. */
 
+import { isJsonObject } from "../../shared/json.ts"
 import type { RoleName } from "../account/identity.ts"
 import type { AuditEntry, AuditPage, AuditVerification } from "../../shared/protocol/audit-entry.ts"
 import type { PageSettings, UserPage, UserSummary } from "../../shared/protocol/http-body.ts"
@@ -86,6 +87,9 @@ export interface Issuer {
   readonly name_claim: string
   readonly role_claim: string | null
   readonly roles: readonly RoleName[]
+  readonly authorized_parties: readonly string[]
+  readonly required_claims: Readonly<Record<string, unknown>>
+  readonly scopes: string
   readonly jwks_uri: string | null
   readonly client_id: string | null
   readonly has_client_secret: boolean
@@ -102,6 +106,9 @@ const ISSUER = {
   name_claim: isString,
   role_claim: isNullOr(isString),
   roles: isListOf(isString),
+  authorized_parties: isListOf(isString),
+  required_claims: isJsonObject,
+  scopes: isString,
   jwks_uri: isNullOr(isString),
   client_id: isNullOr(isString),
   has_client_secret: isBoolean,

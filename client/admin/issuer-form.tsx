@@ -74,6 +74,13 @@ function toBody({ name: _name, ...entry }: IssuerEntry): object {
   )
 }
 
+/** Fields that the form doesn't show. They stay as they are. */
+function readUnshown(issuer: Issuer | null): object {
+  if (issuer === null) return {}
+  const { authorized_parties, required_claims, scopes } = issuer
+  return { authorized_parties, required_claims, scopes }
+}
+
 interface IssuerFormProps extends AdminContext {
   /** Null: a new one. */
   readonly issuer: Issuer | null
@@ -98,7 +105,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
       onClose={onClose}
       onSubmit={async () => {
         const name = entry.peek().name.trim()
-        await api.act("PUT", pathOf(ISSUERS_PATH, name), toBody(entry.peek()))
+        await api.act("PUT", pathOf(ISSUERS_PATH, name), { ...readUnshown(issuer), ...toBody(entry.peek()) })
         notice.value = issuersText.checked(name)
         onSaved()
       }}
@@ -122,7 +129,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
         {...fieldOf("client_secret")}
         type="password"
       />
-      <CallbackAddress />
+      <CallbackAddress name={entry.value.name.trim()} />
       <AdvancedFields
         entry={entry.value}
         fieldOf={fieldOf}
@@ -134,8 +141,8 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
 }
 
 /** What has to be entered at the provider. */
-function CallbackAddress(): VNode {
-  const address = `${location.origin}/auth/callback`
+function CallbackAddress({ name }: { readonly name: string }): VNode {
+  const address = `${location.origin}/auth/callback/${name}`
   return (
     <div class="field with-button">
       <TextField label={issuersText.callback} value={address} onChange={() => {}} type="url" isReadOnly />

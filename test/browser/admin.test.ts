@@ -177,7 +177,7 @@ describe("API keys", () => {
 
 describe("sign-in providers", () => {
   test("[AD4] one is saved only with its keys found; its secret is never shown; it is changed and deleted", async () => {
-    const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback`] })
+    const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback/staff`] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
     await page.getByRole("button", { name: "Add a provider" }).click()
     await page.getByLabel("Short name").fill("staff")
@@ -187,7 +187,7 @@ describe("sign-in providers", () => {
     await page.getByLabel("Client ID").fill(CLIENT_ID)
     await page.getByLabel("Client secret").fill(CLIENT_SECRET)
     expect(await page.getByRole("textbox", { name: "Redirect URL" }).inputValue()).toBe(
-      `${setup.cuecard.url}/auth/callback`,
+      `${setup.cuecard.url}/auth/callback/staff`,
     )
     await dialogButton(page, "Save and check").click()
     await expect.poll(() => page.locator("dialog .fault").count()).toBe(1)

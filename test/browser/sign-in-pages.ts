@@ -26,7 +26,7 @@ export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly
       vars: { AUTH: "jwt", PAGE_TENANT: TENANT, JWT_SECRET: SECRET, ...vars },
     })
     setup.cuecard = cuecard
-    setup.provider = await startOidcProvider({ redirectUris: [`${cuecard.url}/auth/callback`] })
+    setup.provider = await startOidcProvider({ redirectUris: [`${cuecard.url}/auth/callback/staff`] })
     setup.browser = await launchChromium()
     const registered = await callAsOwner(cuecard, "PUT", "/v1/issuers/staff", {
       issuer: setup.provider.issuer,

@@ -116,12 +116,12 @@ describe("a sign-in that fails says why", () => {
   test("[SP4] wrong state, and a code that was used before", async () => {
     const { context, page } = await visit(setup)
     await goToProvider(page)
-    await page.goto(url("/auth/callback?code=abc&state=forged"))
+    await page.goto(url("/auth/callback/staff?code=abc&state=forged"))
     await untilSignedOut(page)
     expect(await page.textContent(".sign-in [role=alert]")).toContain("began in another browser")
     let callback = ""
     page.on("request", (request) => {
-      if (request.url().includes("/auth/callback?")) callback = request.url()
+      if (request.url().includes("/auth/callback/staff?")) callback = request.url()
     })
     await signIn(page, "replayed")
     expect(callback).toContain("code=")

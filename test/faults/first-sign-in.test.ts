@@ -35,7 +35,7 @@ test("[SI2] [SI1] killed at any moment of a first sign-in, the server has signed
   const vars = { AUTH: "jwt", PAGE_TENANT: TENANT }
   let cuecard = await startCuecard({ persist, vars })
   const port = Number(new URL(cuecard.url).port)
-  const provider = await startOidcProvider({ redirectUris: [`${cuecard.url}/auth/callback`] })
+  const provider = await startOidcProvider({ redirectUris: [`${cuecard.url}/auth/callback/idp`] })
   const { url } = cuecard
   const token = await cuecard.tokenFor({ tenant: TENANT, user: "root", role: "owner" })
   const body = JSON.stringify({

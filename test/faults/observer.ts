@@ -137,7 +137,11 @@ export function openObserver(deps: ObserverDeps): Observer {
       const before = next.get(frame.message)
       if (before === undefined)
         return report("live_is_history", `observer: seq ${frame.seq} is about ${frame.message}, which history lacks`)
-      next.set(frame.message, applyToMessage(before, frame.ops))
+      try {
+        next.set(frame.message, applyToMessage(before, frame.ops))
+      } catch (error) {
+        return report("live_is_history", `observer: seq ${frame.seq} doesn't fit its message: ${String(error)}`)
+      }
     }
     const changed = next.get(frame.type === "message" ? frame.id : frame.message)
     // History does not contain a withdrawn message.

@@ -10,6 +10,7 @@ import { expect, test } from "vitest"
 import { verifyAuditFile } from "../../scripts/audit-file.ts"
 import {
   type AuditEntry,
+  type AuditHead,
   actorToText,
   encodeAuditEntry,
   encodeAuditGenesis,
@@ -20,11 +21,11 @@ import { assertPropertyAsync } from "../support/seeded.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** The lines of an export with `count` entries. */
-function createFile(count: number, tenant = "acme"): string[] {
-  const base = { seq: 0, hash: sha256(encodeAuditGenesis(tenant)) }
+/** The lines of an export with the entries up to `count`; with `removed`, without the first ones, and an entry that says so. */
+function createFile(count: number, tenant = "acme", removed?: AuditHead): string[] {
+  const base = removed ?? { seq: 0, hash: sha256(encodeAuditGenesis(tenant)) }
   const entries: AuditEntry[] = []
-  for (let seq = 1; seq <= count; seq += 1) {
+  for (let seq = base.seq + 1; seq <= count; seq += 1) {
     const id = seq % 2 === 0 ? "ada" : ""
     const actor = {
       kind: id === "" ? ("operator" as const) : ("user" as const),
@@ -41,10 +42,15 @@ function createFile(count: number, tenant = "acme"): string[] {
       details,
       hash: "",
     }
-    entries.push({
-      ...entry,
-      hash: sha256(encodeAuditEntry(entries.at(-1)?.hash ?? base.hash, toStoredAuditEntry(entry))),
-    })
+    const isRemoval = removed !== undefined && seq === count
+    const pruned = {
+      actor: textToActor("system"),
+      action: "audit.pruned",
+      details: { up_to: base.seq, hash: base.hash },
+    }
+    const written: AuditEntry = isRemoval ? { ...entry, ...pruned, actor: { ...pruned.actor, address: null } } : entry
+    const hash = sha256(encodeAuditEntry(entries.at(-1)?.hash ?? base.hash, toStoredAuditEntry(written)))
+    entries.push({ ...written, hash })
   }
   const head = { seq: count, hash: entries.at(-1)?.hash ?? base.hash }
   return [{ type: "audit", version: 1, tenant, base, head }, ...entries].map((line) => JSON.stringify(line))
@@ -75,6 +81,22 @@ test("[AL12] a missing, moved or repeated line and another tenant's first line a
   expect(await verifyAuditFile([...FILE, FILE[9] ?? ""])).toMatchObject({ ok: false, line: 11 })
   expect(await verifyAuditFile(createFile(9, "other").with(0, FILE[0] ?? ""))).toMatchObject({ ok: false, line: 2 })
   expect(await verifyAuditFile([])).toMatchObject({ ok: false, line: 1 })
+})
+
+test("[AL12] a beginning that was cut off is found, unless the server has removed it and says so", async () => {
+  const [header, third] = [JSON.parse(FILE[0] ?? ""), JSON.parse(FILE[3] ?? "")]
+  const cut = { ...header, base: { seq: 3, hash: third.hash } }
+  const because = "no entry says that the entries up to 3 were removed"
+  const lines = [JSON.stringify(cut), ...FILE.slice(4)]
+  expect(await verifyAuditFile(lines)).toEqual({ ok: false, line: 2, because })
+  expect(await verifyAuditFile(lines, HEAD)).toMatchObject({ ok: false, because })
+  const removed = { seq: 3, hash: third.hash }
+  const pruned = createFile(9, "acme", removed)
+  expect(await verifyAuditFile(pruned)).toMatchObject({ ok: true, entries: 6 })
+  // The entry is about another beginning.
+  const fifth = JSON.parse(pruned[2] ?? "")
+  const later = { ...JSON.parse(pruned[0] ?? ""), base: { seq: fifth.seq, hash: fifth.hash } }
+  expect(await verifyAuditFile([JSON.stringify(later), ...pruned.slice(3)])).toMatchObject({ ok: false, line: 2 })
 })
 
 test("[AL12] one changed character of an entry is found", async () => {

@@ -107,7 +107,7 @@ function describeUser(login: string): Record<string, unknown> {
 
 /** Starts a provider on a free port. */
 export async function startOidcProvider({ redirectUris = [] }: ProviderOptions = {}): Promise<TestProvider> {
-  const uris = redirectUris.length === 0 ? ["https://cuecard.test/auth/callback"] : redirectUris
+  const uris = redirectUris.length === 0 ? ["https://cuecard.test/auth/callback/idp"] : redirectUris
   const seen: string[] = []
   let faults: ProviderFaults = {}
   let signingKeys = await generateKeys()

@@ -11,7 +11,12 @@ import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { truncateAddress } from "../../worker/routes/access/client-address.ts"
 import { AUDIT_PAGE_ROWS } from "../../worker/settings/audit-event.ts"
 import { checkAuditRows } from "../../worker/tenant/audit-check.ts"
-import { AuditRows, MAX_FAILURES_PER_MINUTE, PRUNED_ROWS } from "../../worker/tenant/audit-rows.ts"
+import {
+  AuditRows,
+  MAX_FAILURES_PER_DAY,
+  MAX_FAILURES_PER_MINUTE,
+  PRUNED_ROWS,
+} from "../../worker/tenant/audit-rows.ts"
 import type { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 import { call, HOST, makeSession, nowSeconds, refusal, SECRET, tablesOf } from "./http.ts"
@@ -319,9 +324,11 @@ describe("limits", () => {
     const failure = { action: "signin.failed", details: { code: "state_wrong" } }
     const stranger: Actor = { kind: "anonymous", id: "", address: null }
     await runInDurableObject(tenant, (object: Tenant) => {
-      for (let n = 0; n < 500; n += 1) object.recordFailure(stranger, failure)
+      // Nothing is stored of a tenant that nobody uses.
+      object.recordFailure(stranger, failure)
       // Other entries are not limited.
       object.recordEvent(ada, { action: "thing.added" })
+      for (let n = 0; n < 500; n += 1) object.recordFailure(stranger, failure)
     })
     const token = await tokenAs("al6")
     expect((await page(token)).head.seq).toBe(MAX_FAILURES_PER_MINUTE + 1)
@@ -335,6 +342,32 @@ describe("limits", () => {
       details: { count: 440, minute: 30_000_000 },
     })
     expect((await verify(token)).json).toMatchObject({ ok: true, rows: 63 })
+  })
+
+  test("[AL6] of the failures in one day, 250 have an entry, and the next entry of a later day counts the rest", async () => {
+    const tenant = "al6day"
+    await fillLog(tenant, 1)
+    const stranger: Actor = { kind: "anonymous", id: "", address: null }
+    const [day, minute] = [24 * 60 * 60_000, 60_000]
+    await runInDurableObject(tenantOf(tenant), (_object: Tenant, { storage: { sql } }) => {
+      const audit = new AuditRows(sql, tenant)
+      const failAt = (at: number) => audit.appendFailure(stranger, { action: "sign_in.failed" }, at)
+      for (let at = 0; at < day; at += minute) for (let n = 0; n < 61; n += 1) failAt(20_000 * day + at)
+      // 250 failures, 4 entries that count those of a full minute, and the one of `fillLog`.
+      expect(audit.readHead().seq).toBe(1 + MAX_FAILURES_PER_DAY + 4)
+      audit.append(ada, { action: "thing.added" }, 20_001 * day - 1)
+      failAt(20_001 * day)
+      const [last, omitted, added] = audit.list({}, 3).entries
+      expect([last?.action, omitted?.action, added?.action]).toEqual([
+        "sign_in.failed",
+        "failures.omitted",
+        "thing.added",
+      ])
+      const counted = audit.list({ action: "failures.omitted" }, 9).entries
+      const sum = counted.reduce((count, { details }) => count + Number(details?.["count"]), 0)
+      expect(sum + MAX_FAILURES_PER_DAY).toBe(61 * 24 * 60)
+      expect(checkAuditRows(audit, null, null, 9_999)).toMatchObject({ firstBad: null, isDone: true })
+    })
   })
 
   test("[AL8] a log that is too long loses its oldest entries, says so, and is still verified", async () => {

@@ -317,7 +317,7 @@ function listOthersTables(): Readonly<Record<string, string>> {
     // A token that names an unknown key makes the tenant ask the provider again.
     issuers: "SELECT name, issuer, audience, config, secret, metadata, keys, created FROM issuers",
     audit:
-      "SELECT at, actor, action, target FROM audit WHERE action NOT IN ('key.used', 'key.refused', 'token.refused')",
+      "SELECT at, actor, action, target FROM audit WHERE action NOT IN ('key.used', 'key.refused', 'token.refused', 'failures.omitted')",
   }
 }
 

@@ -1,6 +1,6 @@
 /** issuer-identity.test.ts: that nobody becomes another user of an issuer: by a claim, by another registration, or by a removed one. */
 
-import { env, runDurableObjectAlarm } from "cloudflare:test"
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { MAX_FOREIGN_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { createForeignUserId, verifyForeignToken } from "../../worker/auth/issuer/foreign-token.ts"
@@ -153,3 +153,47 @@ describe("a removed or replaced provider", () => {
 async function registerIssuerAs(tenant: string, name: string, { issuer }: { readonly issuer: string }) {
   expect((await putIssuer(tenant, { issuer, audience: "https://api.cuecard.test" }, { name })).status).toBe(200)
 }
+
+describe("claims that an issuer requires", () => {
+  test("[OI14] people without them are nobody, in tokens and at the sign-in", async () => {
+    const provider = await startProvider()
+    const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
+    expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })
+    const read = async (claims: Record<string, unknown>) =>
+      await call("/v1/sessions", { token: await provider.sign({ payload: foreignClaims(provider, claims) }) })
+    expect((await read({ hd: "example.org", groups: ["all", "staff"] })).status).toBe(200)
+    for (const claims of [
+      {},
+      { hd: "example.org" },
+      { hd: "evil.com", groups: "staff" },
+      { hd: "example.org", groups: ["staff2"] },
+      { hd: { "example.org": true }, groups: "staff" },
+      { hd: "example.com,example.org", groups: "staff" },
+    ])
+      expect(await read(claims)).toEqual(refusal(401, "token_invalid"))
+    const browser = new TestBrowser("id-hd")
+    expect(await browser.signIn()).toBe("/#/signin-error/identity_invalid")
+    // A claim of the test provider.
+    await registerIssuer("id-hd", provider, { required_claims: { email_verified: "true" } })
+    expect(await browser.signIn()).toBe("/")
+  })
+
+  test.each([
+    [{ hd: 7 }, "required_claims.hd"],
+    [{ hd: [] }, "required_claims.hd"],
+    [Object.fromEntries(Array.from({ length: 6 }, (_, i) => [`c${i}`, "x"])), "required_claims"],
+  ])("[OI14] %j is an error", async (required_claims, field) => {
+    const body = { issuer: "http://127.0.0.1:1", audience: "a", required_claims }
+    expect(await putIssuer("id-bad", body)).toEqual(refusal(400, "field_invalid", field))
+  })
+})
+
+test("[OI2] a secret that can't be decrypted doesn't make the client a public one", async () => {
+  const provider = await startProvider()
+  await registerIssuer("id-secret", provider)
+  await runInDurableObject(env.TENANT.getByName("id-secret"), (_object, { storage }) => {
+    storage.sql.exec("UPDATE issuers SET secret = 'x'")
+  })
+  const begun = await new TestBrowser("id-secret").get("/auth/login")
+  expect(begun.headers.get("location")).toBe("/#/signin-error/internal")
+})

@@ -1,7 +1,7 @@
 /** issuers.test.ts: registering OpenID providers: what is accepted and stored, who may do it, and what is fetched. */
 
-import { env, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test, vi } from "vitest"
 import { verifyForeignToken } from "../../worker/auth/issuer/foreign-token.ts"
 import { MAX_ISSUERS } from "../../worker/settings/issuer-config.ts"
 import { call, refusal, tablesOf, tokenOf } from "./http.ts"
@@ -37,6 +37,7 @@ describe("an issuer", () => {
       role_claim: null,
       roles: ["admin", "member", "viewer"],
       authorized_parties: [],
+      required_claims: {},
       jwks_uri: null,
       client_id: CLIENT_ID,
       has_client_secret: true,
@@ -81,10 +82,10 @@ describe("an issuer", () => {
     const before = await readRows()
     expect(before).not.toContain(CLIENT_SECRET)
     const stub = env.TENANT.getByName("oi-secret")
-    expect((await stub.getSignInClient("idp"))?.clientSecret).toBe(CLIENT_SECRET)
+    expect(await stub.getSignInClient("idp")).toMatchObject({ clientSecret: CLIENT_SECRET })
     const withoutSecret = { client_secret: undefined }
     expect((await registerIssuer("oi-secret", provider, withoutSecret)).has_client_secret).toBe(true)
-    expect((await stub.getSignInClient("idp"))?.clientSecret).toBe(CLIENT_SECRET)
+    expect(await stub.getSignInClient("idp")).toMatchObject({ clientSecret: CLIENT_SECRET })
     const other = { ...withoutSecret, client_id: "another" }
     expect((await registerIssuer("oi-secret", provider, other)).has_client_secret).toBe(false)
     await registerIssuer("oi-secret", provider)
@@ -203,6 +204,33 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-cut-b", { issuer, audience: "lost" })).status).toBe(200)
   })
 
+  test("[OI3] a registration that was killed after its claim frees it by itself", async () => {
+    const { issuer } = await startProvider()
+    const stub = env.TENANT.getByName("oi-killed")
+    const shared = await runInDurableObject(
+      stub,
+      (object) => (object as unknown as { env: Record<string, unknown> }).env,
+    )
+    const registry = env.REGISTRY
+    const claim = async (name: string) => {
+      await registry.getByName(name).claim("oi-killed")
+      throw new Error("killed")
+    }
+    shared["REGISTRY"] = { getByName: (name: string) => ({ claim: () => claim(name) }) }
+    try {
+      expect((await putIssuer("oi-killed", { issuer, audience: "lost" })).status).toBe(500)
+    } finally {
+      shared["REGISTRY"] = registry
+    }
+    expect(await putIssuer("oi-killed-b", { issuer, audience: "lost" })).toEqual(refusal(409, "issuer_taken"))
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 })
+    expect(await runDurableObjectAlarm(stub)).toBe(true)
+    vi.useRealTimers()
+    expect((await putIssuer("oi-killed-b", { issuer, audience: "lost" })).status).toBe(200)
+    // Nothing is left to do.
+    expect(await runDurableObjectAlarm(stub)).toBe(false)
+  })
+
   test("[OI3] a tenant has at most MAX_ISSUERS", async () => {
     const { issuer } = await startProvider()
     for (let i = 0; i < MAX_ISSUERS; i++)
@@ -288,5 +316,13 @@ describe("what a provider responds", () => {
     const { checkProviderUrl } = await import("../../worker/auth/issuer/provider-fetch.ts")
     expect(checkProviderUrl(issuer, { ENVIRONMENT: "production" }).ok).toBe(false)
     expect(checkProviderUrl("https://idp.example.com/", { ENVIRONMENT: "production" }).ok).toBe(true)
+    const hosts = {
+      PAGE_DOMAIN: "chat.example.com",
+      PAGE_ORIGIN: "https://page.example.com",
+      CANVAS_ORIGIN: "https://canvas.example.net",
+    }
+    for (const host of ["chat.example.com", "acme.eu.chat.example.com", "PAGE.example.com", "canvas.example.net"])
+      expect(checkProviderUrl(`https://${host}/keys`, { ENVIRONMENT: "production", ...hosts }).ok, host).toBe(false)
+    expect(checkProviderUrl("https://mychat.example.com/", { ENVIRONMENT: "production", ...hosts }).ok).toBe(true)
   })
 })

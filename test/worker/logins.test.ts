@@ -82,6 +82,21 @@ describe("the secret of a cookie", () => {
     expect((await other.post("/auth/token")).status).toBe(200)
   })
 
+  test("[SI7] [AL13] it is recorded once, with the user whose cookie was copied", async () => {
+    const { browser } = await signedIn("si-copied")
+    const { user } = (await browser.post("/auth/token")).json
+    const thief = copyOf("si-copied", browser)
+    await browser.post("/auth/token")
+    await browser.post("/auth/token")
+    const headers = { "cf-connecting-ip": "203.0.113.9" }
+    expect(await thief.post("/auth/token", {}, headers)).toEqual(refusal(401, "sign_in_required"))
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    const token = await tokenOfRole("si-copied", "owner")
+    const { entries } = (await call("/v1/audit?action=sign_in.copied", { token })).json
+    const actor = { kind: "anonymous", id: "", address: "203.0.113.0/24" }
+    expect(entries).toMatchObject([{ target: user.id, actor }])
+  })
+
   test("[SI7] the thief is found, too, if the owner comes second", async () => {
     const { browser } = await signedIn("si-second")
     const thief = copyOf("si-second", browser)
@@ -272,6 +287,7 @@ describe("what is read with each token", () => {
     await setUser("role", "owner")
     expect(await roleNow()).toBe("admin")
     await registerIssuer("si-roles", provider, { roles: ["owner", "member"] })
+    await browser.signIn()
     expect(await roleNow()).toBe("owner")
     await setUser("role", "admin")
     expect(await roleNow()).toBe("member")

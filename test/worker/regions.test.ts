@@ -1,14 +1,15 @@
 /** regions.test.ts: where the objects and files of a tenant are: in the region that its id names, and nowhere else. */
 
 import { env } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { describe, expect, test, vi } from "vitest"
 import { createApiKey } from "../../worker/auth/api-key.ts"
 import { findDeploymentFault } from "../../worker/env.ts"
 import { checkRegion, listServedRegions, mediaBucket } from "../../worker/platform/media-bucket.ts"
 import { ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
 import { readLocationHint } from "../../worker/routes/access/location-hint.ts"
 import { png } from "./files.ts"
-import { HELLO } from "./http.ts"
+import { HELLO, nowSeconds, tablesOf } from "./http.ts"
 import { RECORDED_OPERATOR, type RecordedDeployment, withRecordedDeployment } from "./recorded-objects.ts"
 
 const JSON_TYPE = { "content-type": "application/json" }
@@ -75,6 +76,7 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   const external = await ask("POST", `/v1/sessions/${id}/external-token`, "{}")
   await ask("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
   expect((await ask("POST", "/v1/tokens", '{"user":"ben"}', key)).status).toBe(200)
+  await useIssuer(tenant, ask)
   // What is left of the table, and at last what erases.
   for (const { method, path } of ACCESS_TABLE) {
     if (path.endsWith("/revoke") || path.endsWith("/socket") || method === "DELETE") continue
@@ -86,6 +88,35 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await ask("POST", "/v1/tokens/revoke", '{"all":true}')
 }
 
+/** Registers a provider, and uses one of its tokens and one of nobody's. The provider's addresses are public, so they are replaced. */
+async function useIssuer(
+  tenant: string,
+  ask: (method: string, path: string, body?: string, token?: string) => Promise<{ status: number }>,
+): Promise<void> {
+  const issuer = `https://${tenant}.id.example.com`
+  const { privateKey, publicKey } = await generateKeyPair("ES256", { extractable: true })
+  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: "one", alg: "ES256" }] })
+  const fetching = vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response(keys))
+  try {
+    const body = { issuer, audience: "api", jwks_uri: `${issuer}/keys` }
+    expect((await ask("PUT", "/v1/issuers/idp", JSON.stringify(body))).status).toBe(200)
+  } finally {
+    fetching.mockRestore()
+  }
+  for (const [aud, status] of [
+    ["api", 200],
+    ["of-nobody", 401],
+  ] as const) {
+    const claims = { iss: issuer, aud, sub: "ada", iat: nowSeconds(), exp: nowSeconds() + 60 }
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: "ES256", kid: "one" }).sign(privateKey)
+    expect((await ask("GET", "/v1/sessions", undefined, token)).status).toBe(status)
+  }
+  expect((await ask("DELETE", "/v1/issuers/idp")).status).toBe(204)
+}
+
+/** The one exception: the key of a registry, which says nothing but a hash. */
+const REGISTRY_KEY = /^(?:eu!eu\.)?issuer:[0-9a-f]{64}$/
+
 /** The jobs of the tenants of the earlier tests may still be running. */
 const isOfEarlierTest = (name: string): boolean => /region[12](?::|$)/.test(name)
 
@@ -95,7 +126,12 @@ describe("a tenant's data", () => {
       await useEverything(deployment, "eu.region1")
       const { asked, written } = deployment
       // The registry of the region lists the tenant.
-      expect([...asked].filter((name) => !/^eu!eu\.(?:region1(?::|$)|tenants$)/.test(name))).toEqual([])
+      const elsewhere = [...asked].filter((name) => !/^eu!eu\.(?:region1(?::|$)|tenants$)/.test(name))
+      expect(elsewhere.filter((name) => !REGISTRY_KEY.test(name))).toEqual([])
+      // The registry of the other tenants was asked for two hashes, and has stored nothing.
+      const registries = elsewhere.filter((name) => !name.startsWith("eu!"))
+      expect(registries).toHaveLength(2)
+      for (const name of registries) expect(await tablesOf(env.REGISTRY.getByName(name))).toEqual([])
       expect([...written].filter((key) => !key.startsWith("MEDIA_EU eu.region1/"))).toEqual([])
       // Sessions with their agents' sessions, both directories and the tenant; files of a user, a tool and an import.
       expect([asked.size > 5, written.size > 2]).toEqual([true, true])
@@ -111,7 +147,7 @@ describe("a tenant's data", () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
       await useEverything(deployment, "region2")
       const others = [...deployment.asked].filter((name) => !/^(?:region2(?::|$)|tenants$)/.test(name))
-      expect(others.filter((name) => !name.includes("eu.region1"))).toEqual([])
+      expect(others.filter((name) => !name.includes("eu.region1") && !REGISTRY_KEY.test(name))).toEqual([])
       const keys = [...deployment.written].filter((key) => !key.startsWith("MEDIA region2/"))
       expect(keys.filter((key) => !key.startsWith("MEDIA_EU eu.region1/"))).toEqual([])
     })
@@ -175,9 +211,9 @@ describe("the page of a host name", () => {
         return (await response.json<{ tenant: string | null }>()).tenant
       }
       expect(await tenantOf("acme.us.chat.example.com")).toBe(null)
-      expect([...asked]).toEqual([])
+      expect([...asked].filter((name) => !isOfEarlierTest(name))).toEqual([])
       expect(await tenantOf("acme.eu.chat.example.com")).toBe("eu.acme")
-      expect([...asked]).toEqual(["eu!eu.acme"])
+      expect([...asked].filter((name) => !isOfEarlierTest(name))).toEqual(["eu!eu.acme"])
     })
   })
 })

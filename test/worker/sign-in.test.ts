@@ -7,7 +7,7 @@ import { findDeploymentFault, getPageTenant } from "../../worker/env.ts"
 import { MAX_TRANSACTIONS } from "../../worker/signin/sign-in-cookies.ts"
 import { toLocalPath } from "../../worker/signin/sign-in-flow.ts"
 import { connectProvider } from "../support/oidc-client.ts"
-import { call, HOST, nowSeconds, refusal } from "./http.ts"
+import { call, HOST, nowSeconds, refusal, tablesOf } from "./http.ts"
 import { CLIENT_ID, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
 
 afterEach(() => {
@@ -53,7 +53,7 @@ describe("a sign-in", () => {
     expect(Object.fromEntries(searchParams)).toEqual({
       client_id: CLIENT_ID,
       response_type: "code",
-      redirect_uri: `${HOST}/auth/callback`,
+      redirect_uri: `${HOST}/auth/callback/idp`,
       scope: "openid profile email",
       state: expect.stringMatching(/^[\w-]{43}$/),
       nonce: expect.stringMatching(/^[\w-]{43}$/),
@@ -152,6 +152,18 @@ describe("a sign-in", () => {
   })
 })
 
+test("[SI12] each provider returns to an address of its own, and to no other one", async () => {
+  const provider = await startProvider()
+  await registerIssuer("si-mixed", provider)
+  const browser = new TestBrowser("si-mixed")
+  const callback = await browser.beginSignIn()
+  expect(new URL(callback).pathname).toBe("/auth/callback/idp")
+  expect((await browser.get("/auth/callback")).status).toBe(404)
+  const mixed = callback.replace("/callback/idp", "/callback/another")
+  expect((await browser.get(mixed)).headers.get("location")).toBe(errorPath("state_invalid"))
+  expect((await provider.listRequests()).filter((request) => request.includes("/token"))).toEqual([])
+})
+
 describe("a failed sign-in", () => {
   test("[SI3] shows that the person declined", async () => {
     const provider = await startProvider()
@@ -199,6 +211,35 @@ describe("a failed sign-in", () => {
     const nowhere = await call("/auth/login", { env: { AUTH: "jwt" } })
     expect(nowhere.headers.get("location")).toBe(errorPath("provider_unknown"))
     expect((await call("/auth/providers", { env: { AUTH: "jwt" } })).json).toEqual({ tenant: null, providers: [] })
+  })
+
+  test.each([
+    ["a directory that crashes", () => Promise.reject(new Error("gone"))],
+    ["a full list of revocations", async () => ({ ok: false, fault: { reason: "revocations_full", max: 1 } })],
+  ])("[SI3] %s", async (name, addLogin) => {
+    const tenant = `si-${name.replaceAll(" ", "-")}`
+    await registerIssuer(tenant, await startProvider())
+    const browser = new TestBrowser(tenant)
+    const callback = await browser.beginSignIn()
+    const over = { AUTH: "jwt", PAGE_TENANT: tenant, DIRECTORY: { getByName: () => ({ addLogin }) } }
+    const failed = await call(callback, { env: over, headers: { cookie: browser.jar.header } })
+    expect(failed.headers.get("location")).toBe(errorPath("internal"))
+  })
+
+  test("[SI3] [AL13] a replayed callback and an unknown provider are recorded; for an unknown tenant nothing is stored", async () => {
+    await registerIssuer("si-replay", await startProvider())
+    const callback = await new TestBrowser("si-replay").beginSignIn()
+    await new TestBrowser("si-replay").get(callback)
+    await new TestBrowser("si-replay").get("/auth/login?provider=Made-up")
+    const token = await tokenOfRole("si-replay", "owner")
+    const { entries } = (await call("/v1/audit?action=sign_in.failed", { token })).json
+    expect(entries).toMatchObject([
+      { target: null, details: { code: "provider_unknown" } },
+      { target: null, details: { code: "state_invalid" } },
+    ])
+    await new TestBrowser("si-replay-nobody").get(callback)
+    await new TestBrowser("si-replay-nobody").get("/auth/login?provider=idp")
+    expect(await tablesOf(env.TENANT.getByName("si-replay-nobody"))).toEqual([])
   })
 
   test("[SI3] is recorded, without what the provider sent", async () => {

@@ -1,6 +1,6 @@
 /** token-keys.test.ts: the keys that sign a tenant's tokens: their names, rotation and retirement. */
 
-import { env, runInDurableObject } from "cloudflare:test"
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { decodeProtectedHeader, SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -9,6 +9,7 @@ import { clearCachedAccess } from "../../worker/auth/tenant-access-cache.ts"
 import { deriveTokenKey, parseKid, verifyToken } from "../../worker/auth/verify-token.ts"
 import type { Env } from "../../worker/env.ts"
 import { MAX_TOKEN_KEYS } from "../../worker/tenant/tenant-keys.ts"
+import type { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal, SECRET, tokenOf } from "./http.ts"
 import { createTenant, post, tokenWith } from "./tenant-access.ts"
 
@@ -32,7 +33,7 @@ describe("token keys", () => {
     expect(kidOf(external.json.token)).toBe("cuecard:eu.tk1:1")
     const dev = await call("http://localhost/v1/dev/token", { method: "POST", env: { AUTH: "dev" } })
     expect(kidOf(dev.json.token)).toMatch(/^cuecard:demo:\d+$/)
-    const own = await issueNewToken(env as Env, { tenant: "tk1-implicit", user: "ada", login: "l1" }, 60)
+    const own = await issueNewToken(env as Env, { tenant: "tk1-implicit", user: "ada", login: "l1" }, 60, Date.now())
     expect(await verifyToken(own.token, SECRET, Date.now())).toMatchObject({ value: { login: "l1", generation: 1 } })
   })
 
@@ -121,16 +122,42 @@ describe("token keys", () => {
     expect((await openSocket(id, next)).closed).toBeNull()
   })
 
-  test("[TK10] a rotation that leaves time closes nothing", async () => {
-    const first = await createTenant("tk10b")
-    const ada = await tokenWith(first, "ada")
-    const socket = await openSocket(await makeSession(ada), ada)
-    await rotate(first, { retire_seconds: 60 })
-    await runInDurableObject(env.TENANT.getByName("tk10b"), async (_object, { storage }) => {
+  test("[TK11] a rotation that leaves time closes the sockets of the old key when it retires, and no others", async () => {
+    const first = await createTenant("tk11")
+    const old = await tokenWith(first, "ada", { ttl: 86_400 })
+    const id = await makeSession(old)
+    const socket = await openSocket(id, old)
+    const [, retiring] = (await rotate(first, { retire_seconds: 60 })).json.keys
+    const stub = env.TENANT.getByName("tk11")
+    await runInDurableObject(stub, async (_object, { storage }) => {
       expect(storage.sql.exec("SELECT * FROM user_notices").toArray()).toEqual([])
+      expect(await storage.getAlarm()).toBe(retiring.retires)
+    })
+    passTime(TOKEN_TRUST_MS + 1_000)
+    const next = await tokenWith(first, "ada", { ttl: 86_400 })
+    const other = await openSocket(id, next)
+    passTime(29_000)
+    expect(socket.closed).toBeNull()
+    await runDurableObjectAlarm(stub)
+    await runDurableObjectAlarm(stub)
+    await expect.poll(() => socket.closed).toBe(4401)
+    passTime(TOKEN_TRUST_MS)
+    expect([other.closed, await reads(old), await reads(next)]).toEqual([null, 401, 200])
+    const { entries } = (await call("/v1/audit?action=token_key.retired", { token: first })).json
+    expect(entries).toMatchObject([{ target: "1", actor: { kind: "system" } }])
+  })
+
+  test("[TK11] a key that retires after its last token has expired ends nothing", async () => {
+    const first = await createTenant("tk11b")
+    await tokenWith(first, "ada")
+    await rotate(first)
+    passTime(7 * 24 * 60 * 60_000)
+    await runInDurableObject(env.TENANT.getByName("tk11b"), async (object: Tenant, { storage }) => {
+      await object.alarm()
+      expect(storage.sql.exec("SELECT * FROM user_notices").toArray()).toEqual([])
+      expect(object.listTokenKeys()).toMatchObject([{ generation: 2 }])
       expect(await storage.getAlarm()).toBeNull()
     })
-    expect(socket.closed).toBeNull()
   })
 
   test("[TK4] a key never retires later because of another rotation", async () => {

@@ -333,10 +333,10 @@ describe("a suspended user", () => {
 
   test("[US8] of two changes, a directory keeps the newer one, however late the older one arrives", async () => {
     const stub = directoryOf("us8b", "ada")
-    await stub.applyUserState({ version: 7, suspended: true })
-    await stub.applyUserState({ version: 5, suspended: false })
+    await stub.applyUserState({ version: 7, suspended: true, role: "member", upTo: null })
+    await stub.applyUserState({ version: 5, suspended: false, role: "member", upTo: null })
     expect(await stub.getRevocationState()).toMatchObject({ suspended: true })
-    await stub.applyUserState({ version: 8, suspended: false })
+    await stub.applyUserState({ version: 8, suspended: false, role: "member", upTo: null })
     expect((await stub.getRevocationState()).suspended).toBeUndefined()
   })
 })

@@ -3,12 +3,18 @@
  * suspended.
  */
 
+import { includesRole, type Role } from "../platform/rpc/claims.ts"
+import type { UserState } from "../platform/rpc/directory-rpc.ts"
+
 export const ACCOUNT_TABLE = `
   CREATE TABLE account (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     registered INTEGER NOT NULL DEFAULT 0,  -- 1: the tenant has a row of this user; 2: the user was erased
     suspended INTEGER NOT NULL DEFAULT 0,
-    version INTEGER NOT NULL DEFAULT 0)     -- the newest change by an administrator that was applied`
+    version INTEGER NOT NULL DEFAULT 0,     -- the newest change by an administrator that was applied
+    role TEXT)                              -- the role after it; null: unknown`
+
+type AccountRow = { registered: number; suspended: number; version: number; role: string | null }
 
 export class AccountRows {
   readonly #sql: SqlStorage
@@ -38,21 +44,27 @@ export class AccountRows {
     this.#sql.exec("INSERT INTO account (one, registered) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET registered = 1")
   }
 
+  /** Whether a role is above the one after the last change by an administrator. */
+  isAboveRole(role: Role): boolean {
+    const stored = this.#read().role as Role | null
+    return stored !== null && !includesRole(stored, role)
+  }
+
   /** Applies a change by an administrator, unless it or a newer one was applied. Returns whether it was. */
-  apply(version: number, suspended: boolean): boolean {
+  apply({ version, suspended, role }: UserState): boolean {
     if (version <= this.#read().version) return false
     this.#sql.exec(
-      `INSERT INTO account (one, registered, suspended, version) VALUES (1, 1, ?1, ?2)
-       ON CONFLICT (one) DO UPDATE SET registered = 1, suspended = ?1, version = ?2`,
+      `INSERT INTO account (one, registered, suspended, version, role) VALUES (1, 1, ?1, ?2, ?3)
+       ON CONFLICT (one) DO UPDATE SET registered = 1, suspended = ?1, version = ?2, role = ?3`,
       suspended ? 1 : 0,
       version,
+      role,
     )
     return true
   }
 
-  #read(): { registered: number; suspended: number; version: number } {
-    type AccountRow = { registered: number; suspended: number; version: number }
-    const [row] = this.#sql.exec<AccountRow>("SELECT registered, suspended, version FROM account").toArray()
-    return row ?? { registered: 0, suspended: 0, version: 0 }
+  #read(): AccountRow {
+    const [row] = this.#sql.exec<AccountRow>("SELECT registered, suspended, version, role FROM account").toArray()
+    return row ?? { registered: 0, suspended: 0, version: 0, role: null }
   }
 }

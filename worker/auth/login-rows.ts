@@ -6,7 +6,7 @@
  */
 
 import type { Login, LoginSecrets, NewLogin } from "../platform/rpc/directory-rpc.ts"
-import { LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS } from "../../shared/limits.ts"
+import { CLAIMED_ROLE_MS, LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS } from "../../shared/limits.ts"
 
 /** Sign-ins of a user at the same time: several devices and browsers. The one unused for longest ends first. SPEC SI6. */
 export const MAX_LOGINS = 50
@@ -87,8 +87,9 @@ export class LoginRows {
     return this.#query("DELETE FROM logins WHERE id = ? RETURNING id", id).length > 0
   }
 
-  removeAll(): void {
-    this.#query("DELETE FROM logins")
+  /** Returns the ids of the sign-ins. */
+  removeAll(): string[] {
+    return this.#query<{ id: string }>("DELETE FROM logins RETURNING id").map(({ id }) => id)
   }
 
   /** Deletes the sign-ins that are over. */
@@ -101,6 +102,6 @@ export class LoginRows {
   }
 }
 
-function isOver({ created, used }: LoginRow, now: number): boolean {
-  return now - used >= LOGIN_IDLE_MS || now - created >= LOGIN_MS
+function isOver({ created, used, role }: LoginRow, now: number): boolean {
+  return now - used >= LOGIN_IDLE_MS || now - created >= (role === null ? LOGIN_MS : CLAIMED_ROLE_MS)
 }

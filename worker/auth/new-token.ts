@@ -14,12 +14,16 @@ export interface IssuedToken {
   readonly expires: number
 }
 
-/** Issues a token for `seconds`. Cost: a request to the tenant's object, then cached. */
-export async function issueNewToken(env: Env, claims: NewToken, seconds: number): Promise<IssuedToken> {
+/**
+ * Issues a token for `seconds`. `asOf`: when the caller began to read what the token rests on, such as the user's role, in
+ * milliseconds since 1970. What was revoked after that revokes the token, too. Cost: a request to the tenant's object, then
+ * cached.
+ */
+export async function issueNewToken(env: Env, claims: NewToken, seconds: number, asOf: number): Promise<IssuedToken> {
   const { newestTokenKey } = await getTenantAccess(env, claims.tenant)
   // `iat` keeps its fraction: a token issued just after a revocation must not look as if it was issued before it.
-  const issued = Date.now() / 1000
-  const expires = Math.floor(issued) + seconds
+  const issued = asOf / 1000
+  const expires = Math.floor(Date.now() / 1000) + seconds
   const issuedClaims = { ...claims, expires, token: nanoid(), issued, generation: newestTokenKey }
   return { token: await issueToken(issuedClaims, env.JWT_SECRET ?? ""), expires }
 }

@@ -1,7 +1,8 @@
 /**
- * user-directory.ts: the Durable Object of one user: the list of sessions, and the revoked tokens.
+ * user-directory.ts: the Durable Object of one user: the lists of own and shared sessions, the sign-ins, the revoked tokens,
+ * and whether the user is suspended or erased.
  *
- * The list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
+ * A list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
  * hold sockets of the user, so that idle objects can sleep; the alarm repeats failed pushes. The object stores nothing
  * before its first write.
  */
@@ -178,6 +179,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const fault = findTokenFault(claims, revoked)
     if (fault !== null) return fail(fault)
     runMigrations(this.ctx.storage, MIGRATIONS)
+    const isStale = claims.hasStoredRole === true && this.#accountRows.isAboveRole(getRole(claims))
+    if (isStale) return fail({ reason: "token_revoked" })
     this.#revocationRows.pruneExpired(nowSeconds())
     this.#revocationRows.addHolder(session, claims, revoked.n)
     return succeed(null)
@@ -232,12 +235,13 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return await closeHolderSockets(this.env, tenant, this.#revocationRows.listHolders())
   }
 
-  applyUserState({ version, suspended }: UserState): void {
+  applyUserState(state: UserState): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
     const before = this.#readRevocationState()
-    if (!this.#accountRows.apply(version, suspended) || before.suspended === true) return
+    if (!this.#accountRows.apply(state) || before.suspended === true) return
     // A suspended user's token whose issuer's clock is ahead must end, too. Another role needs new tokens at once.
-    const upTo = nowSeconds() + (suspended ? CLOCK_TOLERANCE_SECONDS : 0)
+    const upTo = state.upTo ?? nowSeconds() + (state.suspended ? CLOCK_TOLERANCE_SECONDS : 0)
+    if (before.upTo !== null && before.upTo >= upTo) return
     this.#writeRevocation(before, () => this.#revocationRows.revokeAll(upTo))
   }
 
@@ -255,21 +259,21 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed(null)
   }
 
-  useLogin(id: string, secrets: LoginSecrets): Result<Login> {
+  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied"> {
     if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
     if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
     const use = this.#loginRows.use(id, secrets, Date.now())
+    if (use === "unknown") return fail({ reason: "sign_in_required" })
     if (use === "copied") this.#endLogin(id)
-    return typeof use === "object" ? succeed(use.login) : fail({ reason: "sign_in_required" })
+    return succeed(use === "copied" ? use : use.login)
   }
 
-  endLogin(id: string, presented: string, everywhere: boolean): Result<null> {
+  endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null {
     const use = hasSchema(this.ctx.storage.sql) ? this.#loginRows.check(id, presented, Date.now()) : null
     if (everywhere && use === "current")
       this.#writeRevocation(this.#readRevocationState(), () => this.#revokeAllUpTo(nowSeconds()))
     else this.#endLogin(id)
-    // Whoever asked to end the other sign-ins must not believe that they have ended.
-    return everywhere && use !== "current" ? fail({ reason: "sign_in_required" }) : succeed(null)
+    return use
   }
 
   #endLogin(id: string): void {
@@ -279,18 +283,19 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   /** Revokes the tokens of sign-ins that have ended. */
   #revokeLogins(ids: readonly string[]): void {
     if (ids.length === 0) return
-    const now = nowSeconds()
-    this.#writeRevocation(this.#readRevocationState(), () => {
-      this.#revocationRows.pruneExpired(now)
-      for (const id of ids)
-        this.#revocationRows.revokeLogin(id, now, now + PAGE_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS)
-    })
+    this.#writeRevocation(this.#readRevocationState(), () => this.#writeRevokedLogins(ids))
   }
 
-  /** Sign-ins end too, because each of them could issue new tokens. */
+  #writeRevokedLogins(ids: readonly string[]): void {
+    const now = nowSeconds()
+    this.#revocationRows.pruneExpired(now)
+    for (const id of ids) this.#revocationRows.revokeLogin(id, now, now + PAGE_TOKEN_SECONDS + CLOCK_TOLERANCE_SECONDS)
+  }
+
+  /** Sign-ins end too, with the tokens that are being issued from them now. */
   #revokeAllUpTo(upTo: number): void {
     this.#revocationRows.revokeAll(upTo)
-    this.#loginRows.removeAll()
+    this.#writeRevokedLogins(this.#loginRows.removeAll())
   }
 
   override async alarm(): Promise<void> {

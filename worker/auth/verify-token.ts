@@ -43,6 +43,7 @@ const claimsSchema = v.object({
   scope: v.optional(v.picklist(SCOPES)),
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
+  hasStoredRole: v.optional(v.boolean()),
   login: v.optional(tokenIdSchema),
   sharedBy: v.optional(idSchema),
   generation: v.optional(v.number()),
@@ -55,7 +56,7 @@ export const CLAIMS_HEADER = "x-cuecard-claims"
 export const CLOCK_TOLERANCE_SECONDS = 5
 
 /** Longest token that is parsed, in characters: ten times a token with every claim at its longest. */
-const MAX_TOKEN_CHARS = 8 * 1024
+const MAX_OWN_TOKEN_CHARS = 8 * 1024
 
 /** The tenant's key that signs a token. Generations count from 1. */
 export interface TokenKeyId {
@@ -96,10 +97,14 @@ function encodeSecret(secret: string): Uint8Array {
  * Errors: `token_expired`; `token_invalid` for a wrong signature, algorithm, shape or id, or an `iat` in the future.
  */
 export async function verifyToken(token: string, secret: string, now: number): Promise<Result<Claims>> {
-  if (token.length > MAX_TOKEN_CHARS) return fail({ reason: "token_invalid" })
+  if (token.length > MAX_OWN_TOKEN_CHARS) return fail({ reason: "token_invalid" })
+  let derived: CryptoKey | null = null
   const findKey = async (header: JWTHeaderParameters): Promise<CryptoKey | Uint8Array> => {
     const id = readTokenKeyId(header)
-    return id === null ? encodeSecret(secret) : await deriveTokenKey(secret, id)
+    if (id === null) return encodeSecret(secret)
+    // Cached only after the signature is verified: anybody can name a key.
+    derived = await readTokenKey(secret, id)
+    return derived
   }
   try {
     const { payload, protectedHeader } = await jwtVerify(token, findKey, {
@@ -114,6 +119,7 @@ export async function verifyToken(token: string, secret: string, now: number): P
     if (scope === "external" && session === undefined) return fail({ reason: "token_invalid" })
     const keyId = readTokenKeyId(protectedHeader)
     if (keyId !== null && keyId.tenant !== tenant) return fail({ reason: "token_invalid" })
+    if (keyId !== null && derived !== null) cacheTokenKey(secret, keyId, derived)
     // A token from the future would escape every revocation of the tokens issued so far.
     if (iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_invalid" })
     const limits = { scope: scope === "user" ? undefined : scope, session, role }
@@ -156,13 +162,26 @@ const tokenKeys = new BoundedMap<string, CryptoKey>(MAX_CACHED_KEYS)
 
 /** The key that signs the tokens of one tenant. It verifies no token of another tenant. */
 export async function deriveTokenKey(secret: string, { tenant, generation }: TokenKeyId): Promise<CryptoKey> {
-  const purpose = `token ${tenant} ${generation}`
-  const cacheKey = `${secret}\0${purpose}`
-  const cached = tokenKeys.get(cacheKey)
-  if (cached !== undefined) return cached
-  const key = await deriveKey(secret, purpose)
-  tokenKeys.set(cacheKey, key)
+  const key = await readTokenKey(secret, { tenant, generation })
+  cacheTokenKey(secret, { tenant, generation }, key)
   return key
+}
+
+async function readTokenKey(secret: string, id: TokenKeyId): Promise<CryptoKey> {
+  return tokenKeys.get(formatCacheKey(secret, id)) ?? (await deriveKey(secret, formatPurpose(id)))
+}
+
+function cacheTokenKey(secret: string, id: TokenKeyId, key: CryptoKey): void {
+  const cacheKey = formatCacheKey(secret, id)
+  if (!tokenKeys.has(cacheKey)) tokenKeys.set(cacheKey, key)
+}
+
+function formatPurpose({ tenant, generation }: TokenKeyId): string {
+  return `token ${tenant} ${generation}`
+}
+
+function formatCacheKey(secret: string, id: TokenKeyId): string {
+  return `${secret}\0${formatPurpose(id)}`
 }
 
 const HMAC = { name: "HMAC", hash: "SHA-256" }

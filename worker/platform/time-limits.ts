@@ -28,6 +28,7 @@ import {
   ISSUER_KEYS_COOLDOWN_MS,
   ISSUER_KEYS_FRESH_MS,
   ISSUER_KEYS_TRUST_MS,
+  MAX_ISSUER_KEYS_AGE_MS,
   MAX_RETRY_AFTER_MS,
   MODEL_FIRST_BYTE_MS,
   MODEL_IDLE_MS,
@@ -77,6 +78,7 @@ export interface TimeLimits {
   readonly keysCooldownMs: number
   readonly keysFreshMs: number
   readonly keysTrustMs: number
+  readonly keysMaxAgeMs: number
   readonly unknownKeyMs: number
 }
 
@@ -116,6 +118,7 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     keysCooldownMs: scaleMs(ISSUER_KEYS_COOLDOWN_MS),
     keysFreshMs: scaleMs(ISSUER_KEYS_FRESH_MS),
     keysTrustMs: scaleMs(ISSUER_KEYS_TRUST_MS),
+    keysMaxAgeMs: scaleMs(MAX_ISSUER_KEYS_AGE_MS),
     unknownKeyMs: scaleMs(UNKNOWN_KEY_MS),
   }
 }

@@ -2,11 +2,10 @@
 
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
-import { readActor } from "./access/request-actor.ts"
+import { readAdministrator } from "./access/request-actor.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { getRole } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { IssuerManager } from "../settings/issuer-config.ts"
+import type { IssuerView } from "../settings/issuer-config.ts"
 import { type AppEnv, readBody } from "./request-body.ts"
 
 export const issuerRoutes = new Hono<AppEnv>()
@@ -17,8 +16,7 @@ issuerRoutes.get("/", async (context) => {
 })
 
 issuerRoutes.get("/:name", async (context) => {
-  const issuers = await tenantStub(context.env, context.get("claims").tenant).listIssuers()
-  const issuer = issuers.find(({ name }) => name === context.req.param("name"))
+  const issuer = await findIssuer(context, context.req.param("name"))
   return issuer === undefined ? faultToResponse({ reason: "issuer_unknown" }) : context.json(issuer)
 })
 
@@ -29,16 +27,27 @@ issuerRoutes.put("/:name", async (context) => {
   const body = await readBody(context, issuerSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const tenant = tenantStub(context.env, context.get("claims").tenant)
-  const put = await tenant.putIssuer(getManager(context), name.output, body.value)
+  const before = await findIssuer(context, name.output)
+  const put = await tenant.putIssuer(readAdministrator(context), name.output, body.value)
+  await clearCached(before, put.ok ? put.value : undefined)
   return put.ok ? context.json(put.value) : faultToResponse(put.fault)
 })
 
 issuerRoutes.delete("/:name", async (context) => {
   const tenant = tenantStub(context.env, context.get("claims").tenant)
-  const removed = await tenant.removeIssuer(getManager(context), context.req.param("name"))
+  const before = await findIssuer(context, context.req.param("name"))
+  const removed = await tenant.removeIssuer(readAdministrator(context), context.req.param("name"))
+  await clearCached(before)
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-function getManager(context: Context<AppEnv>): IssuerManager {
-  return { actor: readActor(context), isOwner: getRole(context.get("claims")) === "owner" }
+async function findIssuer(context: Context<AppEnv>, name: string): Promise<IssuerView | undefined> {
+  const issuers = await tenantStub(context.env, context.get("claims").tenant).listIssuers()
+  return issuers.find((issuer) => issuer.name === name)
+}
+
+/** Makes a change effective at once in this isolate. */
+async function clearCached(...issuers: (Pick<IssuerView, "issuer" | "audience"> | undefined)[]): Promise<void> {
+  const { clearCachedIssuer } = await import("../auth/issuer/foreign-token.ts")
+  for (const one of issuers) if (one !== undefined) clearCachedIssuer(one.issuer, one.audience)
 }

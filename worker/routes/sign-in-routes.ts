@@ -8,6 +8,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../../shared/protocol/sign-in.ts"
+import { recordFailure } from "../auth/record-failure.ts"
 import { getPageTenant } from "../env.ts"
 import { errorToResponse, faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
@@ -55,7 +56,10 @@ signInRoutes.get("/login", requireNavigation, async (context) => {
   const provider = req.query("provider") ?? (await findOnlyProvider(context, tenant))
   const { beginSignIn } = await loadFlow()
   const begun = await beginSignIn(env, tenant, provider, req.query("to") ?? "/", url.origin)
-  if (!begun.ok) return redirectToError(begun.error)
+  if (!begun.ok) {
+    await recordRefusal(context, tenant, begun.error)
+    return redirectToError(begun.error)
+  }
   const { formatTransactionCookies } = await loadCookies()
   const { location, transaction } = begun.value
   const header = req.header("cookie") ?? null
@@ -69,18 +73,23 @@ async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promi
   return clients.length === 1 ? (clients[0]?.name ?? "") : ""
 }
 
-signInRoutes.get("/callback", requireNavigation, async (context) => {
+signInRoutes.get("/callback/:provider", requireNavigation, async (context) => {
   const { env, req } = context
   const url = new URL(req.url)
   const cookies = await loadCookies()
   const [secret, header] = [env.JWT_SECRET ?? "", req.header("cookie") ?? null]
   const state = url.searchParams.get("state") ?? ""
   const transaction = await cookies.readTransactionCookie(secret, header, state, Date.now())
-  const isOwn = transaction !== null && transaction.tenant === getPageTenant(env, url)
+  const isOwn =
+    transaction !== null &&
+    transaction.tenant === getPageTenant(env, url) &&
+    transaction.provider === req.param("provider")
   if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
     // Someone who is signed in has come back here with the browser's history: there is nothing to complete.
     const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null
-    return isSignedIn ? redirect("/") : redirectToError("state_invalid")
+    if (isSignedIn) return redirect("/")
+    await recordRefusal(context, getPageTenant(env, url), "state_invalid")
+    return redirectToError("state_invalid")
   }
   const noTransaction = cookies.removeTransactionCookie(transaction)
   const { completeSignIn } = await loadFlow()
@@ -89,8 +98,7 @@ signInRoutes.get("/callback", requireNavigation, async (context) => {
     const cookie = await cookies.formatLoginCookie(secret, completed.value)
     return redirect(transaction.to, [noTransaction, cookie])
   }
-  const failure = { action: "sign_in.failed", target: transaction.provider, details: { code: completed.error } }
-  await tenantStub(env, transaction.tenant).recordFailure(createActor(context, "anonymous"), failure)
+  await recordRefusal(context, transaction.tenant, completed.error, transaction.provider)
   return redirectToError(completed.error, [noTransaction])
 })
 
@@ -103,7 +111,7 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   if (cookie === null || cookie.tenant !== getPageTenant(env, new URL(req.url)))
     return faultToResponse({ reason: "sign_in_required" })
   const { issuePageToken } = await loadPageToken()
-  const issued = await issuePageToken(env, cookie)
+  const issued = await issuePageToken(env, cookie, createActor(context, "anonymous"))
   if (!issued.ok) {
     const refusal = faultToResponse(issued.fault)
     // A suspended user may be restored, and stays signed in.
@@ -123,7 +131,9 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
   const { env, req } = context
   const cookie = await cookies.readLoginCookie(env.JWT_SECRET ?? "", req.header("cookie") ?? null)
   const { everywhere } = body.value
-  const ended = cookie === null ? null : await (await loadPageToken()).signOut(env, cookie, everywhere)
+  const { signOut } = await loadPageToken()
+  const actor = createActor(context, "anonymous")
+  const ended = cookie === null ? null : await signOut(env, cookie, everywhere, actor)
   if (cookie !== null) clearCachedRevocations(cookie)
   const isDone = ended === null ? !everywhere : ended.ok
   const response = isDone ? new Response(null, { status: 204 }) : faultToResponse({ reason: "sign_in_required" })
@@ -133,6 +143,18 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
 
 signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
 signInRoutes.onError(errorToResponse)
+
+/** `provider`: only one that the tenant has. Any other is text of a stranger. */
+async function recordRefusal(
+  context: Context<AppEnv>,
+  tenant: string | null,
+  code: SignInError,
+  provider?: string,
+): Promise<void> {
+  if (tenant === null) return
+  const event = { action: "sign_in.failed", details: { code }, ...(provider === undefined ? {} : { target: provider }) }
+  await recordFailure(context.env, tenant, createActor(context, "anonymous"), event)
+}
 
 function redirectToError(error: SignInError, cookies: readonly string[] = []): Response {
   return redirect(`${SIGN_IN_ERROR_PATH}${error}`, cookies)

@@ -35,7 +35,7 @@ export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   const body = await readBody(context, devTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const claims = { tenant: getPageTenant(context.env, url) ?? "demo", ...body.value }
-  return context.json({ ...(await issueNewToken(context.env, claims, DEV_TOKEN_SECONDS)), ...claims })
+  return context.json({ ...(await issueNewToken(context.env, claims, DEV_TOKEN_SECONDS, Date.now())), ...claims })
 })
 
 /** Strict: a misspelt `role` or `ttl` must be an error, or the token would grant more than was meant. */
@@ -64,9 +64,10 @@ export const externalTokenRoutes = new Hono<AppEnv>()
 externalTokenRoutes.post("/:id/external-token", requireSession, requireOwnSession, async (context) => {
   const body = await readBody(context, externalTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const { tenant, user } = context.get("claims")
+  const { tenant, user, issued } = context.get("claims")
+  // Whatever revokes the token of the request revokes this one, too, unless it revokes one token alone.
   const claims = { tenant, user, scope: "external", session: context.req.param("id") } as const
-  return context.json(await issueNewToken(context.env, claims, body.value.seconds))
+  return context.json(await issueNewToken(context.env, claims, body.value.seconds, issued * 1000))
 })
 
 /** Strict: a misspelt `all` must be an error, or the caller would believe that all tokens were revoked. */
@@ -82,9 +83,10 @@ tokenRoutes.post("/", async (context) => {
   const { user, name, role, ttl } = body.value
   const { tenant } = context.get("claims")
   const newUser = { id: user, name: name ?? undefined, role }
+  const asOf = Date.now()
   const granted = await tenantStub(context.env, tenant).admitTokenUser(readActor(context), newUser)
   if (!granted.ok) return faultToResponse(granted.fault)
-  return context.json(await issueNewToken(context.env, { tenant, user, role: granted.value }, ttl))
+  return context.json(await issueNewToken(context.env, { tenant, user, role: granted.value }, ttl, asOf))
 })
 
 // Revoked tokens are admitted, so that a client can repeat a revocation whose response was lost.

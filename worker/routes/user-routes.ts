@@ -1,17 +1,18 @@
 /** user-routes.ts: administrators list the users of a tenant, change their names and roles, and suspend and restore them. */
 
+import type { Administrator } from "../platform/rpc/actor.ts"
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import type { UserPage } from "../../shared/protocol/http-body.ts"
+import { clearCachedRole } from "../auth/issuer/role-cache.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { getRole } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { Administrator, TenantUser } from "../settings/tenant-rpc.ts"
+import type { TenantUser } from "../settings/tenant-rpc.ts"
 import { USER_PAGE_ROWS, userChangeSchema, userListSchema } from "../settings/user-change.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
-import { readActor } from "./access/request-actor.ts"
+import { readAdministrator } from "./access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 
 export const userRoutes = new Hono<AppEnv>()
@@ -54,9 +55,10 @@ async function respondToChange(context: Context<AppEnv>, change: ChangeUser): Pr
   const claims = context.get("claims")
   const id = readUserId(context)
   if (!id.ok) return faultToResponse(id.fault)
-  const changed = await change(id.value, { actor: readActor(context), role: getRole(claims) })
+  const changed = await change(id.value, readAdministrator(context))
   if (!changed.ok) return faultToResponse(changed.fault)
   clearCachedRevocations({ tenant: claims.tenant, user: id.value })
+  clearCachedRole({ tenant: claims.tenant, user: id.value })
   return context.json(changed.value)
 }
 

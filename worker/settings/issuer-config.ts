@@ -6,7 +6,6 @@ import type { JWK } from "jose"
 import * as v from "valibot"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { removeControls } from "../../shared/text/title.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
 import { ROLES, type Role } from "../platform/rpc/claims.ts"
 
 /** Issuers of a tenant: its own providers, and some room for a change of provider. */
@@ -18,6 +17,8 @@ const MAX_AUDIENCE_CHARS = 256
 const MAX_SECRET_CHARS = 1_024
 const MAX_LABEL_CHARS = 60
 const MAX_PARTIES = 10
+const MAX_REQUIRED_CLAIMS = 5
+const MAX_CLAIM_VALUES = 20
 
 /** Signatures with a public key. With HS256 the public key itself would be a valid secret, so it is never accepted. */
 export const ISSUER_ALGORITHMS = [
@@ -44,6 +45,15 @@ const printable = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(
 const claimName = printable(MAX_CLAIM_NAME_CHARS)
 const label = v.pipe(v.string(), v.transform(removeControls), v.trim(), v.minLength(1), v.maxLength(MAX_LABEL_CHARS))
 
+const claimValue = printable(MAX_AUDIENCE_CHARS)
+const requiredClaims = v.pipe(
+  v.record(
+    claimName,
+    v.union([claimValue, v.pipe(v.array(claimValue), v.minLength(1), v.maxLength(MAX_CLAIM_VALUES))]),
+  ),
+  v.maxEntries(MAX_REQUIRED_CLAIMS),
+)
+
 function createSetSchema<const T extends readonly string[]>(allowed: T) {
   const list = v.pipe(v.array(v.picklist(allowed)), v.minLength(1), v.maxLength(allowed.length))
   return v.pipe(
@@ -63,6 +73,8 @@ export const issuerSchema = v.strictObject({
   /** The roles that the issuer's users can have, whether a claim or the stored user says so. */
   roles: v.optional(createSetSchema(ROLES), DEFAULT_ROLES),
   authorized_parties: v.optional(v.pipe(v.array(printable(MAX_AUDIENCE_CHARS)), v.maxLength(MAX_PARTIES)), []),
+  /** Values that a token must have, one of each list: at a public provider, everybody else has an account too. */
+  required_claims: v.optional(requiredClaims, {}),
   jwks_uri: v.optional(printable(MAX_URL_CHARS)),
   client_id: v.optional(printable(MAX_AUDIENCE_CHARS)),
   /** Absent: the stored one stays. Null: removes it. */
@@ -123,12 +135,6 @@ export interface SignInClient {
   readonly generation: number
 }
 
-/** Who changes an issuer. Others than owners can only add a new one, and remove one, that doesn't give the role `owner`. */
-export interface IssuerManager {
-  readonly actor: Actor
-  readonly isOwner: boolean
-}
-
 /**
  * The role that a claim gives: the highest that it names (text, or a list of texts) and the issuer can give. A claim that
  * names none gives what a new user has, so that a role ends when the provider no longer states it.
@@ -136,6 +142,18 @@ export interface IssuerManager {
 export function claimToRole(value: unknown, config: Pick<IssuerConfig, "roles">): Role {
   const named = Array.isArray(value) ? value : [value]
   return ROLES.find((role) => config.roles.includes(role) && named.includes(role)) ?? limitRole("member", config)
+}
+
+/** Whether a token has the claims that the issuer requires. A claim that is a list has all of its values. */
+export function hasRequiredClaims(
+  payload: { readonly [name: string]: unknown },
+  { required_claims }: Pick<IssuerConfig, "required_claims">,
+): boolean {
+  return Object.entries(required_claims).every(([name, wanted]) => {
+    const value = payload[name]
+    const values = (Array.isArray(value) ? value : [value]).map((entry) => (entry === true ? "true" : entry))
+    return [wanted].flat().some((text) => values.includes(text))
+  })
 }
 
 /** The role that a user of an issuer has: at most the highest that the issuer can give. */

@@ -2,7 +2,6 @@
  * tenant-access.ts: what decides about access to a tenant: its state, its API keys and its token keys.
  */
 
-import type { Actor } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 
 /** What every request of a tenant must know. */
@@ -32,12 +31,6 @@ export interface NewApiKey extends StoredKey {
   readonly roles: readonly Role[]
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null
-}
-
-/** Who manages API keys. Only keys whose roles are not above `role` can be added or changed. */
-export interface KeyManager {
-  readonly actor: Actor
-  readonly role: Role
 }
 
 /** An API key without its secret. Times are milliseconds since 1970. */

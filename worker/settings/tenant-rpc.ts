@@ -7,13 +7,12 @@
 import type { Result } from "../../shared/fault.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { UserSummary } from "../../shared/protocol/http-body.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
+import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
   ApiKeyUser,
-  KeyManager,
   NewApiKey,
   NewTenant,
   StoredKey,
@@ -24,7 +23,7 @@ import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
-import type { IssuerInput, IssuerKeys, IssuerManager, IssuerView, SignInClient } from "./issuer-config.ts"
+import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
 
 /** A user at the first contact. */
 export interface NewUser {
@@ -48,12 +47,6 @@ export interface SignInUser {
 }
 
 export type TenantUser = UserSummary
-
-/** Who changes a user: an administrator cannot change owners. */
-export interface Administrator {
-  readonly actor: Actor
-  readonly role: Role
-}
 
 export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** All agents, the default ones first. */
@@ -79,14 +72,14 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** All API keys, the oldest first. */
   listKeys(): ApiKeyInfo[]
   /** Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's. */
-  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo>
+  addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo>
   /** Revokes an API key. Errors: `key_unknown`; `scope_denied` if one of its roles is above the manager's. */
-  removeKey(manager: KeyManager, id: string): Result<null>
+  removeKey(manager: Administrator, id: string): Result<null>
   /**
    * Adds a key with the name, roles and remaining lifetime of another one, which expires `graceMs` from now. Errors: those
    * of `addKey` and `removeKey`; `key_expired`.
    */
-  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
+  rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
   /**
    * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`; if
    * the user who answers for the key has lost the rights, `user_suspended` or `scope_denied`.
@@ -109,7 +102,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /**
    * Changes a user's name or role. A new role ends the user's tokens.
    *
-   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`.
+   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`; `role_from_issuer` for
+   * the role of a user whose issuer states it.
    */
   changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>>
   /** Suspends a user, which ends all tokens and sockets, or restores one. Errors: those of `changeUser`. */
@@ -117,7 +111,10 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
 
   /** Adds an entry to the audit log, for a change that another object has made. */
   recordEvent(actor: Actor, event: AuditEvent): void
-  /** Adds an entry for an attempt that was refused; of many in one minute, only their number (SPEC AL6). */
+  /**
+   * Adds an entry for an attempt that was refused; of many in one minute or day, only their number (SPEC AL6). Does nothing if
+   * nothing is stored of the tenant.
+   */
   recordFailure(actor: Actor, event: AuditEvent): void
   /** A page of the audit log, the newest entries first. */
   listAudit(filter: AuditFilter, limit: number): AuditPage
@@ -134,15 +131,15 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
    * from another registration of the issuer; `scope_denied` if the manager is no owner, unless a new issuer is added that
    * doesn't give the role `owner`.
    */
-  putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
+  putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
   /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
-  removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>>
+  removeIssuer(manager: Administrator, name: string): Promise<Result<null>>
   /** The keys for tokens of an issuer and audience, fetched again if `kid` is unknown or they are old. Null: not registered. */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
   /** The keys for ID tokens of an issuer. Null: not registered. */
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
-  /** What a sign-in at an issuer needs. Null: not registered, or without a client. */
-  getSignInClient(name: string): Promise<SignInClient | null>
+  /** What a sign-in at an issuer needs. Null: not registered, or without a client. `secret_unreadable`: see `getClient`. */
+  getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
   /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer was removed or replaced. */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

@@ -21,13 +21,19 @@ const MAX_TO_CHARS = 512
 /** The result of one step: what to do next, or why the sign-in failed. */
 export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: SignInError }
 
+/** RPC wraps the type; the value is what `getSignInClient` returned. */
+type FoundClient = SignInClient | "secret_unreadable" | null
+
 function refuse(error: SignInError): { readonly ok: false; readonly error: SignInError } {
   return { ok: false, error }
 }
 
-/** The address at which the provider returns. It has to be registered there. */
-function getRedirectUri(origin: string): string {
-  return `${origin}/auth/callback`
+/**
+ * The address at which a provider returns. It has to be registered there. Each provider has its own, so that the answer of one
+ * is never taken for another's (RFC 9700, 4.4).
+ */
+function getRedirectUri(origin: string, provider: string): string {
+  return `${origin}/auth/callback/${provider}`
 }
 
 /** A path of this origin, with its query and fragment; `/` for anything else, so that no link leads elsewhere after a sign-in. */
@@ -39,7 +45,7 @@ export function toLocalPath(to: string, origin: string): string {
   return target !== origin || path.startsWith("//") || pathname.startsWith("/auth/") ? "/" : path
 }
 
-/** Errors: `provider_unknown`. */
+/** Errors: `provider_unknown`; `internal` if the client's secret cannot be decrypted. */
 export async function beginSignIn(
   env: Env,
   tenant: string,
@@ -47,10 +53,11 @@ export async function beginSignIn(
   to: string,
   origin: string,
 ): Promise<Step<{ readonly location: string; readonly transaction: SignInTransaction }>> {
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
+  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  if (client === "secret_unreadable") return refuse("internal")
   if (client === null) return refuse("provider_unknown")
   const secrets = createTransactionSecrets()
-  const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin))
+  const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin, provider))
   const { generation } = client
   const expires = Date.now() + SIGN_IN_MS
   const transaction = { tenant, provider, generation, ...secrets, to: toLocalPath(to, origin), expires }
@@ -66,9 +73,20 @@ export async function completeSignIn(
   callback: URL,
   transaction: SignInTransaction,
 ): Promise<Step<LoginCookie>> {
+  try {
+    return await complete(env, callback, transaction)
+  } catch (error) {
+    // The person came by a navigation, so the page has to say what happened.
+    log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, message: String(error) })
+    return refuse("internal")
+  }
+}
+
+async function complete(env: Env, callback: URL, transaction: SignInTransaction): Promise<Step<LoginCookie>> {
   const { tenant, provider, state } = transaction
   if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as SignInClient | null
+  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  if (client === "secret_unreadable") return refuse("internal")
   if (client === null || client.generation !== transaction.generation) return refuse("provider_unknown")
   const identity = await identify(env, client, callback, transaction)
   return identity.ok ? await addLogin(env, transaction, identity.value) : identity
@@ -82,7 +100,7 @@ async function identify(
 ): Promise<Step<ForeignIdentity>> {
   let idToken: string
   try {
-    idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin))
+    idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin, client.name))
   } catch (error) {
     log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, message: String(error) })
     return refuse(toSignInError(error))
@@ -121,5 +139,8 @@ async function addLogin(
   const [login, secret] = [await createLoginId(state), createLoginSecret()]
   const hash = await hashLoginSecret(secret)
   const added = await directoryStub(env, { tenant, user }).addLogin({ id: login, hash, ...signedIn })
-  return added.ok ? { ok: true, value: { tenant, user, login, secret } } : refuse("state_invalid")
+  if (added.ok) return { ok: true, value: { tenant, user, login, secret } }
+  if (added.fault.reason === "sign_in_required") return refuse("state_invalid")
+  log("sign_in_failed", { tenant, provider, message: added.fault.reason })
+  return refuse("internal")
 }

@@ -38,6 +38,7 @@ export const AUDIT_TABLES = `
     base_seq INTEGER NOT NULL, base_hash TEXT NOT NULL, -- the newest entry that was removed
     minute INTEGER NOT NULL DEFAULT 0,                  -- of the newest failure, in minutes since 1970
     failures INTEGER NOT NULL DEFAULT 0,                -- of this minute, with an entry each
+    day_failures INTEGER NOT NULL DEFAULT 0,            -- of this day (UTC), with an entry each
     omitted INTEGER NOT NULL DEFAULT 0)`
 
 /** Entries that a log keeps, and how many of the oldest are removed at once when there are more. SPEC AL8. */
@@ -46,6 +47,11 @@ export const PRUNED_ROWS = 1_000
 
 /** Failures in one minute that have an entry each. One more entry counts the others. SPEC AL6. */
 export const MAX_FAILURES_PER_MINUTE = 60
+
+/** The same of one day (UTC). A stranger who never stops would need ten years to fill the log. SPEC AL6. */
+export const MAX_FAILURES_PER_DAY = 250
+
+const DAY_MINUTES = 24 * 60
 
 /** Longest target, and longest text in the details, in UTF-16 code units: a log entry is no place for content. */
 const MAX_TARGET_CHARS = 200
@@ -66,6 +72,7 @@ interface HeadRow {
   readonly base_hash: string
   readonly minute: number
   readonly failures: number
+  readonly day_failures: number
   readonly omitted: number
 }
 
@@ -87,20 +94,23 @@ export class AuditRows {
   }
 
   /**
-   * Adds an entry for an attempt that was refused. Of these, one minute has at most MAX_FAILURES_PER_MINUTE entries, so
-   * that a stranger cannot fill the log. The others are counted, and the next entry of a later minute states their number.
+   * Adds an entry for an attempt that was refused. Of these, one minute has at most MAX_FAILURES_PER_MINUTE entries and one
+   * day MAX_FAILURES_PER_DAY, so that a stranger cannot fill the log. The others are counted, and the next entry of a later
+   * minute, or day, states their number.
    */
   appendFailure(actor: Actor, event: AuditEvent, now: number): void {
     const minute = Math.floor(now / 60_000)
     this.#writeOmitted(now)
     const head = this.#readHeadRow()
     const failures = head.minute === minute ? head.failures : 0
-    if (failures >= MAX_FAILURES_PER_MINUTE) {
+    const dayFailures = toDay(head.minute) === toDay(minute) ? head.day_failures : 0
+    if (failures >= MAX_FAILURES_PER_MINUTE || dayFailures >= MAX_FAILURES_PER_DAY) {
       this.#sql.exec("UPDATE audit_head SET omitted = omitted + 1")
       return
     }
     this.#write(actor, event, now)
-    this.#sql.exec("UPDATE audit_head SET minute = ?, failures = ?", minute, failures + 1)
+    const sql = "UPDATE audit_head SET minute = ?, failures = ?, day_failures = ?"
+    this.#sql.exec(sql, minute, failures + 1, dayFailures + 1)
   }
 
   /** The newest entry. */
@@ -165,10 +175,12 @@ export class AuditRows {
     return this.#query<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE seq > ? ORDER BY seq LIMIT ?`, seq, limit)
   }
 
-  /** Writes the entry that counts the failures without one, once their minute is over. */
+  /** Writes the entry that counts the failures without one, once their minute is over, or their day if that was full. */
   #writeOmitted(now: number): void {
-    const { minute, omitted } = this.#readHeadRow()
-    if (omitted === 0 || minute === Math.floor(now / 60_000)) return
+    const { minute, omitted, day_failures } = this.#readHeadRow()
+    const current = Math.floor(now / 60_000)
+    const isOver = day_failures >= MAX_FAILURES_PER_DAY ? toDay(minute) !== toDay(current) : minute !== current
+    if (omitted === 0 || !isOver) return
     this.#sql.exec("UPDATE audit_head SET omitted = 0")
     this.#write(SYSTEM_ACTOR, { action: "failures.omitted", details: { count: omitted, minute } }, now)
   }
@@ -212,12 +224,16 @@ export class AuditRows {
   #readHeadRow(): HeadRow {
     const start = { seq: 0, hash: this.#genesis, base_seq: 0, base_hash: this.#genesis }
     const [row] = this.#query<HeadRow & Record<string, SqlStorageValue>>("SELECT * FROM audit_head")
-    return row ?? { ...start, minute: 0, failures: 0, omitted: 0 }
+    return row ?? { ...start, minute: 0, failures: 0, day_failures: 0, omitted: 0 }
   }
 
   #query<T extends object>(query: string, ...bindings: SqlStorageValue[]): T[] {
     return this.#sql.exec(query, ...bindings).toArray() as unknown as T[]
   }
+}
+
+function toDay(minute: number): number {
+  return Math.floor(minute / DAY_MINUTES)
 }
 
 function hashText(text: string): string {

@@ -16,12 +16,14 @@ export const ISSUER_TABLES = `
     keys TEXT NOT NULL,              -- JSON of a list of public keys
     fetched INTEGER NOT NULL,        -- when the keys were last fetched, in milliseconds since 1970
     attempted INTEGER NOT NULL,      -- when that was last attempted
+    failing INTEGER,                 -- the first failed attempt since then; null if there was none
     discovered INTEGER NOT NULL,     -- when the metadata was last fetched
     created INTEGER NOT NULL,
     generation INTEGER NOT NULL,     -- the number in the audit log of the change that decided who its users are
     UNIQUE (issuer, audience)) WITHOUT ROWID;
   CREATE TABLE issuer_claims (
     issuer TEXT NOT NULL, audience TEXT NOT NULL,
+    retry INTEGER NOT NULL DEFAULT 0,  -- without an issuer, when it is released again
     PRIMARY KEY (issuer, audience)) WITHOUT ROWID;
   -- Every issuer that was ever registered, with its name: users of a removed one still have their data.
   CREATE TABLE issuer_history (
@@ -37,6 +39,7 @@ export interface StoredIssuer {
   readonly keys: readonly JWK[]
   readonly fetched: number
   readonly attempted: number
+  readonly failing: number | null
   readonly discovered: number
   readonly created: number
   /** Increases when the issuer is replaced by one whose users may be others. */
@@ -57,12 +60,13 @@ type IssuerRow = {
   keys: string
   fetched: number
   attempted: number
+  failing: number | null
   discovered: number
   created: number
   generation: number
 }
 
-const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, discovered, created, generation"
+const COLUMNS = "name, config, secret, metadata, keys, fetched, attempted, failing, discovered, created, generation"
 
 export class IssuerRows {
   readonly #sql: SqlStorage
@@ -87,9 +91,9 @@ export class IssuerRows {
   }
 
   put({ name, config, secret, metadata, keys, ...row }: StoredIssuer): void {
-    const { fetched, attempted, discovered, created, generation } = row
+    const { fetched, attempted, failing, discovered, created, generation } = row
     this.#query(
-      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO issuers (issuer, audience, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       config.issuer,
       config.audience,
       name,
@@ -99,6 +103,7 @@ export class IssuerRows {
       JSON.stringify(keys),
       fetched,
       attempted,
+      failing,
       discovered,
       created,
       generation,
@@ -124,8 +129,14 @@ export class IssuerRows {
     this.#query("UPDATE issuers SET attempted = ? WHERE name = ?", now, name)
   }
 
-  addClaim({ issuer, audience }: IssuerClaim): void {
-    this.#query("INSERT OR IGNORE INTO issuer_claims (issuer, audience) VALUES (?, ?)", issuer, audience)
+  markFailing(name: string, now: number): void {
+    this.#query("UPDATE issuers SET failing = ? WHERE name = ? AND failing IS NULL", now, name)
+  }
+
+  /** Adds a claim, which is released at `retry` if there is no issuer by then; of one that exists, changes that time. */
+  putClaim({ issuer, audience }: IssuerClaim, retry: number): void {
+    const sql = "INSERT OR REPLACE INTO issuer_claims (issuer, audience, retry) VALUES (?, ?, ?)"
+    this.#query(sql, issuer, audience, retry)
   }
 
   removeClaim({ issuer, audience }: IssuerClaim): void {
@@ -137,6 +148,13 @@ export class IssuerRows {
     return this.#query(
       `SELECT issuer, audience FROM issuer_claims EXCEPT SELECT issuer, audience FROM issuers`,
     ) as unknown as IssuerClaim[]
+  }
+
+  /** When the next claim without an issuer is to be released; null if there is none. */
+  findNextRelease(): number | null {
+    const sql = `SELECT min(retry) AS at FROM issuer_claims
+      WHERE NOT EXISTS (SELECT 1 FROM issuers i WHERE i.issuer = issuer_claims.issuer AND i.audience = issuer_claims.audience)`
+    return this.#query<{ at: number | null }>(sql)[0]?.at ?? null
   }
 
   #query<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T[] {

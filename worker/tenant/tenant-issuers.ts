@@ -5,6 +5,7 @@
  * restart nor a flood of unknown key ids makes it ask a provider more often.
  */
 
+import type { Administrator } from "../platform/rpc/actor.ts"
 import type { JWK } from "jose"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { decryptText, encryptText } from "../auth/encryption.ts"
@@ -20,7 +21,6 @@ import {
   type IssuerConfig,
   type IssuerInput,
   type IssuerKeys,
-  type IssuerManager,
   type IssuerView,
   limitRole,
   MAX_ISSUERS,
@@ -43,6 +43,9 @@ const METADATA_FRESH_MS = 24 * 60 * 60_000
  * TOKEN_TRUST_MS after the change.
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
+
+/** A claim without an issuer is released after this time, in milliseconds: longer than a registration takes. */
+const CLAIM_RETRY_MS = 60_000
 
 interface FetchedProvider {
   readonly metadata: ProviderMetadata
@@ -96,27 +99,28 @@ export class TenantIssuers {
    * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of the
    * issuer; `scope_denied` if only an owner may do it.
    */
-  put(manager: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
+  put(manager: Administrator, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     return this.#runAlone(() => this.#put(manager, name, input))
   }
 
-  async #put({ actor, isOwner }: IssuerManager, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
+  async #put({ actor, role }: Administrator, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     const { client_secret, ...config } = input
-    const admitted = this.#admit(isOwner, name, config)
+    const admitted = this.#admit(role, name, config)
     if (!admitted.ok) return admitted
     const fetched = await this.#fetchProvider(config)
     if (!fetched.ok) return fetched
-    // Stored before it is made, so that a claim without an issuer is found and released.
-    this.#rows.addClaim(config)
+    // Stored before it is made, so that the alarm releases a claim whose registration was killed.
+    this.#rows.putClaim(config, Date.now() + CLAIM_RETRY_MS)
+    this.#alarm.schedule()
     const claimed = await claimIssuer(this.#env, this.#tenant, config.issuer, config.audience)
     const secret = await this.#encryptSecret(name, config, client_secret)
     const stored = this.#storage.transactionSync(() => {
       if (!claimed.ok) this.#rows.removeClaim(config)
-      const still = claimed.ok ? this.#admit(isOwner, name, config) : claimed
+      const still = claimed.ok ? this.#admit(role, name, config) : claimed
       if (!still.ok) return still
       const now = Date.now()
       const before = this.#rows.find(name)
-      const times = { fetched: now, attempted: now, discovered: now, created: before?.created ?? now }
+      const times = { fetched: now, attempted: now, failing: null, discovered: now, created: before?.created ?? now }
       const change = this.#auditRows.append(actor, describeChange(name, config), now)
       const isSame = before !== null && hasSameUsers(before.config, config)
       const generation = isSame ? before.generation : change
@@ -131,14 +135,14 @@ export class TenantIssuers {
   }
 
   /** Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
-  remove(manager: IssuerManager, name: string): Promise<Result<null>> {
+  remove(manager: Administrator, name: string): Promise<Result<null>> {
     return this.#runAlone(() => this.#remove(manager, name))
   }
 
-  async #remove({ actor, isOwner }: IssuerManager, name: string): Promise<Result<null>> {
+  async #remove({ actor, role }: Administrator, name: string): Promise<Result<null>> {
     const issuer = this.#rows.find(name)
     if (issuer === null) return fail({ reason: "issuer_unknown" })
-    if (!isOwner && givesOwner(issuer.config)) return fail({ reason: "scope_denied" })
+    if (role !== "owner" && givesOwner(issuer.config)) return fail({ reason: "scope_denied" })
     this.#storage.transactionSync(() => {
       const now = Date.now()
       this.#rows.remove(name)
@@ -167,7 +171,13 @@ export class TenantIssuers {
     return run
   }
 
-  /** Releases in the registry what has no issuer. What fails is repeated with the next change of an issuer. */
+  /** For the alarm: releases the claims that are due. Does not reject. */
+  async releaseDueClaims(now: number): Promise<void> {
+    const at = this.#rows.findNextRelease()
+    if (at !== null && at <= now) await this.#runAlone(() => this.#releaseUnusedClaims())
+  }
+
+  /** Releases in the registry what has no issuer. The alarm repeats what fails. */
   async #releaseUnusedClaims(): Promise<void> {
     for (const claim of this.#rows.listUnusedClaims()) {
       try {
@@ -175,8 +185,10 @@ export class TenantIssuers {
         if (this.#rows.findByAudience(claim.issuer, claim.audience) === null) this.#rows.removeClaim(claim)
       } catch (error) {
         logError("claim_not_released", { tenant: this.#tenant, message: String(error) })
+        this.#rows.putClaim(claim, Date.now() + CLAIM_RETRY_MS)
       }
     }
+    this.#alarm.schedule()
   }
 
   /** The keys for a token of this issuer and audience. Null if they are not registered. */
@@ -189,14 +201,21 @@ export class TenantIssuers {
     return await this.#loadKeys(name, kid)
   }
 
-  /** What a sign-in needs; null if there is no such issuer, or it has no client. */
-  async getClient(name: string): Promise<SignInClient | null> {
+  /**
+   * What a sign-in needs; null if there is no such issuer, or it has no client. `secret_unreadable`: with another JWT_SECRET,
+   * the client's secret cannot be decrypted, and has to be set again.
+   */
+  async getClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     const issuer = this.#rows.find(name)
     const client_id = issuer?.config.client_id
     if (issuer === null || client_id === undefined) return null
     const { config, metadata, secret, generation } = issuer
     const clientSecret =
       secret === null ? null : await decryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
+    if (secret !== null && clientSecret === null) {
+      logError("client_secret_unreadable", { tenant: this.#tenant, issuer: name })
+      return "secret_unreadable"
+    }
     return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 
@@ -214,8 +233,11 @@ export class TenantIssuers {
     await this.#refreshIfNeeded(name, kid)
     const issuer = this.#rows.find(name)
     if (issuer === null) return null
-    const { config, keys, fetched } = issuer
-    return { name, config, keys, trustedUntil: fetched + readTimeLimits(this.#env).keysTrustMs }
+    const { config, keys, fetched, failing } = issuer
+    const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#env)
+    // Not since they were fetched: keys that nobody has needed for an hour would end with the first moment of an outage.
+    const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
+    return { name, config, keys, trustedUntil }
   }
 
   async #refreshIfNeeded(name: string, kid: string | null): Promise<void> {
@@ -243,13 +265,15 @@ export class TenantIssuers {
     this.#rows.markAttempted(name, now)
     const isDiscovered = now - before.discovered < METADATA_FRESH_MS
     const fetched = isDiscovered ? await this.#fetchKeys(before.metadata) : await this.#fetchProvider(config)
-    if (!fetched.ok)
+    if (!fetched.ok) {
+      this.#rows.markFailing(name, now)
       return logError("issuer_keys_not_fetched", { tenant: this.#tenant, issuer: name, ...fetched.fault })
+    }
     const current = this.#rows.find(name)
     // It may have been replaced meanwhile.
     if (current === null || JSON.stringify(current.config) !== JSON.stringify(config)) return
     const discovered = isDiscovered ? before.discovered : now
-    this.#rows.put({ ...current, ...fetched.value, fetched: now, discovered })
+    this.#rows.put({ ...current, ...fetched.value, fetched: now, failing: null, discovered })
   }
 
   async #fetchProvider(config: IssuerConfig): Promise<Result<FetchedProvider>> {
@@ -263,11 +287,11 @@ export class TenantIssuers {
     return keys.ok ? succeed({ metadata, keys: keys.value }) : keys
   }
 
-  #admit(isOwner: boolean, name: string, config: IssuerConfig): Result<null> {
+  #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
     // Whoever chooses the keys or the claims of an issuer can be each of its users.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
-    if (!isOwner && !isForAdmins) return fail({ reason: "scope_denied" })
+    if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)
     if (differing !== null) return fail({ reason: "field_invalid", field: differing })
     const same = this.#rows.findByAudience(config.issuer, config.audience)

@@ -5,13 +5,13 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isSameHash } from "../platform/crypto/compare-secrets.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
+import { MAX_EXTERNAL_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { type Actor, type Administrator, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { getHighestRole, getLowerRole, includesRole, type Role } from "../platform/rpc/claims.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
   ApiKeyUser,
-  KeyManager,
   NewApiKey,
   StoredKey,
   TokenKeyInfo,
@@ -19,7 +19,7 @@ import type {
 import type { NewUser } from "../settings/tenant-rpc.ts"
 import { type ApiKeyRecord, ApiKeyRows, type KeyCreator } from "./api-key-rows.ts"
 import type { AuditRows } from "./audit-rows.ts"
-import { TenantRow } from "./tenant-row.ts"
+import type { AlarmSource } from "./tenant-alarm.ts"
 import { TokenKeyRows } from "./token-key-rows.ts"
 import type { UserNotices } from "./user-notices.ts"
 import type { UserRows } from "./user-rows.ts"
@@ -33,7 +33,7 @@ export const MAX_TOKEN_KEYS = 10
 /** The last use of a key is stored at most this often, in milliseconds. */
 const USE_INTERVAL_MS = 60_000
 
-/** The audit log records the use of a key, and refused keys of the tenant, at most this often, in milliseconds. */
+/** The audit log records the use of a key at most this often, in milliseconds. */
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 /**
@@ -44,12 +44,11 @@ export const MAX_RECORDED_TOKENS = 1_000
 
 const DAY_MS = 24 * 60 * 60_000
 
-export class TenantKeys {
+export class TenantKeys implements AlarmSource {
   readonly #storage: DurableObjectStorage
   readonly #apiKeyRows: ApiKeyRows
   readonly #tokenKeyRows: TokenKeyRows
   readonly #auditRows: AuditRows
-  readonly #tenantRow: TenantRow
   readonly #userRows: UserRows
   readonly #userNotices: UserNotices
 
@@ -57,7 +56,6 @@ export class TenantKeys {
     this.#storage = storage
     this.#apiKeyRows = new ApiKeyRows(storage.sql)
     this.#tokenKeyRows = new TokenKeyRows(storage.sql)
-    this.#tenantRow = new TenantRow(storage.sql)
     this.#auditRows = auditRows
     this.#userRows = userRows
     this.#userNotices = userNotices
@@ -67,7 +65,7 @@ export class TenantKeys {
     return this.#apiKeyRows.list().map(toInfo)
   }
 
-  addKey(manager: KeyManager, key: NewApiKey, now: number): Result<ApiKeyInfo> {
+  addKey(manager: Administrator, key: NewApiKey, now: number): Result<ApiKeyInfo> {
     const { actor, role } = manager
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
     const isFull = this.#apiKeyRows.count() >= MAX_API_KEYS
@@ -83,7 +81,7 @@ export class TenantKeys {
   }
 
   /** A key that was made with another key has the same creator, so that both end with that user's rights. */
-  #readCreator({ actor: { kind, id }, role }: KeyManager, now: number): KeyCreator {
+  #readCreator({ actor: { kind, id }, role }: Administrator, now: number): KeyCreator {
     const created_by = id === "" ? kind : `${kind}:${id}`
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
     const creator = kind === "user" ? id : (parent?.creator ?? null)
@@ -108,7 +106,7 @@ export class TenantKeys {
     return mayManage(user.role, roles) ? succeed(getLowerRole(max_role, user.role)) : fail({ reason: "scope_denied" })
   }
 
-  removeKey({ actor, role }: KeyManager, id: string, now: number): Result<null> {
+  removeKey({ actor, role }: Administrator, id: string, now: number): Result<null> {
     const key = this.#apiKeyRows.find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
@@ -119,7 +117,7 @@ export class TenantKeys {
     })
   }
 
-  rotateKey(manager: KeyManager, id: string, next: StoredKey, graceMs: number, now: number): Result<ApiKeyInfo> {
+  rotateKey(manager: Administrator, id: string, next: StoredKey, graceMs: number, now: number): Result<ApiKeyInfo> {
     const key = this.#apiKeyRows.find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (hasExpired(key, now)) return fail({ reason: "key_expired" })
@@ -186,10 +184,8 @@ export class TenantKeys {
 
   /** Bounded, because anybody can make up keys. `id`: the key whose secret was wrong. */
   #recordRefusal(actor: Actor, id: string | undefined, now: number): void {
-    this.#storage.transactionSync(() => {
-      if (!this.#tenantRow.takeRefusalRecord(now, RECORD_INTERVAL_MS)) return
-      this.#auditRows.append(actor, { action: "key.refused", ...(id === undefined ? {} : { target: id }) }, now)
-    })
+    const event = { action: "key.refused", ...(id === undefined ? {} : { target: id }) }
+    this.#storage.transactionSync(() => this.#auditRows.appendFailure(actor, event, now))
   }
 
   listTokenKeys(now: number): TokenKeyInfo[] {
@@ -206,9 +202,31 @@ export class TenantKeys {
       const event = { action: "token_key.rotated", target: String(keys[0]?.generation), details }
       const version = this.#auditRows.append(actor, event, now)
       // Nobody may go on with a token whose key has retired, not even on an open socket.
-      if (retireMs === 0) this.#userNotices.addForAll(version, now)
+      if (retireMs === 0) {
+        this.#tokenKeyRows.takeRetired(now)
+        this.#userNotices.addForAll(version, null, now)
+      }
       return succeed(keys)
     })
+  }
+
+  nextAlarmAt(): number | null {
+    return this.#tokenKeyRows.findNextRetirement()
+  }
+
+  /** Ends the tokens of token keys that have retired, with their sockets, unless all of them have expired. */
+  handleAlarm(now: number): Promise<void> {
+    this.#storage.transactionSync(() => {
+      const retired = this.#tokenKeyRows.takeRetired(now)
+      // The next key signs since the rotation; isolates that did not know of it signed with the old one a little longer.
+      const rotated = this.#tokenKeyRows.listAccepted(now).at(-1)?.created ?? null
+      if (retired?.retires == null || rotated === null) return
+      const event = { action: "token_key.retired", target: String(retired.generation) }
+      const version = this.#auditRows.append(SYSTEM_ACTOR, event, now)
+      const upTo = Math.min(rotated + TOKEN_TRUST_MS, retired.retires) / 1000
+      if (retired.retires - rotated < MAX_EXTERNAL_TOKEN_SECONDS * 1000) this.#userNotices.addForAll(version, upTo, now)
+    })
+    return Promise.resolve()
   }
 }
 

@@ -1,7 +1,8 @@
 /**
- * tenant-object.ts: the Durable Object of one tenant: its agents and its settings.
+ * tenant-object.ts: the Durable Object of one tenant: its agents, settings, users, API keys, token keys, issuers, audit log, and
+ * the jobs that export, import and erase it. Each method forwards to the module of its rows.
  *
- * Until something is configured, it stores nothing and has the default agents.
+ * Until something is written, it stores nothing and has the default agents.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -20,21 +21,20 @@ import {
   createAgentView,
 } from "../settings/agent-config.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
+import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
-import type { Administrator, NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
-import { TenantAlarm } from "./tenant-alarm.ts"
+import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
 import type { UserAdmin } from "./user-admin.ts"
 import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
 import type {
   ApiKeyInfo,
   ApiKeyUse,
   ApiKeyUser,
-  KeyManager,
   NewApiKey,
   NewTenant,
   StoredKey,
@@ -46,8 +46,8 @@ import { LeavingTenant } from "./leaving-tenant.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
-import type { IssuerInput, IssuerKeys, IssuerManager, IssuerView, SignInClient } from "../settings/issuer-config.ts"
-import { ISSUER_TABLES } from "./issuer-rows.ts"
+import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "../settings/issuer-config.ts"
+import { ISSUER_TABLES, IssuerRows } from "./issuer-rows.ts"
 import type { TenantIssuers } from "./tenant-issuers.ts"
 import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
 
@@ -85,7 +85,12 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     this.#tenantRow = new TenantRow(sql)
     this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
     this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userRows, this.#userNotices)
-    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.jobs])
+    const issuerRows = new IssuerRows(sql)
+    const claims: AlarmSource = {
+      nextAlarmAt: () => issuerRows.findNextRelease(),
+      handleAlarm: async (now) => await (await this.#readIssuers())?.releaseDueClaims(now),
+    }
+    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.#keys, this.jobs, claims])
     if (hasSchema(sql)) this.migrate()
   }
 
@@ -182,17 +187,17 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return this.#hasSchema() ? this.#keys.listKeys() : []
   }
 
-  addKey(manager: KeyManager, key: NewApiKey): Result<ApiKeyInfo> {
+  addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo> {
     if (this.getStanding().status === "erased") return fail({ reason: "tenant_erased" })
     return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
   }
 
-  removeKey(manager: KeyManager, id: string): Result<null> {
+  removeKey(manager: Administrator, id: string): Result<null> {
     if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
     return this.#keys.removeKey(manager, id, Date.now())
   }
 
-  rotateKey(manager: KeyManager, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
+  rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
     if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
     return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
   }
@@ -237,7 +242,8 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
-    this.migrate()
+    // A stranger can name any tenant.
+    if (!this.#hasSchema()) return
     this.#auditRows.appendFailure(actor, event, Date.now())
   }
 
@@ -267,7 +273,9 @@ export class Tenant extends LeavingTenant implements TenantRpc {
   async #administer(id: string, change: (admin: UserAdmin) => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
     const { UserAdmin } = await import("./user-admin.ts")
-    const changed = change(new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices))
+    const changed = change(
+      new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices, new IssuerRows(this.ctx.storage.sql)),
+    )
     if (!changed.ok) return changed
     this.#alarm.schedule()
     await this.#userNotices.send(id, Date.now())
@@ -285,12 +293,12 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return (await this.#readIssuers())?.list() ?? []
   }
 
-  async putIssuer(manager: IssuerManager, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
+  async putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
     runMigrations(this.ctx.storage, MIGRATIONS)
     return await (await this.#loadIssuers()).put(manager, name, issuer)
   }
 
-  async removeIssuer(manager: IssuerManager, name: string): Promise<Result<null>> {
+  async removeIssuer(manager: Administrator, name: string): Promise<Result<null>> {
     const issuers = await this.#readIssuers()
     return issuers === null ? fail({ reason: "issuer_unknown" }) : await issuers.remove(manager, name)
   }
@@ -303,7 +311,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return (await (await this.#readIssuers())?.getKeysByName(name, kid)) ?? null
   }
 
-  async getSignInClient(name: string): Promise<SignInClient | null> {
+  async getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     return (await (await this.#readIssuers())?.getClient(name)) ?? null
   }
 

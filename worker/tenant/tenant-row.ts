@@ -7,8 +7,7 @@ export const TENANT_TABLE = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     name TEXT,
     created INTEGER NOT NULL,        -- milliseconds since 1970
-    status TEXT NOT NULL DEFAULT 'open',
-    refused INTEGER)                 -- when the audit log last recorded a refused API key`
+    status TEXT NOT NULL DEFAULT 'open')`
 
 export class TenantRow {
   readonly #sql: SqlStorage
@@ -21,11 +20,5 @@ export class TenantRow {
   create(name: string | null, now: number): boolean {
     const sql = "INSERT OR IGNORE INTO tenant (one, name, created) VALUES (1, ?, ?) RETURNING one"
     return this.#sql.exec(sql, name, now).toArray().length > 0
-  }
-
-  /** Whether a refused API key should be recorded: at most once in `intervalMs`. Then counts as recorded. */
-  takeRefusalRecord(now: number, intervalMs: number): boolean {
-    const sql = "UPDATE tenant SET refused = ? WHERE refused IS NULL OR refused <= ? RETURNING one"
-    return this.#sql.exec(sql, now, now - intervalMs).toArray().length > 0
   }
 }

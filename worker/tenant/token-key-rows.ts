@@ -31,12 +31,23 @@ export class TokenKeyRows {
     return rows.length === 0 ? [...FIRST_TOKEN_KEYS] : rows
   }
 
-  /** Adds the next generation. All others retire at `retires` or earlier. Deletes those that have retired. */
+  /** When the next generation retires, in milliseconds since 1970; null if none does. */
+  findNextRetirement(): number | null {
+    return this.#sql.exec<{ at: number | null }>("SELECT min(retires) AS at FROM token_keys").one().at
+  }
+
+  /** Deletes the generations that have retired, and returns the newest of them; null if there is none. */
+  takeRetired(now: number): TokenKeyInfo | null {
+    const sql = "DELETE FROM token_keys WHERE retires <= ? RETURNING *"
+    const retired = this.#sql.exec<TokenKeyRow>(sql, now).toArray()
+    return retired.sort((a, b) => b.generation - a.generation)[0] ?? null
+  }
+
+  /** Adds the next generation. All others retire at `retires` or earlier. `takeRetired` deletes them. */
   rotate(now: number, retires: number): void {
     const newest = this.listAccepted(now)[0]?.generation ?? 1
     if (newest === 1) this.#sql.exec("INSERT OR IGNORE INTO token_keys (generation) VALUES (1)")
     this.#sql.exec("UPDATE token_keys SET retires = min(coalesce(retires, ?1), ?1)", retires)
-    this.#sql.exec("DELETE FROM token_keys WHERE retires <= ?", now)
     this.#sql.exec("INSERT INTO token_keys (generation, created) VALUES (?, ?)", newest + 1, now)
   }
 }

@@ -2,12 +2,14 @@
  * user-admin.ts: changes of a tenant's users by its administrators: who may change whom, the rows, and the audit log.
  */
 
+import type { Administrator } from "../platform/rpc/actor.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { includesRole } from "../platform/rpc/claims.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
-import type { Administrator, TenantUser } from "../settings/tenant-rpc.ts"
+import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import type { AuditRows } from "./audit-rows.ts"
+import type { IssuerRows } from "./issuer-rows.ts"
 import type { UserNotices } from "./user-notices.ts"
 import type { UserRows } from "./user-rows.ts"
 
@@ -15,8 +17,10 @@ export class UserAdmin {
   readonly #users: UserRows
   readonly #audit: AuditRows
   readonly #notices: UserNotices
+  readonly #issuers: IssuerRows
 
-  constructor(users: UserRows, audit: AuditRows, notices: UserNotices) {
+  constructor(users: UserRows, audit: AuditRows, notices: UserNotices, issuers: IssuerRows) {
+    this.#issuers = issuers
     this.#users = users
     this.#audit = audit
     this.#notices = notices
@@ -25,7 +29,8 @@ export class UserAdmin {
   /**
    * Changes the name or role. A change of the role ends the user's tokens, so that no token has the old one.
    *
-   * Errors: `user_unknown`, `scope_denied`, `last_owner`.
+   * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change, and that of the user
+   * is by the role claim of an issuer.
    */
   changeUser(by: Administrator, id: string, { role, name }: UserChange, now: number): Result<TenantUser> {
     const found = this.#findChangeable(by, id)
@@ -34,6 +39,7 @@ export class UserAdmin {
     const after = { ...before, role: role ?? before.role, name: name === undefined ? before.name : name }
     if (!includesRole(by.role, after.role)) return fail({ reason: "scope_denied" })
     const isNewRole = after.role !== before.role
+    if (isNewRole && this.#hasClaimedRole(before)) return fail({ reason: "role_from_issuer" })
     if (isNewRole && this.#users.isLastOwner(before)) return fail({ reason: "last_owner" })
     if (!isNewRole && after.name === before.name) return succeed(before)
     const roles = isNewRole ? { role: after.role, before: before.role } : {}
@@ -52,6 +58,10 @@ export class UserAdmin {
     const action = status === "suspended" ? "user.suspended" : "user.restored"
     this.#write(by, after, { action, target: id }, true, now)
     return succeed(after)
+  }
+
+  #hasClaimedRole({ issuer }: TenantUser): boolean {
+    return issuer !== null && this.#issuers.find(issuer)?.config.role_claim !== undefined
   }
 
   #findChangeable(by: Administrator, id: string): Result<TenantUser> {

@@ -16,7 +16,8 @@ export const USER_NOTICE_TABLE = `
   CREATE TABLE user_notices (
     user TEXT PRIMARY KEY,
     version INTEGER NOT NULL,        -- the number of the change in the audit log
-    retry INTEGER NOT NULL) WITHOUT ROWID;
+    retry INTEGER NOT NULL,
+    up_to REAL) WITHOUT ROWID;       -- ends the tokens issued up to then, in seconds since 1970; null: all
   CREATE INDEX user_notices_retry ON user_notices (retry)`
 
 /** A directory that does not respond within this time counts as not notified. */
@@ -28,7 +29,7 @@ const NOTICE_RETRY_MS = 10_000
 /** Directories that are notified at the same time. */
 const MAX_CONCURRENT_NOTICES = 20
 
-type NoticeRow = { readonly user: string; readonly version: number }
+type NoticeRow = { readonly user: string; readonly version: number; readonly up_to: number | null }
 
 export class UserNotices {
   readonly #sql: SqlStorage
@@ -58,11 +59,17 @@ export class UserNotices {
     this.#sql.exec("DELETE FROM user_notices WHERE user = ?", user)
   }
 
-  /** Adds a notice for every active user, which the next alarms send. Cost: a row written for each. */
-  addForAll(version: number, now: number): void {
-    const sql =
-      "INSERT OR REPLACE INTO user_notices (user, version, retry) SELECT id, ?, ? FROM users WHERE status = 'active'"
-    this.#sql.exec(sql, version, now)
+  /**
+   * Adds a notice for every active user, which the next alarms send. `upTo`: ends only the tokens issued up to then, in seconds
+   * since 1970. Cost: a row written for each.
+   */
+  addForAll(version: number, upTo: number | null, now: number): void {
+    // A change that a directory has not applied yet still ends all tokens.
+    const sql = `INSERT INTO user_notices (user, version, retry, up_to)
+      SELECT id, ?, ?, ? FROM users WHERE status = 'active'
+      ON CONFLICT (user) DO UPDATE SET
+        version = excluded.version, retry = max(retry, excluded.retry), up_to = max(up_to, excluded.up_to)`
+    this.#sql.exec(sql, version, now, upTo)
   }
 
   /**
@@ -77,13 +84,15 @@ export class UserNotices {
 
   /** Sends the notice of one user, if there is one. Does not reject. */
   async send(user: string, now: number): Promise<void> {
-    const [row] = this.#sql.exec<NoticeRow>("SELECT user, version FROM user_notices WHERE user = ?", user).toArray()
+    const [row] = this.#sql
+      .exec<NoticeRow>("SELECT user, version, up_to FROM user_notices WHERE user = ?", user)
+      .toArray()
     if (row !== undefined) await this.#deliver(row, now)
   }
 
   /** Sends the notices that are due. Does not reject. */
   async handleAlarm(now: number): Promise<void> {
-    const due = "SELECT user, version FROM user_notices WHERE retry <= ? ORDER BY retry LIMIT ?"
+    const due = "SELECT user, version, up_to FROM user_notices WHERE retry <= ? ORDER BY retry LIMIT ?"
     const rows = this.#sql.exec<NoticeRow>(due, now, MAX_CONCURRENT_NOTICES).toArray()
     await Promise.all(rows.map((row) => this.#deliver(row, now)))
   }
@@ -94,11 +103,11 @@ export class UserNotices {
     return row?.at ?? null
   }
 
-  async #deliver({ user, version }: NoticeRow, now: number): Promise<void> {
+  async #deliver({ user, version, up_to: upTo }: NoticeRow, now: number): Promise<void> {
     try {
-      const suspended = this.#users.find(user)?.status === "suspended"
+      const { status, role = null } = this.#users.find(user) ?? {}
       const directory = directoryStub(this.#env, { tenant: this.#tenant, user })
-      const applied = directory.applyUserState({ version, suspended })
+      const applied = directory.applyUserState({ version, suspended: status === "suspended", role, upTo })
       await withTimeout(applied, NOTICE_TIMEOUT_MS, () => new Error(`no response within ${NOTICE_TIMEOUT_MS} ms`))
       this.#sql.exec("DELETE FROM user_notices WHERE user = ? AND version = ?", user, version)
     } catch (error) {

@@ -29,13 +29,23 @@ export class UserRows {
     this.#sql = sql
   }
 
-  /** Adds a user, unless there is one of this id. Returns the stored user. Cost: at most one row written. */
+  /**
+   * Adds a user, unless there is one of this id. Returns the stored user. The role that an issuer states replaces the stored
+   * one. Cost: at most one row written, and none if nothing changes.
+   */
   register(user: NewUser, now: number): TenantUser {
     const known = this.find(user.id)
-    if (known !== null) return known
+    if (known !== null) return this.#followIssuer(known, user)
     const created = createUser(user, now)
     this.restore(created)
     return created
+  }
+
+  #followIssuer(known: TenantUser, { issuer, role }: NewUser): TenantUser {
+    const isStated = issuer !== undefined && role !== undefined
+    if (!isStated || (issuer === known.issuer && role === known.role)) return known
+    this.#sql.exec("UPDATE users SET role = ?, issuer = ? WHERE id = ?", role, issuer, known.id)
+    return { ...known, role, issuer }
   }
 
   /** Adds a user of an imported tenant, unless there is one of this id. One that was being erased there is active here. */

@@ -11,18 +11,31 @@ import { MAX_FOREIGN_TOKEN_SECONDS, TOKEN_TRUST_MS } from "../../../shared/limit
 import { cutText } from "../../../shared/text/cut-text.ts"
 import { removeControls } from "../../../shared/text/title.ts"
 import type { Env } from "../../env.ts"
+import { BoundedMap } from "../../platform/bounded-map.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
+import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import type { Claims, Role } from "../../platform/rpc/claims.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../../platform/time-limits.ts"
-import { claimToRole, type IssuerConfig, type IssuerKeys, limitRole } from "../../settings/issuer-config.ts"
+import {
+  claimToRole,
+  hasRequiredClaims,
+  type IssuerConfig,
+  type IssuerKeys,
+  limitRole,
+} from "../../settings/issuer-config.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "../verify-token.ts"
+import { recordFailure } from "../record-failure.ts"
 import { findIssuerTenant } from "./issuer-registry.ts"
+import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers and users that an isolate caches. */
+/** Issuers that an isolate caches. Strangers can invent the unknown ones, so these have a cache of their own. */
 const MAX_CACHED_ISSUERS = 500
-const MAX_CACHED_USERS = 2_000
+const MAX_UNKNOWN_ISSUERS = 500
+
+/** An isolate records refused tokens of a tenant at most this often, in milliseconds; each entry has their number. */
+const REFUSAL_INTERVAL_MS = 60_000
 
 /** Longest value of the claim that identifies a user, in characters. */
 const MAX_USER_CLAIM_CHARS = 512
@@ -64,9 +77,9 @@ class CachedIssuer {
   }
 }
 
-/** Null: nobody registered this issuer and audience. */
-const issuerCache = new FreshCache<CachedIssuer | null>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
-const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
+const issuerCache = new FreshCache<CachedIssuer>(TOKEN_TRUST_MS, MAX_CACHED_ISSUERS)
+/** Issuers and audiences that nobody registered. */
+const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
 
 /**
  * Verifies a foreign token. Cost: none but the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
@@ -74,23 +87,33 @@ const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
  * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
  * `user_suspended`.
  */
-export async function verifyForeignToken(env: Env, token: string, now: number): Promise<Result<Claims>> {
+export async function verifyForeignToken(
+  env: Env,
+  token: string,
+  now: number,
+  actor: Actor = SYSTEM_ACTOR,
+): Promise<Result<Claims>> {
   const parts = parseToken(token)
   if (parts === null) return fail({ reason: "token_invalid" })
   const issuer = await findIssuer(env, parts, now)
   if (issuer === null) return fail({ reason: "token_invalid" })
   const verified = await verifySignature(token, parts, issuer, issuer.keys.config.audience, now)
-  if (!verified.ok) return verified
   const { exp, iat, jti } = parts.payload
   const expires = Math.min(exp, iat + MAX_FOREIGN_TOKEN_SECONDS)
-  if (now / 1000 >= expires + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_expired" })
+  if (verified.ok && now / 1000 >= expires + CLOCK_TOLERANCE_SECONDS) return fail({ reason: "token_expired" })
   const { tenant, keys } = issuer
-  const identity = await readIdentity(parts.payload, keys.config)
-  if (identity === null) return fail({ reason: "token_invalid" })
+  const identity = verified.ok ? await readIdentity(parts.payload, keys.config) : null
+  if (identity === null) {
+    const fault = verified.ok ? ({ reason: "token_invalid" } as const) : verified.fault
+    // Expired tokens are everyday.
+    if (fault.reason === "token_invalid") await recordRefusal(env, issuer, actor, now)
+    return fail(fault)
+  }
   const role = await loadRole(env, tenant, keys, identity, now)
   if (!role.ok) return role
   const id = typeof jti === "string" && TOKEN_ID.test(jti) ? jti : null
-  return succeed({ tenant, user: identity.user, expires, token: id, issued: iat, role: role.value })
+  const claims = { tenant, user: identity.user, expires, token: id, issued: iat, role: role.value }
+  return succeed(identity.role === null ? { ...claims, hasStoredRole: true } : claims)
 }
 
 /**
@@ -135,15 +158,20 @@ async function loadIssuer(
 ): Promise<CachedIssuer | null> {
   const cacheKey = `${issuer}\0${audience}`
   const cached = issuerCache.get(cacheKey, now)
-  const isUsable = cached === null || (cached?.hasKey(kid) === true && now < cached.keys.trustedUntil)
+  if (cached === undefined && unknownIssuers.get(cacheKey, now)) return null
+  const isUsable = cached?.hasKey(kid) === true && now < cached.keys.trustedUntil
   // A stranger can invent key ids, so an isolate asks about unknown ones only now and then.
-  const isAskedRecently = cached != null && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
+  const isAskedRecently = cached !== undefined && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
   if (cached !== undefined && (isUsable || isAskedRecently)) return cached
   const tenant = cached?.tenant ?? (await findIssuerTenant(env, issuer, audience))
   const keys = tenant === null ? null : await tenantStub(env, tenant).getIssuerKeys(issuer, audience, kid ?? null)
   // RPC wraps the type; the value is what `getIssuerKeys` returned.
   const loaded = tenant === null || keys === null ? null : new CachedIssuer(tenant, keys as IssuerKeys, now)
-  issuerCache.set(cacheKey, loaded, now)
+  if (loaded !== null) issuerCache.set(cacheKey, loaded, now)
+  else {
+    issuerCache.delete(cacheKey)
+    unknownIssuers.set(cacheKey, true, now)
+  }
   return loaded
 }
 
@@ -179,6 +207,7 @@ function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audien
 }
 
 async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Promise<ForeignIdentity | null> {
+  if (!hasRequiredClaims(payload, config)) return null
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
   // Otherwise anybody could enter somebody else's address at the provider. Some providers state nothing, or text.
@@ -210,18 +239,33 @@ async function loadRole(
   { user, name, role }: ForeignIdentity,
   now: number,
 ): Promise<Result<Role>> {
-  const cacheKey = `${tenant}:${user}`
-  const cached = roleCache.get(cacheKey, now)
+  const cached = getCachedRole({ tenant, user }, now)
   if (cached !== undefined) return succeed(role ?? limitRole(cached, config))
   const newUser = { id: user, name: name ?? undefined, role: role ?? undefined, issuer }
   const stored = await tenantStub(env, tenant).registerUser(newUser)
   if (stored.status === "suspended") return fail({ reason: "user_suspended" })
   if (stored.status !== "active") return fail({ reason: "token_revoked" })
-  roleCache.set(cacheKey, stored.role, now)
+  cacheRole({ tenant, user }, stored.role, now)
   return succeed(role ?? limitRole(stored.role, config))
+}
+
+/** Refused tokens of a tenant since the last entry of this isolate, and when that was. */
+const refusals = new BoundedMap<string, { readonly at: number; readonly count: number }>(MAX_CACHED_ISSUERS)
+
+/** Records that a token in the name of a registered issuer was refused. Cost: a request to the tenant's object per interval. */
+async function recordRefusal(env: Env, { tenant, keys }: CachedIssuer, actor: Actor, now: number): Promise<void> {
+  const { at, count } = refusals.get(tenant) ?? { at: 0, count: 0 }
+  if (now - at < REFUSAL_INTERVAL_MS) {
+    refusals.set(tenant, { at, count: count + 1 })
+    return
+  }
+  refusals.set(tenant, { at: now, count: 0 })
+  const event = { action: "token.refused", target: keys.name, details: { count: count + 1 } }
+  await recordFailure(env, tenant, actor, event)
 }
 
 /** Makes a changed issuer effective at once in this isolate. */
 export function clearCachedIssuer(issuer: string, audience: string): void {
   issuerCache.delete(`${issuer}\0${audience}`)
+  unknownIssuers.delete(`${issuer}\0${audience}`)
 }

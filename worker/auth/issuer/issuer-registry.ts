@@ -2,7 +2,8 @@
  * issuer-registry.ts: which tenant registered an issuer and audience. At most one of the whole deployment has them.
  *
  * The registry of a region says so for the tenants of that region, so that nothing about them is stored elsewhere. A
- * look-up asks all registries, because a token names no region.
+ * look-up asks all registries, because a token names no region, and so does a registration, or a tenant of another region
+ * could make the tokens of this one ambiguous. All that they are asked is a hash, and asking stores nothing (SPEC RG1).
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"

@@ -17,6 +17,10 @@ const MAX_PROVIDER_DEPTH = 10
 
 export interface ProviderEnv extends TimeLimitsEnv {
   readonly ENVIRONMENT: string
+  /** Addresses of the deployment itself (`Env`), which is no provider. */
+  readonly PAGE_DOMAIN?: string
+  readonly PAGE_ORIGIN?: string
+  readonly CANVAS_ORIGIN?: string
 }
 
 function refuse(because: IssuerFlaw): { readonly ok: false; readonly fault: Fault } {
@@ -24,14 +28,21 @@ function refuse(because: IssuerFlaw): { readonly ok: false; readonly fault: Faul
 }
 
 /** Checks an address of a provider. A local deployment may also use http on this machine. Errors: `issuer_refused`. */
-export function checkProviderUrl(text: string, { ENVIRONMENT }: ProviderEnv): Result<string> {
-  if (ENVIRONMENT === "local" && URL.canParse(text)) {
+export function checkProviderUrl(text: string, env: ProviderEnv): Result<string> {
+  if (env.ENVIRONMENT === "local" && URL.canParse(text)) {
     const url = new URL(text)
     const isBare = url.username === "" && url.password === "" && url.protocol === "http:"
     if (isBare && isLoopbackName(url.hostname)) return succeed(url.href)
   }
   const checked = checkPublicUrl(text)
-  return checked.ok ? succeed(checked.value.href) : refuse("address")
+  return checked.ok && !isOwnHost(checked.value.href, env) ? succeed(checked.value.href) : refuse("address")
+}
+
+function isOwnHost(href: string, { PAGE_DOMAIN, PAGE_ORIGIN, CANVAS_ORIGIN }: ProviderEnv): boolean {
+  const { hostname } = new URL(href)
+  const isBelowDomain = PAGE_DOMAIN !== undefined && `.${hostname}`.endsWith(`.${PAGE_DOMAIN}`)
+  const origins = [PAGE_ORIGIN, CANVAS_ORIGIN].filter((origin) => origin !== undefined)
+  return isBelowDomain || origins.some((origin) => new URL(origin).hostname === hostname)
 }
 
 /**

@@ -7,16 +7,14 @@
 import { base64url } from "jose"
 import * as v from "valibot"
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
+import { MAX_FOREIGN_TOKEN_CHARS } from "../../../shared/limits.ts"
 import { ISSUER_ALGORITHMS } from "../../settings/issuer-config.ts"
-
-/** Longest token, in characters: four times a large one with groups. A bearer token has to fit into a header anyway. */
-const MAX_TOKEN_CHARS = 16 * 1024
 
 /** Deepest level of a header or payload. Real ones have three or four. */
 const MAX_TOKEN_DEPTH = 8
 
-/** Each one is looked up. */
-const MAX_AUDIENCES = 5
+/** Each one is looked up, for anybody. Providers that add their own address to the API's need two. */
+const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_CLAIM_CHARS))
@@ -54,7 +52,7 @@ export interface TokenParts {
 
 /** The unverified parts of a token; null if it has not exactly the form of a signed JWT. */
 export function parseToken(token: string): TokenParts | null {
-  if (token.length > MAX_TOKEN_CHARS) return null
+  if (token.length > MAX_FOREIGN_TOKEN_CHARS) return null
   const parts = token.split(".")
   if (parts.length !== 3) return null
   const header = v.safeParse(headerSchema, decodePart(parts[0] ?? ""))

@@ -33,6 +33,8 @@ export interface Claims {
   readonly session?: string | undefined
   /** Absent: `member`. Only with scope `user`. */
   readonly role?: Role | undefined
+  /** The role was read from the tenant's list up to TOKEN_TRUST_MS ago; the token states none. */
+  readonly hasStoredRole?: boolean | undefined
   /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
   readonly login?: string | undefined
   /**

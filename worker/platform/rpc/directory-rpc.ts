@@ -25,6 +25,10 @@ export interface UserState {
   /** Increases with every change of the user. */
   readonly version: number
   readonly suspended: boolean
+  /** Null: the tenant has no such user. */
+  readonly role: Role | null
+  /** Ends the tokens issued up to then, in seconds since 1970; null: all that were issued until now. */
+  readonly upTo: number | null
 }
 
 /** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
@@ -88,7 +92,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   listShared(limit: number, after?: SharedCursor): SharedSession[]
   getRevocationState(): RevocationState
   /**
-   * Checks a token before its socket opens, and registers the session for revocations until the token expires.
+   * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role
+   * that was read before an administrator lowered it counts as revoked.
    *
    * Errors: `token_revoked`, `user_suspended`.
    */
@@ -100,17 +105,17 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   addLogin(login: NewLogin): Result<null>
   /**
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
-   * and revokes its tokens. Errors: `sign_in_required`, `user_suspended`.
+   * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`.
    */
-  useLogin(id: string, secrets: LoginSecrets): Result<Login>
+  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied">
   /**
    * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
    * secret. Repeating the call has no effect.
    *
-   * Errors, only with `everywhere`: `sign_in_required` if the sign-in has ended or the secret is older than the previous one;
-   * then the other sign-ins go on.
+   * Returns null if the sign-in has ended already, and `copied` if the secret is older than the previous one. In both cases
+   * the other sign-ins go on.
    */
-  endLogin(id: string, presented: string, everywhere: boolean): Result<null>
+  endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *

@@ -7,6 +7,7 @@ import type { Context, MiddlewareHandler } from "hono"
 import { decodeProtectedHeader } from "jose"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { MAX_FOREIGN_TOKEN_CHARS } from "../../../shared/limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
 import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
@@ -99,7 +100,7 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   if (token.startsWith(API_KEY_PREFIX)) return await authenticateKey(context, rule, token)
   if (isForeignToken(token)) {
     const { verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
-    return await verifyForeignToken(context.env, token, Date.now())
+    return await verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
   }
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
 }
@@ -125,12 +126,9 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
   return succeed({ tenant, user: `key:${id}`, expires, token: null, issued: 0, role, key: id })
 }
 
-/** Longest token of which the header is read, in characters. */
-const MAX_TOKEN_CHARS = 16 * 1024
-
 /** Whether a token is signed with a public key: those of this server never are. Decides nothing else. */
 function isForeignToken(token: string): boolean {
-  if (token.length > MAX_TOKEN_CHARS) return false
+  if (token.length > MAX_FOREIGN_TOKEN_CHARS) return false
   try {
     return /^(?:[RPE]S|Ed)/.test(decodeProtectedHeader(token).alg ?? "")
   } catch {

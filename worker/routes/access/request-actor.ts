@@ -2,8 +2,8 @@
 
 import type { Context } from "hono"
 import { truncateAddress } from "./client-address.ts"
-import type { Actor } from "../../platform/rpc/actor.ts"
-import type { Claims } from "../../platform/rpc/claims.ts"
+import type { Actor, Administrator } from "../../platform/rpc/actor.ts"
+import { type Claims, getRole } from "../../platform/rpc/claims.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /** The platform sets it, and overwrites what a client sends. */
@@ -14,6 +14,11 @@ export function readActor(context: Context<AppEnv>): Actor {
   const claims = context.get("claims") as Claims | undefined
   if (claims === undefined) return createActor(context, "operator")
   return claims.key === undefined ? createActor(context, "user", claims.user) : createActor(context, "key", claims.key)
+}
+
+/** The same, with the role that bounds what they may change. */
+export function readAdministrator(context: Context<AppEnv>): Administrator {
+  return { actor: readActor(context), role: getRole(context.get("claims")) }
 }
 
 /** For routes outside the access table, such as the sign-in. */

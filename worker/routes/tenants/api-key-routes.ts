@@ -1,16 +1,17 @@
 /** api-key-routes.ts: lists, creates, rotates and revokes the API keys of a tenant. A key is shown once. */
 
-import { type Context, Hono } from "hono"
+import type { Administrator } from "../../platform/rpc/actor.ts"
+import { Hono } from "hono"
 import * as v from "valibot"
 import type { Result } from "../../../shared/fault.ts"
 import { createApiKey } from "../../auth/api-key.ts"
 import { clearCachedKey } from "../../auth/tenant-access-cache.ts"
 import type { Env } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import { getRole, ROLES } from "../../platform/rpc/claims.ts"
+import { ROLES } from "../../platform/rpc/claims.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
-import type { ApiKeyInfo, KeyManager, NewApiKey } from "../../settings/tenant-access.ts"
-import { readActor } from "../access/request-actor.ts"
+import type { ApiKeyInfo, NewApiKey } from "../../settings/tenant-access.ts"
+import { readAdministrator } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
 const DAY_SECONDS = 24 * 60 * 60
@@ -25,10 +26,14 @@ const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
 const ROTATION_SECONDS = DAY_SECONDS
 const MAX_ROTATION_SECONDS = 30 * DAY_SECONDS
 
+/** One line without control characters: the name is shown in lists and stored in the audit log. */
+export function createNameSchema(maxChars: number) {
+  return v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(maxChars), v.regex(/^[^\p{Cc}\p{Cf}]*$/u))
+}
+
 /** Strict, because a misspelt `ttl` or `roles` would make a key that is more powerful than was meant. */
 export const newKeySchema = v.strictObject({
-  // One line without control characters: the name is shown in lists and stored in the audit log.
-  name: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_KEY_NAME_CHARS), v.regex(/^[^\p{Cc}\p{Cf}]*$/u)),
+  name: createNameSchema(MAX_KEY_NAME_CHARS),
   roles: v.optional(v.pipe(v.array(v.picklist(ROLES)), v.minLength(1), v.maxLength(ROLES.length)), ["member"]),
   /** Lifetime in seconds; absent: the key does not expire. */
   ttl: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_KEY_SECONDS))),
@@ -48,7 +53,7 @@ export type CreatedKey = ApiKeyInfo & { readonly key: string }
 export async function createTenantKey(
   env: Env,
   tenant: string,
-  manager: KeyManager,
+  manager: Administrator,
   { name, roles, ttl }: v.InferOutput<typeof newKeySchema>,
 ): Promise<Result<CreatedKey>> {
   const { text, stored } = await createApiKey(tenant)
@@ -69,14 +74,19 @@ apiKeyRoutes.get("/", async (context) => {
 apiKeyRoutes.post("/", async (context) => {
   const body = await readBody(context, newKeySchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const created = await createTenantKey(context.env, context.get("claims").tenant, readManager(context), body.value)
+  const created = await createTenantKey(
+    context.env,
+    context.get("claims").tenant,
+    readAdministrator(context),
+    body.value,
+  )
   return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
 })
 
 apiKeyRoutes.delete("/:id", async (context) => {
   const { tenant } = context.get("claims")
   const id = context.req.param("id")
-  const removed = await tenantStub(context.env, tenant).removeKey(readManager(context), id)
+  const removed = await tenantStub(context.env, tenant).removeKey(readAdministrator(context), id)
   clearCachedKey(tenant, id)
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
@@ -88,11 +98,7 @@ apiKeyRoutes.post("/:id/rotate", async (context) => {
   const id = context.req.param("id")
   const { text, stored } = await createApiKey(tenant)
   const graceMs = body.value.grace_seconds * 1000
-  const rotated = await tenantStub(context.env, tenant).rotateKey(readManager(context), id, stored, graceMs)
+  const rotated = await tenantStub(context.env, tenant).rotateKey(readAdministrator(context), id, stored, graceMs)
   clearCachedKey(tenant, id)
   return rotated.ok ? context.json({ ...rotated.value, key: text }, 201) : faultToResponse(rotated.fault)
 })
-
-function readManager(context: Context<AppEnv>): KeyManager {
-  return { actor: readActor(context), role: getRole(context.get("claims")) }
-}

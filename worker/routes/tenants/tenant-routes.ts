@@ -12,7 +12,7 @@ import { TENANT_LIST_KEY } from "../../platform/rpc/registry-rpc.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../platform/tenant-id.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
-import { createTenantKey, newKeySchema } from "./api-key-routes.ts"
+import { createNameSchema, createTenantKey, newKeySchema } from "./api-key-routes.ts"
 
 /** Tenants in a page of the list. */
 const TENANT_PAGE_ROWS = 100
@@ -24,9 +24,7 @@ const FIRST_KEY_NAME = "First key"
 
 const newTenantSchema = v.strictObject({
   id: newTenantIdSchema,
-  name: v.optional(
-    v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(MAX_TENANT_NAME_CHARS), v.regex(/^[^\p{Cc}\p{Cf}]*$/u)),
-  ),
+  name: v.optional(createNameSchema(MAX_TENANT_NAME_CHARS)),
 })
 
 const listSchema = v.object({ after: v.optional(newTenantIdSchema) })

@@ -1,0 +1,180 @@
+/** role-changes.test.ts: a role that changes while requests, sockets and sign-ins have the old one. */
+
+import { env } from "cloudflare:test"
+import { decodeJwt } from "jose"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { CLAIMED_ROLE_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { createForeignUserId } from "../../worker/auth/issuer/foreign-token.ts"
+import type { Env } from "../../worker/env.ts"
+import type { Role } from "../../worker/platform/rpc/claims.ts"
+import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
+import { issuePageToken, signOut } from "../../worker/signin/page-token.ts"
+import { readLoginCookie } from "../../worker/signin/sign-in-cookies.ts"
+import { Tenant } from "../../worker/tenant/tenant-object.ts"
+import { call, makeSession, nowSeconds, openSocket, refusal, SECRET } from "./http.ts"
+import { foreignClaims, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
+import { createTenant, post, tokenWith } from "./tenant-access.ts"
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+const REVOKED = refusal(401, "token_revoked")
+
+function forward(milliseconds: number): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + milliseconds })
+}
+
+const patchRole = async (tenant: string, user: string, role: Role) =>
+  await call(`/v1/users/${user}`, {
+    method: "PATCH",
+    token: await tokenOfRole(tenant, "owner"),
+    body: JSON.stringify({ role }),
+  })
+
+/** As another isolate changes it: nothing that this one caches is cleared. */
+const changeElsewhere = async (tenant: string, user: string, role: Role) =>
+  await env.TENANT.getByName(tenant).changeUser(
+    { actor: { kind: "user", id: "boss", address: null }, role: "owner" },
+    user,
+    { role },
+  )
+
+describe("a user of an issuer who gets a lower role", () => {
+  async function memberOf(tenant: string) {
+    const provider = await startProvider()
+    await registerIssuer(tenant, provider)
+    const user = await createForeignUserId(provider.issuer, "sub", "ada")
+    const sign = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
+    const id = await makeSession(await sign())
+    // `iat` counts whole seconds, so a token of this second would be revoked with the others.
+    const signNext = async () => {
+      const begun = nowSeconds()
+      await expect.poll(nowSeconds).toBeGreaterThan(begun)
+      return await sign()
+    }
+    return { id, user, signNext }
+  }
+
+  const writes = async (id: string, token: string): Promise<string | undefined> => {
+    const { socket, received } = await openSocket(id, token)
+    socket.send(JSON.stringify({ type: "send", id: "q1", content: "/say hi" }))
+    await expect.poll(() => received.length).toBeGreaterThan(1)
+    return received[1]
+  }
+
+  test("[US10] opens no writing socket, at once in the isolate of the change", async () => {
+    const { id, user, signNext } = await memberOf("us10a")
+    expect((await patchRole("us10a", user, "viewer")).status).toBe(200)
+    expect(await writes(id, await signNext())).toBe("scope_denied")
+  })
+
+  test("[US10] opens no socket with the role that another isolate still has", async () => {
+    const { id, user, signNext } = await memberOf("us10b")
+    await changeElsewhere("us10b", user, "viewer")
+    const token = await signNext()
+    await expect(openSocket(id, token)).rejects.toThrow("token_revoked")
+    forward(TOKEN_TRUST_MS)
+    expect(await writes(id, token)).toBe("scope_denied")
+  })
+})
+
+describe("what is revoked while a token is being issued", () => {
+  test("[US11] signing out everywhere revokes the token of the page", async () => {
+    const provider = await startProvider()
+    await registerIssuer("us11a", provider)
+    const browser = new TestBrowser("us11a")
+    await browser.signIn()
+    const cookie = await readLoginCookie(SECRET, browser.jar.header)
+    if (cookie === null) throw new Error("not signed in")
+    const admit = Tenant.prototype.admitSignIn
+    vi.spyOn(Tenant.prototype, "admitSignIn").mockImplementationOnce(async function (this: Tenant, user) {
+      const admitted = await admit.call(this, user)
+      await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
+      return admitted
+    })
+    const issued = await issuePageToken(env as Env, cookie, SYSTEM_ACTOR)
+    if (!issued.ok) throw new Error(issued.fault.reason)
+    forward(TOKEN_TRUST_MS)
+    expect(await call("/v1/sessions", { token: issued.value.body.token })).toEqual(REVOKED)
+  })
+
+  test("[US11] signing out everywhere revokes each sign-in, whenever its token says it was issued", async () => {
+    const provider = await startProvider()
+    await registerIssuer("us11b", provider)
+    const browser = new TestBrowser("us11b")
+    await browser.signIn()
+    const cookie = await readLoginCookie(SECRET, browser.jar.header)
+    if (cookie === null) throw new Error("not signed in")
+    await signOut(env as Env, cookie, true, SYSTEM_ACTOR)
+    expect((await env.DIRECTORY.getByName(`us11b:${cookie.user}`).getRevocationState()).tokens).toEqual([cookie.login])
+  })
+
+  test("[US11] a new role revokes the token that a backend gets with the old one", async () => {
+    const key = await createTenant("us11c")
+    await tokenWith(key, "ada", { role: "admin" })
+    const admit = Tenant.prototype.admitTokenUser
+    vi.spyOn(Tenant.prototype, "admitTokenUser").mockImplementationOnce(function (this: Tenant, actor, user) {
+      const admitted = admit.call(this, actor, user)
+      return this.changeUser({ actor, role: "owner" }, "ada", { role: "viewer" }).then(() => admitted) as never
+    })
+    const token = await tokenWith(key, "ada", { ttl: 86_400 })
+    forward(TOKEN_TRUST_MS)
+    expect(await call("/v1/users", { token })).toEqual(REVOKED)
+    expect((await call("/v1/sessions", { token: await tokenWith(key, "ada") })).status).toBe(200)
+  })
+
+  test("[US11] an external token counts as issued with the token that requested it", async () => {
+    const key = await createTenant("us11d")
+    const token = await tokenWith(key, "ada")
+    const id = await makeSession(token)
+    forward(5_000)
+    const external = await post(`/v1/sessions/${id}/external-token`, token)
+    expect([decodeJwt(external.json.token).iat, external.status]).toEqual([decodeJwt(token).iat, 200])
+  })
+})
+
+describe("a role that the provider states", () => {
+  async function claimedRole(tenant: string) {
+    const provider = await startProvider()
+    await registerIssuer(tenant, provider, { role_claim: "role" })
+    const browser = new TestBrowser(tenant)
+    await browser.signIn("admin-adi")
+    const { user } = (await browser.post("/auth/token")).json
+    expect(user.role).toBe("admin")
+    return { provider, browser, user: user.id as string }
+  }
+
+  test("[US12] is not changed here, and a name is", async () => {
+    const { user } = await claimedRole("us12a")
+    expect(await patchRole("us12a", user, "viewer")).toEqual(refusal(409, "role_from_issuer"))
+    const token = await tokenOfRole("us12a", "owner")
+    const named = await call(`/v1/users/${user}`, { method: "PATCH", token, body: '{"name":"Adi","role":"admin"}' })
+    expect(named).toMatchObject({ status: 200, json: { name: "Adi", role: "admin" } })
+  })
+
+  test("[US12] is listed as the provider stated it last, and an issuer without the claim leaves it to the list", async () => {
+    const { provider, browser, user } = await claimedRole("us12b")
+    const sign = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
+    forward(TOKEN_TRUST_MS)
+    expect((await call("/v1/sessions", { token: await sign("viewer") })).status).toBe(200)
+    expect(await env.TENANT.getByName("us12b").findUser(user)).toMatchObject({ role: "viewer" })
+    await registerIssuer("us12b", provider)
+    expect((await patchRole("us12b", user, "member")).json.role).toBe("member")
+    vi.useRealTimers()
+    await browser.signIn("admin-adi")
+    expect((await browser.post("/auth/token")).json.user.role).toBe("member")
+  })
+
+  test("[US13] holds for CLAIMED_ROLE_MS of a sign-in, which then ends", async () => {
+    const { browser } = await claimedRole("us13a")
+    forward(CLAIMED_ROLE_MS - 60_000)
+    expect((await browser.post("/auth/token")).status).toBe(200)
+    forward(60_000)
+    expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
+    vi.useRealTimers()
+    await browser.signIn("admin-adi")
+    expect((await browser.post("/auth/token")).json.user.role).toBe("admin")
+  })
+})

@@ -1,0 +1,24 @@
+/** role-cache.ts: the stored roles of issuers' users, which this isolate trusts for TOKEN_TRUST_MS. */
+
+import { TOKEN_TRUST_MS } from "../../../shared/limits.ts"
+import { FreshCache } from "../../platform/fresh-cache.ts"
+import type { Role, SessionOwner } from "../../platform/rpc/claims.ts"
+import { userKey } from "../../platform/rpc/object-stubs.ts"
+
+/** Users that an isolate caches. */
+const MAX_CACHED_USERS = 2_000
+
+const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
+
+export function getCachedRole(user: SessionOwner, now: number): Role | undefined {
+  return roleCache.get(userKey(user), now)
+}
+
+export function cacheRole(user: SessionOwner, role: Role, now: number): void {
+  roleCache.set(userKey(user), role, now)
+}
+
+/** Makes a change of a user's role effective at once in this isolate. */
+export function clearCachedRole(user: SessionOwner): void {
+  roleCache.delete(userKey(user))
+}

@@ -1,0 +1,19 @@
+/** record-failure.ts: entries of a tenant's audit log for attempts that were refused. */
+
+import type { Env } from "../env.ts"
+import { errorMessage, logError } from "../platform/log.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { AuditEvent } from "../settings/audit-event.ts"
+
+/**
+ * Records a refused attempt, unless nothing is stored of the tenant. The tenant's object bounds the number of entries
+ * (SPEC AL6). Never throws: what is recorded must not change the response.
+ */
+export async function recordFailure(env: Env, tenant: string, actor: Actor, event: AuditEvent): Promise<void> {
+  try {
+    await tenantStub(env, tenant).recordFailure(actor, event)
+  } catch (error) {
+    logError("audit_failed", { tenant, action: event.action, message: errorMessage(error) })
+  }
+}
