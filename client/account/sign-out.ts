@@ -1,7 +1,7 @@
 /** sign-out.ts: ends the sign-in, and leaves nothing of the user in the page. Source: SPEC SP6, SP7. */
 
 import { render } from "preact"
-import { openStorage } from "./browser-storage.ts"
+import { openStorage } from "../ui/browser-storage.ts"
 import { USER_KEY } from "../net/user-storage.ts"
 import { createJsonRequest, readJson } from "../net/http-request.ts"
 import { putUserAside } from "./switch-user.ts"

@@ -5,7 +5,7 @@
  */
 
 import { USER_KEY } from "../net/user-storage.ts"
-import { openStorage } from "./browser-storage.ts"
+import { openStorage } from "../ui/browser-storage.ts"
 
 /** `isForeign`: whether the page must load again because another tab has stored this user. */
 export function watchUser(isForeign: (user: string) => boolean): void {

@@ -20,7 +20,7 @@ export interface UnfinishedImportsDeps {
   eraseSession(session: string): Promise<boolean>
 }
 
-const STORAGE_KEY = /^cuecard\.import\.([A-Za-z0-9_-]{1,64})$/
+const STORAGE_KEY = /^cuecard\.import\.([\w-]{1,64})$/
 const IN_PROGRESS = "under way"
 const ABANDONED = "given up"
 

@@ -121,12 +121,9 @@ export class Outbox {
     }
   }
 
+  /** Where storage is forbidden, the page has an empty one (ui/browser-storage.ts). */
   #deleteStored(id: string): void {
-    try {
-      this.#storage.removeItem(this.#prefix + id)
-    } catch {
-      // Storage is forbidden, so nothing was stored.
-    }
+    this.#storage.removeItem(this.#prefix + id)
   }
 }
 
@@ -149,7 +146,7 @@ export function clearSessionStorage(storage: KeyValueStorage, sessionId: string)
 }
 
 /** The storage key of a message or an edit. */
-const PENDING_KEY = /^cuecard\.(?:send|edit)\.([A-Za-z0-9_-]{1,64})\./
+const PENDING_KEY = /^cuecard\.(?:send|edit)\.([\w-]{1,64})\./
 
 /** The storage keys of drafts begin with this. They continue with the user and the session. */
 export const DRAFT_PREFIX = "cuecard.draft."
