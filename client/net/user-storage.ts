@@ -21,7 +21,7 @@ export interface UserStorage extends KeyValueStorage {
 
 /** An encoded user contains no slash, so no prefix begins with another one. */
 export function userPrefix(user: string | null): string {
-  return user === null ? "" : `${ASIDE_PREFIX}${encodeURIComponent(user)}/`
+  return user === null ? "" : ASIDE_PREFIX + encodeURIComponent(user) + "/"
 }
 
 export function createUserStorage(storage: KeyValueStorage): UserStorage {
