@@ -282,10 +282,10 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   },
   tenant_leaving: {
     status: 403,
-    text: "This workspace is being closed. You can read everything, but not change it.",
+    text: "This organization is being deleted. You can read everything, but not change it. An owner can still keep it in the admin page.",
     close: 4408,
   },
-  tenant_erased: { status: 410, text: "This workspace has been closed, and its data is erased.", close: 4401 },
+  tenant_erased: { status: 410, text: "This organization was deleted, and its data is erased.", close: 4401 },
   tenant_not_empty: { status: 409, text: "This tenant already has conversations. Import into a new one." },
   transfer_running: { status: 409, text: "Another export, import or erasure is in progress. Wait until it's done." },
   export_too_large: { status: 409, text: ({ max }) => `This export needs more than ${max} files.` },

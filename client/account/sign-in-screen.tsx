@@ -11,7 +11,8 @@ import { useEffect } from "preact/hooks"
 import { SIGN_IN_ERRORS, type SignInProviders } from "../../shared/protocol/sign-in.ts"
 import { createParser, hasShape, isListOf, isString } from "../../shared/protocol/shape-check.ts"
 import { describeError, parseBody, type RequestError } from "../net/http-request.ts"
-import { type KeyValueStorage, USER_KEY } from "../net/outbox.ts"
+import type { KeyValueStorage } from "../net/outbox.ts"
+import { USER_KEY } from "../net/user-storage.ts"
 import { Logo } from "../ui/logo.tsx"
 import { signInErrorText, signInText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
@@ -31,7 +32,7 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
   const root = document.getElementById("app")
   const user = storage.getItem(USER_KEY)
   putUserAside(storage, user)
-  watchUser()
+  watchUser(() => true)
   if (root === null) return
   const error = takeSignInError() ?? (refusal.status === 403 ? refusal.message : null)
   document.title = appText.documentTitle(signInText.title)

@@ -1,7 +1,8 @@
 /** sign-out.ts: ends the sign-in, and leaves nothing of the user in the page. Source: SPEC SP6, SP7. */
 
 import { render } from "preact"
-import { type KeyValueStorage, USER_KEY } from "../net/outbox.ts"
+import { openStorage } from "../ui/browser-storage.ts"
+import { USER_KEY } from "../net/user-storage.ts"
 import { createJsonRequest, readJson } from "../net/http-request.ts"
 import { putUserAside } from "./switch-user.ts"
 
@@ -12,13 +13,14 @@ const SIGN_OUT_TIMEOUT_MS = 15_000
 export async function signOut(everywhere: boolean): Promise<void> {
   const request = createJsonRequest("POST", { everywhere })
   await readJson(await fetch("/auth/logout", { ...request, signal: AbortSignal.timeout(SIGN_OUT_TIMEOUT_MS) }))
-  leavePage(localStorage)
+  leavePage()
 }
 
 /** Removing the user from the storage makes the other tabs load again. The page is emptied, because browsers keep pages. */
-function leavePage(storage: KeyValueStorage): void {
+function leavePage(): void {
   const root = document.getElementById("app")
   if (root !== null) render(null, root)
+  const storage = openStorage()
   putUserAside(storage, storage.getItem(USER_KEY))
   location.replace("/")
 }

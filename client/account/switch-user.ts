@@ -1,39 +1,43 @@
 /**
- * switch-user.ts: puts the unsent messages of a user aside when they sign out or another user signs in, and brings those
- * of the next user back.
+ * switch-user.ts: what happens to unsent messages when a user signs out or another one signs in.
  *
- * Rows that are put aside keep their key behind a prefix that names their user. Drafts are always stored per user
- * (session/stored-drafts.ts). Source: SPEC SP5.
+ * The rows of a known user are stored under their prefix (net/user-storage.ts) and stay there. Rows that were stored before
+ * the page knew its user get the prefix of the first one. Source: SPEC SP5.
  */
 
-import { type KeyValueStorage, readStorageRows, USER_KEY } from "../net/outbox.ts"
+import type { KeyValueStorage } from "../net/outbox.ts"
+import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix } from "../net/user-storage.ts"
 
-/** Keys of messages, edits and unfinished imports, which don't name their user. */
-const UNSENT_KEY = /^cuecard\.(?:send|edit|import)\./
-const ASIDE_PREFIX = "cuecard.aside."
-/** Rows kept for users who are signed out. The oldest stored ones go first. */
+/** Rows kept for users other than the current one. The oldest stored ones go first. */
 const MAX_ASIDE_ROWS = 200
 
-/** Puts the user's rows aside. Afterwards the storage belongs to nobody, and the other tabs load again (watch-user.ts). */
+/** Ends the use by this user. Afterwards the storage belongs to nobody, and the other tabs load again (watch-user.ts). */
 export function putUserAside(storage: KeyValueStorage, user: string | null): void {
-  putRowsAside(storage, user)
+  claimRows(storage, user)
+  limitRows(storage, null)
   removeRow(storage, USER_KEY)
 }
 
-function putRowsAside(storage: KeyValueStorage, user: string | null): void {
-  const prefix = asidePrefix(user)
+/** Gives the rows that name no user to this one. Without one, they are deleted. */
+function claimRows(storage: KeyValueStorage, user: string | null): void {
   for (const [key, value] of readStorageRows(storage)) {
     if (!UNSENT_KEY.test(key)) continue
-    if (user !== null) moveRow(storage, key, prefix + key, value)
+    if (user !== null) moveRow(storage, key, userPrefix(user) + key, value)
     else removeRow(storage, key)
   }
-  const aside = readStorageRows(storage).filter(([key]) => key.startsWith(ASIDE_PREFIX))
+}
+
+function limitRows(storage: KeyValueStorage, user: string | null): void {
+  const own = user === null ? null : userPrefix(user)
+  const aside = readStorageRows(storage).filter(
+    ([key]) => key.startsWith(ASIDE_PREFIX) && (own === null || !key.startsWith(own)),
+  )
   for (const [key] of aside.slice(0, Math.max(0, aside.length - MAX_ASIDE_ROWS))) removeRow(storage, key)
 }
 
 /**
- * Makes the storage that of another user. If the page shows something of the previous one, it is loaded again, and the
- * promise is never settled. Rows that were stored before the page remembered its user belong to the first one.
+ * Makes the storage that of another user. If the page shows something of the previous one, or the user has rows that it
+ * doesn't show, it is loaded again, and the promise is never settled.
  */
 export async function switchUser(
   storage: KeyValueStorage,
@@ -41,29 +45,22 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // The other tabs go on: a product may show the pages of two users side by side.
-  if (previous !== null) putRowsAside(storage, previous)
-  const hasRestored = user !== null && restoreUser(storage, user)
-  if (previous === null && !hasRestored) return
+  // The other tabs of a product go on: it may show the pages of two users side by side.
+  const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
+  if (previous === null) claimRows(storage, user)
+  limitRows(storage, user)
+  if (user !== null) writeUser(storage, user)
+  if (previous === null && !hasRows) return
   reload()
   await new Promise<never>(() => {})
 }
 
-/** Brings the user's rows back. Returns whether there were any. */
-function restoreUser(storage: KeyValueStorage, user: string): boolean {
-  const prefix = asidePrefix(user)
-  const rows = readStorageRows(storage).filter(([key]) => key.startsWith(prefix))
-  for (const [key, value] of rows) moveRow(storage, key, key.slice(prefix.length), value)
+function writeUser(storage: KeyValueStorage, user: string): void {
   try {
     storage.setItem(USER_KEY, user)
   } catch {
     // Storage is forbidden: nothing is stored for anybody.
   }
-  return rows.length > 0
-}
-
-function asidePrefix(user: string | null): string {
-  return `${ASIDE_PREFIX}${encodeURIComponent(user ?? "")}.`
 }
 
 /** The old row goes first, so that a full storage has room for the new one. */

@@ -7,6 +7,7 @@ import { type Signal, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { describeError, RequestError } from "../net/http-request.ts"
+import { readUser } from "../net/token-source.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { accountText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
@@ -20,7 +21,7 @@ export function UserMenu(): VNode | null {
   const isConfirming = useSignal(false)
   const menuRef = useRef<HTMLDivElement>(null)
   useClosing(menuRef, isOpen)
-  useEffect(watchUser, [])
+  useEffect(() => watchUser(isSignInOfAnother), [])
   if (tokenResponse.value === null) return null
   const identity = readIdentity(tokenResponse.value)
   return (
@@ -55,6 +56,15 @@ export function UserMenu(): VNode | null {
   )
 }
 
+/**
+ * Tabs share the sign-in, so the next token of this tab will be the new user's. A product may show the pages of two users
+ * side by side: if each loaded again for the other, they would never stop.
+ */
+function isSignInOfAnother(user: string): boolean {
+  const response = tokenResponse.peek()
+  return response === null || (readIdentity(response).source === "sign-in" && readUser(response.token) !== user)
+}
+
 function focusButton(menu: HTMLElement | null): void {
   menu?.querySelector<HTMLElement>(".account-button")?.focus()
 }
@@ -83,7 +93,7 @@ function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNo
           <code>{identity.id}</code>
         </dd>
       </dl>
-      {mayAdminister(identity) && <a href="/admin">{accountText.admin}</a>}
+      {mayAdminister(identity) && location.pathname !== "/admin" && <a href="/admin">{accountText.admin}</a>}
       {identity.source === "sign-in" && (
         <>
           <button type="button" disabled={isBusy} onClick={() => leave(false)}>

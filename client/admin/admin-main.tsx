@@ -6,7 +6,9 @@ import { userMenu } from "../account/deferred-account.ts"
 import { tokenResponse } from "../account/token-response.ts"
 import { readIdentity } from "../account/identity.ts"
 import { createUserGuard } from "../account/user-guard.ts"
+import { openStorage } from "../ui/browser-storage.ts"
 import { createJsonRequest, describeError } from "../net/http-request.ts"
+import { USER_KEY } from "../net/user-storage.ts"
 import { AdminApi } from "./admin-api.ts"
 import { AdminPage } from "./admin-page.tsx"
 import "../styles/base.css"
@@ -19,8 +21,8 @@ import "./admin.css"
 const REQUEST_TIMEOUT_MS = 30_000
 const DEV_TOKEN_ROUTE = "/v1/dev/token"
 
-const storage = localStorage
-const guardUser = createUserGuard(storage)
+const storage = openStorage()
+const guardUser = createUserGuard(storage, { user: storage.getItem(USER_KEY) })
 const fault = signal<string | null>(null)
 const identity = computed(() => (tokenResponse.value === null ? null : readIdentity(tokenResponse.value)))
 

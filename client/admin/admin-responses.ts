@@ -225,6 +225,29 @@ export const parseExportList = createParser<{ readonly exports: readonly TenantE
   exports: isListOf(hasShape<TenantExport>(EXPORT)),
 })
 
+export interface TenantImport {
+  readonly id: string
+  readonly created: number
+  readonly tally: Tally
+  readonly fault: { readonly code: string; readonly text: string } | null
+  readonly state: "uploading" | "running" | "done" | "failed"
+  /** The tenant that was exported. */
+  readonly from: string
+}
+
+export const parseImportList = createParser<{ readonly imports: readonly TenantImport[] }>({
+  imports: isListOf(
+    hasShape<TenantImport>({
+      id: isString,
+      created: isNumber,
+      tally: isTally,
+      fault: isNullOr(hasShape({ code: isString, text: isString })),
+      state: isString,
+      from: isString,
+    }),
+  ),
+})
+
 export interface Receipt {
   readonly id: string
   readonly kind: "user" | "tenant"

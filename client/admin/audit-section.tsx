@@ -183,12 +183,23 @@ function EntryRow({ entry: { seq, at, actor, action, target, details } }: { read
         </p>
         {details !== null && (
           <p class="details" dir="auto">
-            {Object.entries(details)
-              .map(([name, value]) => `${name}: ${String(value)}`)
-              .join(" · ")}
+            {formatDetails(details)}
           </p>
         )}
       </div>
     </li>
   )
+}
+
+/** What isn't set says nothing. */
+export function formatDetails(details: object): string {
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(", ") : formatValue(value)}`)
+    .join(" · ")
+}
+
+/** Lists are stored as text with commas. */
+function formatValue(value: unknown): string {
+  return String(value).replaceAll(/,(?=\S)/g, ", ")
 }

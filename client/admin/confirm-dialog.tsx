@@ -13,6 +13,8 @@ interface ConfirmDialogProps {
   /** What the user has to type first. */
   readonly typed?: { readonly label: string; readonly value: string }
   readonly confirm: string
+  /** Instead of “Cancel”. */
+  readonly cancel?: string
   /** The change can't be undone. */
   readonly isGrave?: boolean
   readonly children?: ComponentChildren
@@ -22,7 +24,7 @@ interface ConfirmDialogProps {
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps): VNode {
-  const { title, text, typed, confirm, isGrave, children, onConfirm, onClose } = props
+  const { title, text, typed, confirm, cancel = adminText.cancel, isGrave, children, onConfirm, onClose } = props
   const entered = useSignal("")
   const action = useAction()
   const isReady = typed === undefined || entered.value === typed.value
@@ -45,7 +47,7 @@ export function ConfirmDialog(props: ConfirmDialogProps): VNode {
         <FaultText text={action.fault} />
         <p class="ways">
           <button type="button" data-first={typed === undefined ? "" : undefined} onClick={onClose}>
-            {adminText.cancel}
+            {cancel}
           </button>
           <button type="submit" class={isGrave === true ? "grave" : "firm"} disabled={!isReady || action.isRunning}>
             {action.isRunning ? adminText.saving : confirm}

@@ -7,7 +7,7 @@ import { parseReceiptList, parseTenant, type Receipt, type Tenant } from "./admi
 import { type AdminContext, notice, useAction, useLoaded, usePolling } from "./admin-state.ts"
 import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, formatTime, Pending, Time } from "./form-fields.tsx"
-import { formatTally, TenantExports } from "./tenant-exports.tsx"
+import { formatTally, TenantExports, TenantImports } from "./tenant-transfers.tsx"
 
 const TENANT_PATH = "/v1/tenant"
 
@@ -28,6 +28,7 @@ export function TenantSection({ api, identity }: AdminContext): VNode {
             <Detail label={tenantText.region}>{tenant.value.region ?? tenantText.noRegion}</Detail>
           </dl>
           <TenantExports api={api} />
+          <TenantImports api={api} />
           <Receipts api={api} />
           {tenant.value.status === "open" && <Deletion api={api} tenant={tenant.value} onChange={tenant.set} />}
         </>

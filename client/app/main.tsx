@@ -13,8 +13,9 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { HttpApi } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import type { KeyValueStorage } from "../net/outbox.ts"
+import { openStorage } from "../ui/browser-storage.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
+import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
 import { sessionActions } from "../sidebar/deferred-actions.ts"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
@@ -60,7 +61,8 @@ const isOnline = signal(navigator.onLine)
 const isDrawerOpen = signal(false)
 const settings = signal(EMPTY_SETTINGS)
 const storage = openStorage()
-const guardUser = createUserGuard(storage)
+const userStorage = createUserStorage(storage)
+const guardUser = createUserGuard(storage, userStorage)
 const api = new HttpApi({
   // Without a timeout, a network that drops packets would block the page for minutes.
   fetch: (url, init, timeoutMs = REQUEST_TIMEOUT_MS) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
@@ -78,7 +80,7 @@ const api = new HttpApi({
 
 const router = new SessionRouter({
   api,
-  storage,
+  storage: userStorage,
   sendFile,
   settings,
   connect(session, protocols, events) {
@@ -116,15 +118,6 @@ const router = new SessionRouter({
   readOpenedFrom: () => (typeof history.state === "string" ? parseSessionHash(`#/s/${history.state}`) : null),
   writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
-
-/** If the browser forbids storage, the page works without it. */
-function openStorage(): KeyValueStorage {
-  try {
-    return localStorage
-  } catch {
-    return { length: 0, key: () => null, getItem: () => null, setItem() {}, removeItem() {} }
-  }
-}
 
 /** Until the settings have arrived, nothing is allowed. Retries unless the server refuses the request. */
 async function loadSettings(attempt: number): Promise<void> {

@@ -8,7 +8,8 @@
 
 import type { Api } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
+import type { KeyValueStorage } from "../net/outbox.ts"
+import { readStorageRows } from "../net/user-storage.ts"
 
 export interface UnfinishedImportsDeps {
   readonly api: Api
@@ -19,7 +20,7 @@ export interface UnfinishedImportsDeps {
   eraseSession(session: string): Promise<boolean>
 }
 
-const STORAGE_KEY = /^cuecard\.import\.([A-Za-z0-9_-]{1,64})$/
+const STORAGE_KEY = /^cuecard\.import\.([\w-]{1,64})$/
 const IN_PROGRESS = "under way"
 const ABANDONED = "given up"
 

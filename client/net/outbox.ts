@@ -10,6 +10,7 @@ import { type Signal, signal } from "@preact/signals"
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { parseJson } from "../../shared/json.ts"
+import { readStorageRows } from "./user-storage.ts"
 
 /** The parts of a message other than its text. */
 export interface MessageExtras {
@@ -120,12 +121,9 @@ export class Outbox {
     }
   }
 
+  /** Where storage is forbidden, the page has an empty one (ui/browser-storage.ts). */
   #deleteStored(id: string): void {
-    try {
-      this.#storage.removeItem(this.#prefix + id)
-    } catch {
-      // Storage is forbidden, so nothing was stored.
-    }
+    this.#storage.removeItem(this.#prefix + id)
   }
 }
 
@@ -140,36 +138,18 @@ export function findSessionsWithPending(storage: KeyValueStorage): readonly stri
 
 /** Deletes everything stored for a session that was erased. */
 export function clearSessionStorage(storage: KeyValueStorage, sessionId: string): void {
-  try {
-    for (const [key] of readStorageRows(storage))
-      if (PENDING_KEY.exec(key)?.[1] === sessionId || isDraftKey(key, sessionId)) storage.removeItem(key)
-  } catch {
-    // Storage is forbidden, so nothing was stored.
+  // If storage is forbidden, there are no rows.
+  for (const [key] of readStorageRows(storage)) {
+    const isDraft = key.startsWith(DRAFT_PREFIX) && key.endsWith(`.${sessionId}`)
+    if (isDraft || PENDING_KEY.exec(key)?.[1] === sessionId) storage.removeItem(key)
   }
 }
 
 /** The storage key of a message or an edit. */
-const PENDING_KEY = /^cuecard\.(?:send|edit)\.([A-Za-z0-9_-]{1,64})\./
-
-/** The storage key of the user whose messages, edits and imports the storage holds. Removed when the user signs out. */
-export const USER_KEY = "cuecard.user"
+const PENDING_KEY = /^cuecard\.(?:send|edit)\.([\w-]{1,64})\./
 
 /** The storage keys of drafts begin with this. They continue with the user and the session. */
 export const DRAFT_PREFIX = "cuecard.draft."
-
-function isDraftKey(key: string, sessionId: string): boolean {
-  return key.startsWith(DRAFT_PREFIX) && key.endsWith(`.${sessionId}`)
-}
-
-/** All stored rows; none if storage is forbidden. */
-export function readStorageRows(storage: KeyValueStorage): readonly (readonly [key: string, value: string])[] {
-  try {
-    const keys = Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? "")
-    return keys.map((key) => [key, storage.getItem(key) ?? ""])
-  } catch {
-    return []
-  }
-}
 
 function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly OutboxEntry[] {
   const rows = readStorageRows(storage).filter(([key]) => key.startsWith(prefix))

@@ -7,7 +7,8 @@
 
 import { parseJson } from "../../shared/json.ts"
 import type { Command, Commands } from "./commands.ts"
-import { readStorageRows, type KeyValueStorage } from "../net/outbox.ts"
+import type { KeyValueStorage } from "../net/outbox.ts"
+import { readStorageRows } from "../net/user-storage.ts"
 
 type EditCommand = Extract<Command, { type: "edit" }>
 

@@ -10,7 +10,8 @@ import { cutText } from "../../shared/text/cut-text.ts"
 import { effect } from "@preact/signals"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { parseJson } from "../../shared/json.ts"
-import { DRAFT_PREFIX, type KeyValueStorage, type MessageExtras, pickExtras, readStorageRows } from "../net/outbox.ts"
+import { DRAFT_PREFIX, type KeyValueStorage, type MessageExtras, pickExtras } from "../net/outbox.ts"
+import { readStorageRows } from "../net/user-storage.ts"
 import type { Draft } from "./draft.ts"
 
 /** Delay between a change and its write, in milliseconds. */

@@ -29,9 +29,6 @@ export const adminText = {
   copied: "Copied",
   deniedTitle: "You don't have access to this page",
   deniedText: "Only owners and admins can manage an organization. Ask one of them to change your role.",
-  signedOutTitle: "You're signed out",
-  signedOutText: "Sign in to manage your organization.",
-  signIn: "Sign in",
   failedTitle: "The admin page couldn't load",
   role: { owner: "Owner", admin: "Admin", member: "Member", viewer: "Viewer" },
   roleHint: {
@@ -43,9 +40,9 @@ export const adminText = {
 } as const
 
 export const usersText = {
-  lead: "Everyone who has used your organization. People appear here when they first connect.",
+  lead: "Everyone who has used your organization. People appear here when they first sign in or start a conversation.",
   search: "User ID starts with",
-  searchHint: "Capital and small letters are different.",
+  searchHint: "Search is case-sensitive.",
   empty: "No users yet.",
   notFound: (prefix: string) => `No user ID starts with “${prefix}”.`,
   status: { active: "Active", suspended: "Suspended", erasing: "Being erased" },
@@ -62,7 +59,7 @@ export const usersText = {
   erase: "Erase…",
   eraseTitle: (name: string) => `Erase ${name}?`,
   eraseText:
-    "All their conversations, files and settings are permanently deleted. You can't undo this. You'll get a receipt in the section “Export & deletion”.",
+    "All their conversations, files and settings are permanently deleted. So are all exports of the organization, because they contain this user. You can't undo this. You'll get a receipt in the section “Export & deletion”.",
   typeId: (id: string) => `To confirm, type the user ID ${id}`,
   confirmErase: "Erase this user",
   changed: (name: string, role: string) => `${name} is now ${role}.`,
@@ -126,7 +123,7 @@ export const issuersText = {
   editTitle: (name: string) => `Edit “${name}”`,
   edit: "Edit",
   name: "Short name",
-  nameHint: "Small letters, digits and hyphens. It can't be changed later.",
+  nameHint: "Lowercase letters, digits and hyphens. It can't be changed later.",
   label: "Button label",
   labelHint: "The sign-in page shows “Continue with …”.",
   issuer: "Issuer URL",
@@ -172,7 +169,7 @@ export const agentsText = {
   editTitle: (name: string) => `Edit “${name}”`,
   edit: "Edit",
   name: "Name",
-  nameHint: "Small letters, digits, - and _; begins with a letter.",
+  nameHint: "Lowercase letters, digits, - and _; begins with a letter.",
   description: "Description",
   descriptionHint: "Tells other agents when to ask this one.",
   prompt: "Instructions",
@@ -230,7 +227,6 @@ export const tenantText = {
   start: "Start an export",
   noExports: "No exports yet.",
   state: { running: "In progress", done: "Ready", failed: "Failed" },
-  started: "Started",
   expires: "Available until",
   progress: (sessions: number, users: number | null) => {
     const conversations = `${sessions.toLocaleString()} ${sessions === 1 ? "conversation" : "conversations"}`
@@ -248,6 +244,16 @@ export const tenantText = {
   confirmRemoveExport: "Delete export",
   exportRemoved: "The export is deleted.",
   exportStarted: "The export has started.",
+  imports: "Imports",
+  importLead: "While an import is in progress, no export can be started.",
+  importState: { uploading: "Waiting for files", running: "In progress", done: "Imported", failed: "Failed" },
+  importedFrom: (tenant: string) => `From ${tenant}`,
+  cancelImport: "Cancel import…",
+  cancelImportTitle: "Cancel this import?",
+  cancelImportText: "Its uploaded files are deleted. To import the archive later, start again.",
+  confirmCancelImport: "Cancel the import",
+  keepImport: "Keep it",
+  importCanceled: "The import is canceled.",
   receipts: "Receipts of erasures",
   noReceipts: "Nothing was erased yet.",
   receiptOf: { user: (id: string) => `User ${id}`, tenant: (id: string) => `Organization ${id}` },

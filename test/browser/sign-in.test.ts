@@ -271,6 +271,74 @@ describe("signing out", () => {
   })
 })
 
+describe("two users in one browser", () => {
+  const tokenOf = (user: string): Promise<string> => signToken(user, "member")
+
+  test("[SP5] a message that one couldn't send is never sent by the page of the other, which is open too", async () => {
+    const context = await setup.browser.newContext()
+    const open = async (user: string) => {
+      const page = await context.newPage()
+      const token = await tokenOf(user)
+      await page.addInitScript(
+        (given) => Object.assign(globalThis, { cuecard: { getToken: async () => given } }),
+        token,
+      )
+      await page.goto(url())
+      await page.waitForSelector(".account-button", SOON)
+      return page
+    }
+    const ada = await open("ada-embedded")
+    const bob = await open("bob-embedded")
+    const posts: string[] = []
+    bob.on("request", (request) => {
+      if (request.method() === "POST" && request.url().endsWith("/v1/sessions")) posts.push(request.postData() ?? "")
+    })
+    await ada.route("**/v1/sessions", (route) =>
+      route.request().method() === "POST" ? route.abort() : route.continue(),
+    )
+    await ask(ada, "a message of ada's")
+    await ada.waitForSelector("text=a message of ada's", SOON)
+    await ada.close()
+    await bob.waitForTimeout(3_000)
+    expect(posts).toEqual([])
+    expect(await bob.content()).not.toContain("a message of ada's")
+    await context.close()
+  })
+
+  test("[SP6] a signed-in tab loads again when another user signs in", async () => {
+    const { context, page } = await visit(setup)
+    await signIn(page, "tab-user")
+    const loaded = page.waitForEvent("load", SOON)
+    const other = await context.newPage()
+    await other.route("**/*", (route) => route.fulfill({ contentType: "text/html", body: "<p>other</p>" }))
+    await other.goto(url("/other"))
+    await other.evaluate(() => localStorage.setItem("cuecard.user", "acme/somebody-else"))
+    await loaded
+    await context.close()
+  })
+})
+
+describe("a browser that forbids storage", () => {
+  test.each(["/", "/admin"])("[SP6] signing out on %s ends the sign-in, and empties the page", async (at) => {
+    const { context, page, errors } = await visit(setup)
+    await signIn(page, "stayer")
+    await context.addInitScript(() => {
+      const get = (): never => {
+        throw new DOMException("Access is denied", "SecurityError")
+      }
+      Object.defineProperty(globalThis, "localStorage", { get })
+    })
+    await page.goto(url(at))
+    await page.reload()
+    await openMenu(page)
+    await page.click(".account-panel >> text='Sign out'")
+    await untilSignedOut(page)
+    expect(await page.content()).not.toContain("You're still signed in")
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
+
 describe("a token that ends", () => {
   test("[SP7] in the middle of an answer loses nothing", async () => {
     const { context, page, errors } = await visit(setup)

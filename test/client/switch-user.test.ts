@@ -3,7 +3,8 @@
 import { describe, expect, test, vi } from "vitest"
 import { putUserAside, switchUser } from "../../client/account/switch-user.ts"
 import { createUserGuard } from "../../client/account/user-guard.ts"
-import { type KeyValueStorage, USER_KEY } from "../../client/net/outbox.ts"
+import { type KeyValueStorage, Outbox } from "../../client/net/outbox.ts"
+import { readStorageRows, USER_KEY, createUserStorage, type UserStorage } from "../../client/net/user-storage.ts"
 
 function createStorage(rows: Readonly<Record<string, string>> = {}): KeyValueStorage & { rows(): object } {
   const map = new Map(Object.entries(rows))
@@ -34,70 +35,99 @@ async function switchAndReload(storage: KeyValueStorage, previous: string | null
   await vi.waitFor(() => expect(reload).toHaveBeenCalledOnce())
 }
 
+/** The unsent rows that the page of a user finds. */
+function unsentOf(storage: KeyValueStorage, user: string | null): object {
+  const page = createUserStorage(storage)
+  page.user = user
+  return Object.fromEntries(readStorageRows(page).filter(([key]) => /^cuecard\.(send|edit|import)\./.test(key)))
+}
+
+/** A page of this user, in a browser that may have other ones. */
+function openPage(storage: KeyValueStorage, user: string): UserStorage {
+  const page = createUserStorage(storage)
+  page.user = user
+  return page
+}
+
+const ENTRY = { id: "m1", content: "ada's secret", at: 1, error: null }
+
 describe("another user", () => {
+  test("[SP5] whose page is open at the same time never reads the unsent messages of the first", () => {
+    const storage = createStorage()
+    const ada = openPage(storage, "acme/ada")
+    const bob = openPage(storage, "acme/bob")
+    new Outbox(ada, "").addEntry(ENTRY)
+    const bobsOutbox = new Outbox(bob, "")
+    bobsOutbox.mergeStored()
+    expect(bobsOutbox.listPending()).toEqual([])
+    expect(unsentOf(storage, "acme/bob")).toEqual({})
+    expect(new Outbox(openPage(storage, "acme/ada"), "").listPending()).toEqual([ENTRY])
+    new Outbox(ada, "").removeEntry("m1")
+    expect(storage.rows()).toEqual({})
+  })
+
   test("[SP5] finds no unsent message, edit or import of the one before; who returns finds their own again", async () => {
-    const storage = createStorage({ ...ADAS, ...SHARED, [USER_KEY]: "acme/ada" })
+    const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
+    const ada = createUserStorage(storage)
+    for (const [key, value] of Object.entries(ADAS)) ada.setItem(key, value)
     await switchAndReload(storage, "acme/ada", "acme/bob")
-    const asBob = Object.keys(storage.rows())
-    expect(asBob.filter((key) => /^cuecard\.(send|edit|import)\./.test(key))).toEqual([])
+    expect(unsentOf(storage, "acme/bob")).toEqual({})
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/bob" })
-    storage.setItem("cuecard.send.s9.m9", "bob's")
+    createUserStorage(storage).setItem("cuecard.send.s9.m9", "bob's")
     await switchAndReload(storage, "acme/bob", "acme/ada")
-    expect(storage.rows()).toMatchObject({ ...ADAS, ...SHARED, [USER_KEY]: "acme/ada" })
-    expect(storage.getItem("cuecard.send.s9.m9")).toBe(null)
+    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
+    expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
   test("[SP5] a tab of another user doesn't sign the other tabs out, so that two can't reload each other forever", async () => {
-    const storage = createStorage({ ...ADAS, [USER_KEY]: "acme/ada" })
-    const removed: string[] = []
-    const watched = {
-      ...storage,
-      removeItem: (key: string) => {
-        removed.push(key)
-        storage.removeItem(key)
-      },
-    }
-    Object.defineProperty(watched, "length", { get: () => storage.length })
-    await switchAndReload(watched, "acme/ada", "acme/bob")
-    expect(removed).not.toContain(USER_KEY)
+    const storage = createStorage({ [USER_KEY]: "acme/ada" })
+    const removeItem = vi.spyOn(storage, "removeItem")
+    await switchAndReload(storage, "acme/ada", "acme/bob")
+    expect(removeItem).not.toHaveBeenCalledWith(USER_KEY)
     expect(storage.getItem(USER_KEY)).toBe("acme/bob")
   })
 
-  test("[SP5] users of two tenants with the same id are different users", async () => {
-    const storage = createStorage({ ...ADAS, [USER_KEY]: "acme/ada" })
-    await switchAndReload(storage, "acme/ada", "other/ada")
-    expect(storage.getItem("cuecard.send..m1")).toBe(null)
+  test("[SP5] users of two tenants with the same id are different users", () => {
+    const storage = createStorage()
+    new Outbox(openPage(storage, "acme/ada"), "").addEntry(ENTRY)
+    expect(unsentOf(storage, "other/ada")).toEqual({})
   })
 
   test("[SP5] the first user of a browser keeps what version 0.1.0 stored, without loading the page again", async () => {
     const storage = createStorage(ADAS)
+    expect(unsentOf(storage, null)).toEqual(ADAS)
     const reload = vi.fn()
     await switchUser(storage, null, "acme/ada", reload)
     expect(reload).not.toHaveBeenCalled()
-    expect(storage.rows()).toEqual({ ...ADAS, [USER_KEY]: "acme/ada" })
+    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
+    expect(unsentOf(storage, "acme/bob")).toEqual({})
   })
 
-  test("[SP6] signing out puts everything aside, and the storage belongs to nobody", async () => {
-    const storage = createStorage({ ...ADAS, ...SHARED, [USER_KEY]: "acme/ada" })
+  test("[SP6] signing out keeps everything of the user, and the storage belongs to nobody", async () => {
+    const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
+    for (const [key, value] of Object.entries(ADAS)) createUserStorage(storage).setItem(key, value)
     putUserAside(storage, "acme/ada")
-    expect(Object.keys(storage.rows()).filter((key) => /^cuecard\.(send|edit|import|user)/.test(key))).toEqual([])
+    expect(unsentOf(storage, null)).toEqual({})
+    expect(storage.getItem(USER_KEY)).toBe(null)
     await switchAndReload(storage, null, "acme/ada")
-    expect(storage.rows()).toEqual({ ...ADAS, ...SHARED, [USER_KEY]: "acme/ada" })
+    expect(unsentOf(storage, "acme/ada")).toEqual(ADAS)
+    expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
-  test("[SP5] rows that were put aside are limited in number", () => {
-    const storage = createStorage()
-    for (let i = 0; i < 300; i++) storage.setItem(`cuecard.send.s.${i}`, "x")
+  test("[SP5] rows of users who are not signed in are limited in number", () => {
+    const storage = createStorage({ [USER_KEY]: "acme/ada" })
+    for (let i = 0; i < 300; i++) createUserStorage(storage).setItem(`cuecard.send.s.${i}`, "x")
     putUserAside(storage, "acme/ada")
     expect(storage.length).toBe(200)
   })
 
   test("[SP5] a renewed token of the same user changes nothing", async () => {
-    const storage = createStorage({ [USER_KEY]: "acme/ada", ...ADAS })
-    const guard = createUserGuard(storage)
+    const rows = { [USER_KEY]: "acme/ada", ...SHARED }
+    const storage = createStorage(rows)
+    const guard = createUserGuard(storage, createUserStorage(storage))
     const token = `h.${btoa(JSON.stringify({ tenant: "acme", sub: "ada" }))}.s`
     await guard({ token })
     await guard({ token })
-    expect(storage.rows()).toEqual({ [USER_KEY]: "acme/ada", ...ADAS })
+    expect(storage.rows()).toEqual(rows)
   })
 })
