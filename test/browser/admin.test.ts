@@ -442,3 +442,19 @@ describe("every section", () => {
     },
   )
 })
+
+describe("the account panel", () => {
+  test.each([DESK, PHONE])(
+    "[AD8] stays on the screen in both directions, and doesn't lead to the page itself",
+    async (size) => {
+      const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size, bypassCSP: true })
+      await page.click(".account-button", SOON)
+      for (const direction of ["ltr", "rtl"]) {
+        await page.evaluate((dir) => (document.documentElement.dir = dir), direction)
+        expect(await findOverflow(page)).toEqual([])
+      }
+      expect(await page.locator(".account-panel a").count()).toBe(0)
+      await page.context().close()
+    },
+  )
+})
