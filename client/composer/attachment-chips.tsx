@@ -10,7 +10,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import type { AttachmentUpload, AttachmentUploads } from "../files/attachment-uploads.ts"
 import type { Quote } from "../session/quote.ts"
 import { formatExtension, formatSize } from "../words/media-descriptions.ts"
-import { attachmentText, composerText } from "../words/page-text.ts"
+import { attachmentChipText } from "../words/attachment-chip-text.ts"
 
 interface AttachmentChipsProps {
   readonly attachments: AttachmentUploads
@@ -23,7 +23,7 @@ export function AttachmentChips({ attachments, onFocusLost }: AttachmentChipsPro
   if (entries.length === 0) return null
   return (
     <>
-      <ul class="chips" aria-label={attachmentText.list}>
+      <ul class="chips" aria-label={attachmentChipText.list}>
         {entries.map((upload) => (
           <AttachmentChip key={upload.key} upload={upload} attachments={attachments} onFocusLost={onFocusLost} />
         ))}
@@ -40,9 +40,9 @@ function describeBlocked(entries: readonly AttachmentUpload[]): string {
   const failed = entries.filter(({ state }) => state.at === "failed")
   const [first] = failed
   if (first === undefined) return ""
-  if (failed.length > 1) return attachmentText.removeAllToSend(failed.length)
+  if (failed.length > 1) return attachmentChipText.removeAllToSend(failed.length)
   const isFinal = first.state.at === "failed" && first.state.isFinal
-  return isFinal ? attachmentText.removeToSend(first.name) : attachmentText.retryToSend(first.name)
+  return isFinal ? attachmentChipText.removeToSend(first.name) : attachmentChipText.retryToSend(first.name)
 }
 
 interface AttachmentChipProps extends AttachmentChipsProps {
@@ -72,16 +72,16 @@ function AttachmentChip({ upload, attachments, onFocusLost }: AttachmentChipProp
         <b dir="auto">{name}</b>{" "}
         <small role={state.at === "failed" ? "alert" : undefined}>{describeState(upload)}</small>
         {(state.at === "sending" || state.at === "waiting") && (
-          <progress max={1} value={progress} aria-label={attachmentText.uploading(name)} />
+          <progress max={1} value={progress} aria-label={attachmentChipText.uploading(name)} />
         )}
       </span>
       {state.at === "failed" && !state.isFinal && (
-        <ChipButton label={attachmentText.retry(name)} onActivate={retry}>
+        <ChipButton label={attachmentChipText.retry(name)} onActivate={retry}>
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
         </ChipButton>
       )}
       <ChipButton
-        label={state.at === "sending" ? attachmentText.cancel(name) : attachmentText.remove(name)}
+        label={state.at === "sending" ? attachmentChipText.cancel(name) : attachmentChipText.remove(name)}
         onActivate={remove}
       >
         <path d="M6 6l8 8M14 6l-8 8" />
@@ -96,7 +96,7 @@ function describeState({ size, state }: AttachmentUpload): string {
     case "done":
       return formatSize(size)
     case "sending":
-      return attachmentText.progress(formatSize(Math.min(state.sent, size)), formatSize(size))
+      return attachmentChipText.progress(formatSize(Math.min(state.sent, size)), formatSize(size))
     case "failed":
       return state.text
   }
@@ -122,9 +122,9 @@ export function QuoteChip({ quote, onRemove }: { readonly quote: Quote; readonly
   return (
     <div class="chip quoted">
       <span class="what">
-        <small>{composerText.replyTo(quote.author)}</small> <b>{quote.text}</b>
+        <small>{attachmentChipText.replyTo(quote.author)}</small> <b>{quote.text}</b>
       </span>
-      <ChipButton label={composerText.cancelReply} onActivate={onRemove}>
+      <ChipButton label={attachmentChipText.cancelReply} onActivate={onRemove}>
         <path d="M6 6l8 8M14 6l-8 8" />
       </ChipButton>
     </div>

@@ -78,23 +78,12 @@ export const composerText = {
   stopTitle: "Stop (Esc)",
   stopping: "Stopping…",
   size: (size: string, max: string) => `${size} of ${max}`,
-  replyTo: (author: string) => `Reply to ${author}`,
-  cancelReply: "Cancel reply",
   dropFiles: "Drop files to attach",
 } as const
 
 export const attachmentText = {
-  list: "Attachments",
   attach: "Attach files",
   attachTitle: (max: number) => `Attach up to ${max} files (images, audio, video, PDF, text)`,
-  uploading: (name: string) => `Uploading ${name}`,
-  progress: (sent: string, size: string) => `${sent} of ${size}`,
-  retry: (name: string) => `Try again: ${name}`,
-  cancel: (name: string) => `Cancel: ${name}`,
-  remove: (name: string) => `Remove: ${name}`,
-  removeToSend: (name: string) => `To send your message, remove “${name}”.`,
-  retryToSend: (name: string) => `To send your message, try “${name}” again or remove it.`,
-  removeAllToSend: (count: number) => `To send your message, remove the ${count} files that weren't uploaded.`,
   empty: "File is empty.",
   tooLarge: (max: string) => `File is larger than ${max}.`,
   tooMany: (max: number, skipped: number) =>

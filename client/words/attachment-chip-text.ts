@@ -1,0 +1,15 @@
+/** attachment-chip-text.ts: the texts of the chips of attachments and replies, which are loaded with the first one. Pure. */
+
+export const attachmentChipText = {
+  list: "Attachments",
+  uploading: (name: string) => `Uploading ${name}`,
+  progress: (sent: string, size: string) => `${sent} of ${size}`,
+  retry: (name: string) => `Try again: ${name}`,
+  cancel: (name: string) => `Cancel: ${name}`,
+  remove: (name: string) => `Remove: ${name}`,
+  removeToSend: (name: string) => `To send your message, remove “${name}”.`,
+  retryToSend: (name: string) => `To send your message, try “${name}” again or remove it.`,
+  removeAllToSend: (count: number) => `To send your message, remove the ${count} files that weren't uploaded.`,
+  replyTo: (author: string) => `Reply to ${author}`,
+  cancelReply: "Cancel reply",
+} as const
