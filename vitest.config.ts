@@ -1,11 +1,11 @@
 /**
  * vitest.config.ts: one project per kind of test.
  *
- * structure, shared, testing: plain Node · worker, worker-alone: workerd · client: a DOM · faults: plain Node, killing real servers ·
+ * structure, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
  * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
  * All files share one pool of MAX_WORKERS; `faults` comes last. Each file starts its own servers, so any two of them can
- * run side by side. The files of `shared`, `client` and `worker` start none: they run in a few processes (`isolate: false`),
- * so they must not depend on the state of modules, and their names in storage must be unique.
+ * run side by side. The files of `shared` and `client` start none: they run in a few processes (`isolate: false`), so they
+ * must not depend on the state of modules. Those of `worker` each have a process, because their objects have alarms.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -37,40 +37,6 @@ const LENGTHS = Object.fromEntries(
 /** Vitest waits for one second otherwise, which is too short for a server on a busy machine. */
 const EXPECT = { poll: { timeout: 20_000 } }
 
-/** These replace the bindings of all objects, so they share their process with no other file. */
-const ALONE = ["regions", "names"].map((name) => `test/worker/${name}.test.ts`)
-
-/** A project whose tests run in workerd. */
-function createWorkerProject(test: { name: string; isolate?: boolean; include?: string[]; exclude?: string[] }) {
-  return {
-    // Vite would warn about missing source maps of packages.
-    logLevel: "error" as const,
-    plugins: [
-      cloudflareTest(({ inject }) => ({
-        wrangler: { configPath: "./wrangler.toml" },
-        // Otherwise workerd prints a stack for every exception, including those that a test expects.
-        verbose: false,
-        miniflare: {
-          cf: false,
-          // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
-          bindings: {
-            PROBE_TOOLS: "on",
-            ...LENGTHS,
-            ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
-          },
-        },
-      })),
-    ],
-    test: {
-      expect: EXPECT,
-      include: ["test/worker/**/*.test.ts"],
-      globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
-      testTimeout: 60_000,
-      ...test,
-    },
-  }
-}
-
 export default defineConfig({
   test: {
     maxWorkers: MAX_WORKERS,
@@ -92,8 +58,33 @@ export default defineConfig({
           testTimeout: LONG_MS,
         },
       },
-      createWorkerProject({ name: "worker", isolate: false, exclude: ALONE }),
-      createWorkerProject({ name: "worker-alone", include: ALONE }),
+      {
+        // Vite would warn about missing source maps of packages.
+        logLevel: "error",
+        plugins: [
+          cloudflareTest(({ inject }) => ({
+            wrangler: { configPath: "./wrangler.toml" },
+            // Otherwise workerd prints a stack for every exception, including those that a test expects.
+            verbose: false,
+            miniflare: {
+              cf: false,
+              // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
+              bindings: {
+                PROBE_TOOLS: "on",
+                ...LENGTHS,
+                ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
+              },
+            },
+          })),
+        ],
+        test: {
+          name: "worker",
+          expect: EXPECT,
+          include: ["test/worker/**/*.test.ts"],
+          globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
+          testTimeout: 60_000,
+        },
+      },
       {
         plugins: [preact()],
         test: {
