@@ -282,7 +282,7 @@ const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByReason[R]
   },
   tenant_leaving: {
     status: 403,
-    text: "This organization is being deleted. You can read everything, but not change it. An owner can still keep it in the admin page.",
+    text: "This organization is being deleted. You can read everything. Only an owner can keep it, in the admin page.",
     close: 4408,
   },
   tenant_erased: { status: 410, text: "This organization was deleted, and its data is erased.", close: 4401 },

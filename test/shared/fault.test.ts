@@ -124,3 +124,12 @@ test("[ER2] every reason a turn can end with has its text in SPEC.md", () => {
   expect(reasons.length).toBeGreaterThan(10)
   for (const reason of reasons) expect(SPEC).toContain(`| \`${reason}\` | ${turnFaultToText(reason)} |`)
 })
+
+test("[ER1] the text of a fault that closes a socket fits into a close frame", () => {
+  const closing = Object.values<Fault>(FAULTS)
+    .map(faultToWire)
+    .filter(({ close }) => close !== null)
+  expect(closing.length).toBeGreaterThan(0)
+  // RFC 6455: 125 bytes, two of them for the code.
+  for (const { text } of closing) expect(new TextEncoder().encode(text).length).toBeLessThanOrEqual(123)
+})
