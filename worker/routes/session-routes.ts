@@ -28,6 +28,7 @@ import { assetRoutes } from "./media/asset-routes.ts"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { mediaSigningRoutes } from "./media/media-routes.ts"
+import { cutPage } from "./cut-page.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
@@ -129,14 +130,12 @@ sessionRoutes.get("/", async (context) => {
   if (!query.ok) return faultToResponse(query.fault)
   const { after } = query.value
   const directory = directoryStub(context.env, context.get("claims"), context.get("locationHint"))
-  // One more than a page has, to know whether there is a next page.
   const limit = MAX_SESSIONS_LISTED + 1
   const found = await (after === undefined ? directory.listSessions(limit) : directory.listSessions(limit, after))
-  const page = found.slice(0, MAX_SESSIONS_LISTED)
-  const sessions = page.map((session) => ({ ...session, id: keyToPublicId(session.id) }))
-  const last = found.length > page.length ? sessions.at(-1) : undefined
+  const sessions = found.map((session) => ({ ...session, id: keyToPublicId(session.id) }))
+  const { page, last } = cutPage(sessions, MAX_SESSIONS_LISTED)
   const next = last === undefined ? null : sessionCursorToText(last)
-  return context.json({ sessions, next } satisfies SessionPage)
+  return context.json({ sessions: page, next } satisfies SessionPage)
 })
 
 sessionRoutes.patch("/:id", requireSession, async (context) => {

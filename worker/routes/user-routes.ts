@@ -13,6 +13,7 @@ import type { TenantUser } from "../settings/tenant-rpc.ts"
 import { USER_PAGE_ROWS, userChangeSchema, userListSchema } from "../settings/user-change.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
 import { readAdministrator } from "./access/request-actor.ts"
+import { cutPage } from "./cut-page.ts"
 import { type AppEnv, readBody, readQuery } from "./request-body.ts"
 
 export const userRoutes = new Hono<AppEnv>()
@@ -21,11 +22,9 @@ userRoutes.get("/", async (context) => {
   const query = readQuery(context, userListSchema)
   if (!query.ok) return faultToResponse(query.fault)
   const { after, prefix } = query.value
-  // One more than a page has, to know whether there is a next page.
   const found = await tenantOf(context).listUsers(after, prefix, USER_PAGE_ROWS + 1)
-  const users = found.slice(0, USER_PAGE_ROWS)
-  const next = found.length > users.length ? (users.at(-1)?.id ?? null) : null
-  return context.json({ users, next } satisfies UserPage)
+  const { page, last } = cutPage(found, USER_PAGE_ROWS)
+  return context.json({ users: page, next: last?.id ?? null } satisfies UserPage)
 })
 
 userRoutes.get("/:id", async (context) => {

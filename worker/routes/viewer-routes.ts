@@ -13,6 +13,7 @@ import { faultToResponse } from "../platform/fault-response.ts"
 import type { SharedCursor } from "../platform/rpc/directory-rpc.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import { requireSession } from "./access/require-session.ts"
+import { cutPage } from "./cut-page.ts"
 import { type AppEnv, readQuery } from "./request-body.ts"
 
 /** `after` is a position in the list, as `sharedCursorToText` writes it. */
@@ -40,13 +41,11 @@ viewerRoutes.get("/shared", async (context) => {
   if (!query.ok) return faultToResponse(query.fault)
   const { after } = query.value
   const directory = directoryStub(context.env, context.get("claims"), context.get("locationHint"))
-  // One more than a page has, to know whether there is a next page.
   const limit = MAX_SESSIONS_LISTED + 1
   const found = await (after === undefined ? directory.listShared(limit) : directory.listShared(limit, after))
-  const sessions = found.slice(0, MAX_SESSIONS_LISTED)
-  const last = found.length > sessions.length ? sessions.at(-1) : undefined
+  const { page, last } = cutPage(found, MAX_SESSIONS_LISTED)
   const next = last === undefined ? null : sharedCursorToText(last)
-  return context.json({ sessions, next } satisfies SharedSessionPage)
+  return context.json({ sessions: page, next } satisfies SharedSessionPage)
 })
 
 viewerRoutes.get("/:id/viewers", requireSession, async (context) => {

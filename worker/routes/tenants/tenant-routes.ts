@@ -11,6 +11,7 @@ import { registryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { TENANT_LIST_KEY } from "../../platform/rpc/registry-rpc.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../platform/tenant-id.ts"
 import { readActor } from "../access/request-actor.ts"
+import { cutPage } from "../cut-page.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { createNameSchema, createTenantKey, newKeySchema } from "./api-key-routes.ts"
 
@@ -54,16 +55,13 @@ tenantRoutes.post("/", async (context) => {
 tenantRoutes.get("/", async (context) => {
   const query = readQuery(context, listSchema)
   if (!query.ok) return faultToResponse(query.fault)
-  // One more than the page has, to know whether there is a next one.
   const lists = await Promise.all(
     [null, ...listServedRegions(context.env)].map((region) =>
       registryStub(context.env, region, TENANT_LIST_KEY).listTenants(TENANT_PAGE_ROWS + 1, query.value.after),
     ),
   )
-  const ids = lists.flat().sort()
-  const page = ids.slice(0, TENANT_PAGE_ROWS)
-  const next = ids.length > page.length ? page.at(-1) : null
-  return context.json({ tenants: page.map((id) => ({ id })), next })
+  const { page, last } = cutPage(lists.flat().sort(), TENANT_PAGE_ROWS)
+  return context.json({ tenants: page.map((id) => ({ id })), next: last ?? null })
 })
 
 /** Also for a tenant that exists only because tokens name it, and for one that has lost all its keys. */
