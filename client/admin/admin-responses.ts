@@ -200,52 +200,41 @@ export interface Tally {
 
 const isTally = hasShape<Tally>({ users: isNumber, sessions: isNumber, files: isNumber, bytes: isNumber })
 
-export interface TenantExport {
+/** What exports and imports have in common. */
+interface Transfer {
   readonly id: string
   readonly created: number
   readonly tally: Tally
   readonly fault: { readonly code: string; readonly text: string } | null
+}
+
+const TRANSFER = {
+  id: isString,
+  created: isNumber,
+  tally: isTally,
+  fault: isNullOr(hasShape({ code: isString, text: isString })),
+  state: isString,
+}
+
+export interface TenantExport extends Transfer {
   readonly state: "running" | "done" | "failed"
   readonly expires: number
   /** Number of files besides the manifest. */
   readonly parts: number
 }
 
-const EXPORT = {
-  id: isString,
-  created: isNumber,
-  tally: isTally,
-  fault: isNullOr(hasShape({ code: isString, text: isString })),
-  state: isString,
-  expires: isNumber,
-  parts: isNumber,
-}
-
 export const parseExportList = createParser<{ readonly exports: readonly TenantExport[] }>({
-  exports: isListOf(hasShape<TenantExport>(EXPORT)),
+  exports: isListOf(hasShape<TenantExport>({ ...TRANSFER, expires: isNumber, parts: isNumber })),
 })
 
-export interface TenantImport {
-  readonly id: string
-  readonly created: number
-  readonly tally: Tally
-  readonly fault: { readonly code: string; readonly text: string } | null
+export interface TenantImport extends Transfer {
   readonly state: "uploading" | "running" | "done" | "failed"
   /** The tenant that was exported. */
   readonly from: string
 }
 
 export const parseImportList = createParser<{ readonly imports: readonly TenantImport[] }>({
-  imports: isListOf(
-    hasShape<TenantImport>({
-      id: isString,
-      created: isNumber,
-      tally: isTally,
-      fault: isNullOr(hasShape({ code: isString, text: isString })),
-      state: isString,
-      from: isString,
-    }),
-  ),
+  imports: isListOf(hasShape<TenantImport>({ ...TRANSFER, from: isString })),
 })
 
 export interface Receipt {

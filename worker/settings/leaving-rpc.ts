@@ -82,7 +82,7 @@ export interface Receipt {
   readonly unrecoverable_after: number | null
 }
 
-/** The tenant's id is a parameter where a job begins: an object that is woken by its alarm cannot read its own name. */
+/** The tenant's id is a parameter where a job begins, and is stored with the job. */
 export interface LeavingRpc {
   getStanding(): TenantStanding
   /** Errors: `tenant_erased`. Repeating it changes nothing. */
