@@ -123,7 +123,7 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
   /** The entries after a position, the oldest first. */
   listAuditAfter(seq: number, limit: number): AuditEntry[]
   /** Checks up to `limit` entries of the log (`checkAuditRows`). */
-  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck>
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck
   /** The OpenID providers of the tenant, the oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**

@@ -24,6 +24,9 @@ import { createTenantContent } from "./tenant-content.ts"
 /** When the alarm runs again if the process is killed while a job runs, in milliseconds. */
 const JOB_STALL_MS = 10_000
 
+/** Loaded on demand, because most objects never run a job, and then kept for all tenants of the isolate. */
+let jobRunner: typeof import("../leaving/job-runner.ts") | undefined
+
 export abstract class LeavingTenant extends DurableObject<Env> implements LeavingRpc {
   readonly #host: LeavingHost
   protected readonly jobs: AlarmSource
@@ -118,9 +121,8 @@ export abstract class LeavingTenant extends DurableObject<Env> implements Leavin
 
   async #runJobs(): Promise<void> {
     await this.ctx.storage.setAlarm(Date.now() + JOB_STALL_MS)
-    // Loaded on demand: most objects never run a job.
-    const { runDueJobs } = await import("../leaving/job-runner.ts")
-    await runDueJobs(this.#host)
+    jobRunner ??= await import("../leaving/job-runner.ts")
+    await jobRunner.runDueJobs(this.#host)
   }
 
   async #readJobs<T>(none: T, read: (leaving: TenantLeaving) => T): Promise<T> {

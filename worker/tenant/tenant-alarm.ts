@@ -24,9 +24,10 @@ export class TenantAlarm {
     this.#ctx.waitUntil(next === Infinity ? storage.deleteAlarm() : storage.setAlarm(next))
   }
 
-  /** Call this when the alarm has fired. */
+  /** Runs the sources that are due. Call this when the alarm has fired. */
   async handle(now: number): Promise<void> {
-    await Promise.all(this.#sources.map((source) => source.handleAlarm(now)))
+    const due = this.#sources.filter((source) => (source.nextAlarmAt() ?? Infinity) <= now)
+    await Promise.all(due.map((source) => source.handleAlarm(now)))
     this.schedule()
   }
 }

@@ -27,9 +27,10 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-even
 import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
+import { checkAuditRows } from "./audit-check.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
 import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
-import type { UserAdmin } from "./user-admin.ts"
+import { UserAdmin } from "./user-admin.ts"
 import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
 import type {
   ApiKeyInfo,
@@ -268,17 +269,15 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return this.#hasSchema() ? this.#auditRows.listAfter(seq, limit) : []
   }
 
-  async checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): Promise<AuditCheck> {
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
     const { start } = this.#auditRows
     if (!this.#hasSchema()) return { rows: 0, firstBad: null, last: start, isDone: true, head: start }
-    const { checkAuditRows } = await import("./audit-check.ts")
     return checkAuditRows(this.#auditRows, after, known, limit)
   }
 
   /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats it if that fails. */
   async #administer(id: string, change: (admin: UserAdmin) => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
-    const { UserAdmin } = await import("./user-admin.ts")
     const changed = change(
       new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices, new IssuerRows(this.ctx.storage.sql)),
     )
