@@ -168,22 +168,6 @@ export const MAX_HOST_CHARS = 253
 
 // ── Storage of text ──
 
-/**
- * Time for which deltas are gathered before they are written and sent, in milliseconds: short enough to go unnoticed, long
- * enough to keep the row count low. The promised maximum is 150; timers are a few milliseconds late. SPEC ST3.
- */
-export const DELTA_WINDOW_MS = 146
-
-/**
- * The same for an answer that has been visible for LONG_WINDOW_AFTER_MS, in milliseconds: by then the reader is behind the
- * text, and each window costs a row. The promised maximum is 300. SPEC ST3.
- */
-export const LONG_DELTA_WINDOW_MS = 296
-export const LONG_WINDOW_AFTER_MS = 1_000
-
-/** Amount of gathered text that is written without waiting for the window to end, in UTF-16 code units: one chunk. SPEC ST3. */
-export const DELTA_WINDOW_CHARS = 4096
-
 /** Largest stored chunk of a text part, in UTF-16 code units: the most that one delta rewrites. SPEC ST4. */
 export const MAX_TEXT_CHUNK_CHARS = 4096
 

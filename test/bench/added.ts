@@ -9,7 +9,7 @@
  */
 
 import { startCuecard } from "cuecard/testing"
-import { DELTA_WINDOW_MS, LONG_WINDOW_AFTER_MS } from "../../shared/limits.ts"
+import { DELTA_WINDOW_MS, LONG_WINDOW_AFTER_MS } from "../../shared/delta-window.ts"
 import { nextId, openSession } from "./client.ts"
 import { isFloorEnd, startFloor } from "./floor.ts"
 import { listen, median, ms, percentile, sleep } from "./measure.ts"

@@ -8,7 +8,12 @@
 
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
-import { DELTA_WINDOW_CHARS, DELTA_WINDOW_MS, LONG_DELTA_WINDOW_MS, LONG_WINDOW_AFTER_MS } from "../../shared/limits.ts"
+import {
+  DELTA_WINDOW_CHARS,
+  DELTA_WINDOW_MS,
+  LONG_DELTA_WINDOW_MS,
+  LONG_WINDOW_AFTER_MS,
+} from "../../shared/delta-window.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Log } from "../platform/log.ts"
