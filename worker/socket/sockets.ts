@@ -193,6 +193,13 @@ export class Sockets {
     }
   }
 
+  /** Completes a close that the client began, with its code. Nothing waits for the socket any more. */
+  closeSocket(socket: WebSocket, code: number): void {
+    this.#stopWaiting(socket)
+    // An application may only send 1000 and the codes from 3000 on.
+    socket.close(code >= 3000 ? code : 1000)
+  }
+
   #awaitHello(socket: WebSocket): void {
     const timer = setTimeout(() => {
       this.#helloTimers.delete(socket)
