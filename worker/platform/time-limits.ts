@@ -37,7 +37,6 @@ import {
   PRODUCER_SILENCE_MS,
   PRODUCER_TURN_MS,
   PROVIDER_MS,
-  SOCKET_REGISTER_MS,
   TOOL_MS,
   TURN_MS,
   UNKNOWN_KEY_MS,
@@ -72,7 +71,6 @@ export interface TimeLimits {
   readonly refusedUploadMs: number
   readonly bodyMs: number
   readonly helloMs: number
-  readonly socketRegisterMs: number
   readonly assetPendingMs: number
   readonly remoteFirstByteMs: number
   readonly remoteMs: number
@@ -113,7 +111,6 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     refusedUploadMs: scaleMs(REFUSED_UPLOAD_MS),
     bodyMs: scaleMs(BODY_MS),
     helloMs: scaleMs(HELLO_MS),
-    socketRegisterMs: scaleMs(SOCKET_REGISTER_MS),
     assetPendingMs: scaleMs(ASSET_PENDING_MS),
     remoteFirstByteMs: scaleMs(REMOTE_FIRST_BYTE_MS),
     remoteMs: scaleMs(REMOTE_MS),

@@ -6,6 +6,7 @@
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
 import type { SessionRef } from "../asset/bucket.ts"
 import { directoryStub, sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
@@ -144,11 +145,10 @@ export class SessionLifecycle {
   }
 
   #createSocketsHost(): SocketsHost {
-    const { helloMs, socketRegisterMs } = this.#times
     return {
       now: Date.now,
-      helloMs,
-      registerMs: socketRegisterMs,
+      helloMs: this.#times.helloMs,
+      registerMs: SOCKET_REGISTER_MS,
       armBy: (atMs) => this.#alarm.armBy(atMs),
       waitUntil: (work) => this.#ctx.waitUntil(work),
       authorizeSocket: async (claims) => {
