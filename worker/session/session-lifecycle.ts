@@ -9,6 +9,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionRef } from "../asset/bucket.ts"
 import { sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
+import { FrameRates } from "../limits/frame-rates.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
 import { Sockets } from "../socket/sockets.ts"
@@ -26,6 +27,7 @@ import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../pl
 
 export class SessionLifecycle {
   readonly sockets: Sockets
+  readonly frameRates: FrameRates
   readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #hooks: SessionHooks
@@ -39,6 +41,7 @@ export class SessionLifecycle {
     this.#env = env
     this.#hooks = hooks
     this.#times = readTimeLimits(env)
+    this.frameRates = new FrameRates(env)
     this.#alarm = createSessionAlarm(ctx, this.#times.alarmMs)
     const { helloMs } = this.#times
     const armBy = (atMs: number): void => this.#alarm.armBy(atMs)
