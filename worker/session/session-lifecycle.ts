@@ -10,6 +10,7 @@ import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
 import type { SessionRef } from "../asset/bucket.ts"
 import { directoryStub, sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
+import { FrameRates } from "../limits/frame-rates.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
 import { Sockets, type SocketsHost } from "../socket/sockets.ts"
@@ -27,6 +28,7 @@ import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../pl
 
 export class SessionLifecycle {
   readonly sockets: Sockets
+  readonly frameRates: FrameRates
   readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #hooks: SessionHooks
@@ -40,6 +42,7 @@ export class SessionLifecycle {
     this.#env = env
     this.#hooks = hooks
     this.#times = readTimeLimits(env)
+    this.frameRates = new FrameRates(env)
     this.#alarm = createSessionAlarm(ctx, this.#times.alarmMs)
     this.sockets = hooks.wrapSockets(new Sockets(ctx, this.#createSocketsHost()))
   }

@@ -5,7 +5,7 @@
 import { readClaims } from "../auth/verify-token.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { errorMessage, log } from "../platform/log.ts"
-import { getFrameId, isFrameAllowed } from "../socket/frame-access.ts"
+import { FRAME_ACCESS, getFrameId, isFrameAllowed } from "../socket/frame-access.ts"
 import { readFrame } from "../socket/read-frame.ts"
 import { handleFrame } from "./frame-handlers.ts"
 import type { SessionLifecycle } from "./session-lifecycle.ts"
@@ -30,6 +30,8 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
   const attachment = sockets.verifySocket(socket)
   const session = lifecycle.current()
   if (attachment === null || session === null) return
+  const flood = lifecycle.frameRates.countFrame(socket)
+  if (flood !== null) return sockets.sendFault(socket, flood)
   const parsed = readFrame(data)
   if (!parsed.ok) return sockets.sendFault(socket, parsed.fault)
   const frame = parsed.value
@@ -37,6 +39,8 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
   if (!isFrameAllowed(frame, attachment.claims)) {
     return sockets.sendFault(socket, { reason: "scope_denied" }, getFrameId(frame))
   }
+  const limit = FRAME_ACCESS[frame.type] === "write" ? lifecycle.frameRates.countChange(attachment.claims) : null
+  if (limit !== null) return sockets.sendFault(socket, limit, getFrameId(frame))
   try {
     session.withSeqRollback(() => handleFrame(session, socket, frame))
   } catch (error) {
