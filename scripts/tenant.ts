@@ -9,7 +9,7 @@ import process from "node:process"
 import { parseArgs } from "node:util"
 import { exportTenant, importTenant } from "./tenant/tenant-archive.ts"
 import { eraseTenant, restoreTenant, showReceipt } from "./tenant/tenant-erasure.ts"
-import { createPassingKey, readGivenKey } from "./tenant/tenant-access.ts"
+import { createPassingKey, readGivenKey } from "./tenant/owner-access.ts"
 import {
   isLocalUrl,
   type JsonObject,

@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync,
 import { join } from "node:path"
 import * as v from "valibot"
 import { parseJson } from "../../shared/json.ts"
-import { type TenantAccess, withAccess } from "./tenant-access.ts"
+import { type TenantAccess, withAccess } from "./owner-access.ts"
 import { followJob, formatTally } from "./tenant-job.ts"
 import { type JsonObject, type ServerOptions, UsageError } from "./tenant-request.ts"
 

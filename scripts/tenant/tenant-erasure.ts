@@ -1,7 +1,7 @@
 /** tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and what is printed. */
 
 import { type JsonObject, readSecret, request, type ServerOptions, urlOption, UsageError } from "./tenant-request.ts"
-import { type TenantAccess, withAccess } from "./tenant-access.ts"
+import { type TenantAccess, withAccess } from "./owner-access.ts"
 import { followJob, formatTally } from "./tenant-job.ts"
 
 interface ErasureOptions extends ServerOptions {

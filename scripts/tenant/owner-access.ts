@@ -1,4 +1,4 @@
-/** tenant-access.ts: requests as an owner of a tenant: with the API key of the environment, or with one that expires soon. */
+/** owner-access.ts: requests as an owner of a tenant: with the API key of the environment, or with one that expires soon. */
 
 import process from "node:process"
 import {
