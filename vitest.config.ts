@@ -63,7 +63,7 @@ export default defineConfig({
         logLevel: "error",
         plugins: [
           cloudflareTest(({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml" },
+            wrangler: { configPath: "./wrangler.toml", environment: "local" },
             // Otherwise workerd prints a stack for every exception, including those that a test expects.
             verbose: false,
             miniflare: {
