@@ -38,7 +38,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
  * files directly in the top folder.
  */
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
-  shared: [".", "protocol", "text", "sanitize", "segment", "ingest", "card", "index"],
+  shared: [".", "protocol", "usage", "text", "sanitize", "segment", "ingest", "card", "index"],
   worker:
     "platform settings env auth store asset socket model tool turn transfer agent leaving tenant signin session routes index".split(
       " ",
