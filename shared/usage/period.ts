@@ -35,15 +35,16 @@ export function toPeriod(kind: PeriodKind, ms: number): string {
 
 /** When the period of an instant ends and the next begins, in milliseconds since 1970. */
 export function findPeriodEnd(kind: PeriodKind, ms: number): number {
-  const at = clampTime(ms)
-  if (kind === "day") return (Math.floor(at / DAY_MS) + 1) * DAY_MS
-  const { year, month } = toCivilDate(at)
-  return month === 12 ? Date.UTC(year + 1, 0, 1) : Date.UTC(year, month, 1)
+  const today = Math.floor(clampTime(ms) / DAY_MS)
+  if (kind === "day") return (today + 1) * DAY_MS
+  const { year, month, day } = toCivilDate(ms)
+  return (today - day + 1 + countDays(year, month)) * DAY_MS
 }
 
-/** The later of two periods of one kind. A clock that runs backwards never reopens a period that has ended. */
-export function laterPeriod(one: string, other: string): string {
-  return one > other ? one : other
+/** The number of days of a month. */
+function countDays(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
+  return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
 function clampTime(ms: number): number {

@@ -54,3 +54,17 @@ test("[BU8] [BU9] the bound holds for any budgets, sizes and kills", () => {
     2_000,
   )
 })
+
+test("[BU9] without kills a user with 20 sessions exceeds the budget by at most four turns", () => {
+  const plan: Plan = {
+    seed: 7,
+    users: 25,
+    sessionsPerUser: 20,
+    turnsPerSession: 20,
+    limits: { tenant: {}, role: {}, user: { tokens_per_day: 100_000 } },
+    maxTurnTokens: 2_000,
+    kills: 0,
+  }
+  const { users } = new BudgetSimulation(plan).run()
+  expect(Math.max(...users.map(({ spent }) => spent - 100_000))).toBeLessThanOrEqual(4 * plan.maxTurnTokens)
+})
