@@ -11,6 +11,12 @@ import { build, type BuildEnvironmentOptions, defineConfig, type Plugin } from "
 
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
+/**
+ * The environment of wrangler.toml: `local`, unless scripts/deploy.ts asks for production (the empty name: the top level).
+ * Cloudflare's own builds are for production, too: what they leave in dist/ is deployed.
+ */
+process.env["CLOUDFLARE_ENV"] ??= process.env["WORKERS_CI"] === "1" ? "" : "local"
+
 /** Removes the paths of the build machine from the built configuration, which is part of the package. */
 function withoutPaths(): Plugin {
   const file = "dist/cuecard/wrangler.json"

@@ -63,11 +63,13 @@ export default defineConfig({
         logLevel: "error",
         plugins: [
           cloudflareTest(({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml" },
+            wrangler: { configPath: "./wrangler.toml", environment: "local" },
             // Otherwise workerd prints a stack for every exception, including those that a test expects.
             verbose: false,
             miniflare: {
               cf: false,
+              // For tests of the limits: those of [env.local] are never reached.
+              ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
               // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
               bindings: {
                 PROBE_TOOLS: "on",

@@ -41,7 +41,8 @@ export function isBuilt(): boolean {
 
 /** Builds the page and the Worker. If the build fails, the process exits with its code. */
 export function buildApp(environment: "local" | "production"): void {
-  const env = { ...process.env, CLOUDFLARE_ENV: environment === "local" ? "" : environment }
+  // Production is the top level of wrangler.toml.
+  const env = { ...process.env, CLOUDFLARE_ENV: environment === "production" ? "" : environment }
   const { status } = spawnSync(process.execPath, ["node_modules/vite/bin/vite.js", "build"], { stdio: "inherit", env })
   if (status !== 0) process.exit(status ?? 1)
 }

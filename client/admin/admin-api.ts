@@ -3,8 +3,8 @@
 import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
 import { TokenSource } from "../net/token-source.ts"
 
-/** Longest download, in milliseconds: tens of megabytes on a slow connection. */
-const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
+/** Longest transfer of one file, in milliseconds: tens of megabytes on a slow connection. */
+export const TRANSFER_TIMEOUT_MS = 10 * 60_000
 
 /** Every method throws RequestError, with the server's text, if the server refuses. */
 export class AdminApi extends TokenSource {
@@ -23,7 +23,7 @@ export class AdminApi extends TokenSource {
   }
 
   async download(path: string): Promise<Blob> {
-    const response = await this.fetchAuthorized(path, {}, DOWNLOAD_TIMEOUT_MS)
+    const response = await this.fetchAuthorized(path, {}, TRANSFER_TIMEOUT_MS)
     if (!response.ok) await readJson(response)
     return await response.blob()
   }

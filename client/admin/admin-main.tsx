@@ -30,7 +30,8 @@ const api = new AdminApi({
   fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
     // On one's own machine the page signs in as an owner by itself.
     const request = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : init
-    return fetch(url, { ...request, signal: AbortSignal.timeout(timeoutMs) })
+    const timeout = AbortSignal.timeout(timeoutMs)
+    return fetch(url, { ...request, signal: init?.signal ? AbortSignal.any([timeout, init.signal]) : timeout })
   },
   now: Date.now,
   // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.

@@ -21,7 +21,7 @@ import { FaultText } from "./form-fields.tsx"
 import { IssuersSection } from "./issuers-section.tsx"
 import { KeysSection } from "./keys-section.tsx"
 import { SettingsSection } from "./settings-section.tsx"
-import { TenantSection } from "./tenant-section.tsx"
+import { TenantSection } from "./tenant/tenant-section.tsx"
 import { UsersSection } from "./users-section.tsx"
 
 type SectionName = keyof typeof adminText.section

@@ -14,7 +14,7 @@ import {
   isString,
 } from "../../shared/protocol/shape-check.ts"
 
-const isNullOr =
+export const isNullOr =
   (check: Check): Check =>
   (value) =>
     value === null || check(value)
@@ -173,92 +173,4 @@ export const parseAuditVerification = createParser<AuditVerification>({
   first_bad: isNullOr(isNumber),
   next: isNullOr(isString),
   head: isHead,
-})
-
-export interface Tenant {
-  readonly id: string
-  readonly region: string | null
-  readonly status: "open" | "leaving" | "erased"
-  /** When the data is erased; null unless `leaving`. */
-  readonly erases_at: number | null
-}
-
-export const parseTenant = createParser<Tenant>({
-  id: isString,
-  region: isNullOr(isString),
-  status: isString,
-  erases_at: isNullOr(isNumber),
-})
-
-/** What an export contains, or an erasure has removed. */
-export interface Tally {
-  readonly users: number
-  readonly sessions: number
-  readonly files: number
-  readonly bytes: number
-}
-
-const isTally = hasShape<Tally>({ users: isNumber, sessions: isNumber, files: isNumber, bytes: isNumber })
-
-/** What exports and imports have in common. */
-interface Transfer {
-  readonly id: string
-  readonly created: number
-  readonly tally: Tally
-  readonly fault: { readonly code: string; readonly text: string } | null
-}
-
-const TRANSFER = {
-  id: isString,
-  created: isNumber,
-  tally: isTally,
-  fault: isNullOr(hasShape({ code: isString, text: isString })),
-  state: isString,
-}
-
-export interface TenantExport extends Transfer {
-  readonly state: "running" | "done" | "failed"
-  readonly expires: number
-  /** Number of files besides the manifest. */
-  readonly parts: number
-}
-
-export const parseExportList = createParser<{ readonly exports: readonly TenantExport[] }>({
-  exports: isListOf(hasShape<TenantExport>({ ...TRANSFER, expires: isNumber, parts: isNumber })),
-})
-
-export interface TenantImport extends Transfer {
-  readonly state: "uploading" | "running" | "done" | "failed"
-  /** The tenant that was exported. */
-  readonly from: string
-}
-
-export const parseImportList = createParser<{ readonly imports: readonly TenantImport[] }>({
-  imports: isListOf(hasShape<TenantImport>({ ...TRANSFER, from: isString })),
-})
-
-export interface Receipt {
-  readonly id: string
-  readonly kind: "user" | "tenant"
-  readonly target: string
-  readonly state: "running" | "done"
-  readonly requested: number
-  readonly finished: number | null
-  readonly tally: Tally
-  readonly unrecoverable_after: number | null
-}
-
-export const parseReceiptList = createParser<{ readonly receipts: readonly Receipt[] }>({
-  receipts: isListOf(
-    hasShape<Receipt>({
-      id: isString,
-      kind: isString,
-      target: isString,
-      state: isString,
-      requested: isNumber,
-      finished: isNullOr(isNumber),
-      tally: isTally,
-      unrecoverable_after: isNullOr(isNumber),
-    }),
-  ),
 })

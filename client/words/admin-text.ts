@@ -1,5 +1,8 @@
 /** admin-text.ts: the strings of the admin page, grouped by section. Pure. */
 
+/** Missing parts of an archive that are listed one by one. */
+const MAX_LISTED_PARTS = 8
+
 export const adminText = {
   title: "Admin",
   documentTitle: (section: string) => `${section} · Admin · Cuecard`,
@@ -244,16 +247,6 @@ export const tenantText = {
   confirmRemoveExport: "Delete export",
   exportRemoved: "The export is deleted.",
   exportStarted: "The export has started.",
-  imports: "Imports",
-  importLead: "While an import is in progress, no export can be started.",
-  importState: { uploading: "Waiting for files", running: "In progress", done: "Imported", failed: "Failed" },
-  importedFrom: (tenant: string) => `From ${tenant}`,
-  cancelImport: "Cancel import…",
-  cancelImportTitle: "Cancel this import?",
-  cancelImportText: "Its uploaded files are deleted. To import the archive later, start again.",
-  confirmCancelImport: "Cancel the import",
-  keepImport: "Keep it",
-  importCanceled: "The import is canceled.",
   receipts: "Receipts of erasures",
   noReceipts: "Nothing was erased yet.",
   receiptOf: { user: (id: string) => `User ${id}`, tenant: (id: string) => `Organization ${id}` },
@@ -273,4 +266,40 @@ export const tenantText = {
   undo: "Keep the organization",
   undone: "The organization is no longer being deleted.",
   begun: "The organization will be deleted in 7 days.",
+} as const
+
+export const importsText = {
+  title: "Imports",
+  lead: "Bring in the archive of another organization on this server. This organization must have no conversations yet. Users and conversations keep their IDs.",
+  choose: "Import an archive…",
+  chooseHint: "Choose the manifest and all parts together.",
+  chooseAgain: "Choose the files again…",
+  fileInput: "Files of the archive",
+  checking: "Checking the files",
+  sending: "Uploading",
+  bytesOf: (done: string, of: string) => `${done} of ${of}`,
+  stop: "Stop",
+  running: "While an import is in progress, no export can be started.",
+  state: { uploading: "Waiting for files", running: "In progress", done: "Imported", failed: "Failed" },
+  partsMissing: (missing: readonly number[]) =>
+    missing.length > MAX_LISTED_PARTS
+      ? `${missing.length.toLocaleString()} parts of this archive are missing. Choose the manifest and all parts together.`
+      : `Missing: ${missing.map((n) => `part ${n}`).join(", ")}. Choose the manifest and all parts together.`,
+  manifestMissing: "None of these files is the manifest of an archive. Choose the manifest and all parts together.",
+  severalArchives: "These files belong to several archives. Choose those of one.",
+  otherArchive: "These files are of another archive. Choose those with which this import was started.",
+  unreadable: "A file can't be read. Choose the files again.",
+  remaining: (count: number, of: number) =>
+    of === 1
+      ? "Its part is still missing."
+      : `${count.toLocaleString()} of ${of.toLocaleString()} parts ${count === 1 ? "is" : "are"} still missing.`,
+  skipped: (count: number) =>
+    `${count.toLocaleString()} ${count === 1 ? "conversation" : "conversations"} couldn't be imported.`,
+  from: (tenant: string) => `From ${tenant}`,
+  cancel: "Cancel import…",
+  cancelTitle: "Cancel this import?",
+  cancelText: "Its uploaded files are deleted. To import the archive later, start again.",
+  confirmCancel: "Cancel the import",
+  keep: "Keep it",
+  canceled: "The import is canceled.",
 } as const

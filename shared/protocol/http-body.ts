@@ -4,7 +4,7 @@
  * worker/routes → HTTP BODY → client/net/api
  */
 
-import type { FaultReason } from "../fault.ts"
+import type { FaultReason, WireFault } from "../fault.ts"
 import type { Asset } from "./event.ts"
 import type { WireMessage } from "./server-frame.ts"
 
@@ -137,4 +137,83 @@ export interface UserPage {
   readonly users: readonly UserSummary[]
   /** The `after` parameter of the next page; null on the last one. */
   readonly next: string | null
+}
+
+/** What an export contains, an import has created, or an erasure has removed. */
+export interface Tally {
+  readonly users: number
+  /** Conversations of users. */
+  readonly sessions: number
+  /** Conversations of agents that were asked in them. */
+  readonly agent_sessions: number
+  /** Stored files, and their bytes. */
+  readonly files: number
+  readonly bytes: number
+}
+
+/** `leaving`: the tenant can be read but not written until it is erased. */
+export type TenantStatus = "open" | "leaving" | "erased"
+
+export interface TenantStanding {
+  readonly status: TenantStatus
+  /** When the data is erased, in milliseconds since 1970; null unless `leaving`. */
+  readonly erases_at: number | null
+}
+
+/** The response to `GET /v1/tenant`. */
+export interface TenantSummary extends TenantStanding {
+  readonly id: string
+  readonly region: string | null
+}
+
+/** What exports and imports of a tenant have in common. Times are milliseconds since 1970. */
+interface TenantTransfer<F> {
+  readonly id: string
+  readonly created: number
+  readonly updated: number
+  readonly tally: Tally
+  /** Why it failed. */
+  readonly fault: F | null
+}
+
+type FaultBody = Pick<WireFault, "code" | "text">
+
+/** An export of the tenant: the response to `GET /v1/tenant/exports/:id`. */
+export interface TenantExport<F = FaultBody> extends TenantTransfer<F> {
+  readonly state: "running" | "done" | "failed"
+  /** When its files are deleted. */
+  readonly expires: number
+  /** Number of files besides the manifest. */
+  readonly parts: number
+}
+
+/** An import into the tenant: the response to `GET /v1/tenant/imports/:id`. */
+export interface TenantImport<F = FaultBody> extends TenantTransfer<F> {
+  readonly state: "uploading" | "running" | "done" | "failed"
+  /** The tenant that was exported. */
+  readonly from: string
+  readonly parts: number
+  /** The first numbers of the files that were not uploaded yet. */
+  readonly missing: readonly number[]
+  /** Conversations that could not be imported. */
+  readonly skipped: number
+}
+
+/** What an erasure has removed: the response to `GET /v1/tenant/receipts/:id`. Times are milliseconds since 1970. */
+export interface Receipt {
+  readonly id: string
+  readonly kind: "user" | "tenant"
+  /** The id of what was erased. */
+  readonly target: string
+  readonly state: "running" | "done"
+  readonly requested: number
+  /** Null while it is running. */
+  readonly finished: number | null
+  /** What is gone. */
+  readonly tally: Tally
+  /**
+   * When the platform's point-in-time recovery of storage ends; null while it is running. Until then, whoever operates the
+   * platform's account could restore the data.
+   */
+  readonly unrecoverable_after: number | null
 }

@@ -7,7 +7,7 @@ import { CLIENT_ID, CLIENT_SECRET, startOidcProvider } from "../support/oidc-pro
 import { addUser, callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
 import { IS_FULL } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
-import { DESK, PHONE } from "./page.ts"
+import { DESK, FIELD, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -332,6 +332,75 @@ describe("export and deletion", () => {
     await dialogButton(page, "Delete export").click()
     await expect.poll(() => row.count()).toBe(0)
     expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[AD9] the archive of another tenant is imported: chosen, uploaded, followed; stopped and continued; cancelled", async () => {
+    const { cuecard, browser } = setup
+    const { port } = new URL(cuecard.url)
+    const page = await (await browser.newContext({ viewport: DESK })).newPage()
+    const pageOf = (tenant: string): string => `http://${tenant}.localhost:${port}`
+    // A conversation of the source, with its card.
+    await page.goto(pageOf("source"))
+    await page.fill(FIELD, "What's the weather in Oslo?")
+    await page.press(FIELD, "Enter")
+    await settled(page)
+    const session = sessionIn(page)
+    const before = await transcriptOf(page)
+    await page.goto(`${pageOf("source")}/admin#tenant`)
+    await page.getByRole("button", { name: "Start an export" }).click()
+    const row = page.getByRole("list", { name: "Exports" }).locator("> li")
+    await expect.poll(() => row.first().textContent(), { timeout: 20_000 }).toContain("Ready")
+    const chosen: { name: string; mimeType: string; buffer: Buffer }[] = []
+    for (const name of ["Part 1", "Manifest"]) {
+      const download = page.waitForEvent("download")
+      await row
+        .first()
+        .getByRole("button", { name: `Download: ${name}` })
+        .click()
+      const file = await download
+      const buffer = await readFile(await file.path())
+      chosen.push({ name: file.suggestedFilename(), mimeType: "application/octet-stream", buffer })
+    }
+    const [part, manifest] = chosen
+    if (part === undefined || manifest === undefined) throw new Error("no archive")
+
+    await page.goto(`${pageOf("target")}/admin#tenant`)
+    const field = page.getByLabel("Files of the archive")
+    const imports = page.getByRole("list", { name: "Imports" }).locator("> li")
+    await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
+    await field.setInputFiles([part])
+    await expect.poll(() => page.textContent("main .fault")).toContain("None of these files is the manifest")
+    await field.setInputFiles([manifest])
+    await expect.poll(() => page.textContent("main .fault")).toContain("Missing: part 1.")
+    // The part is held back on its way, and the upload is stopped and cancelled.
+    let isHeld = true
+    await page.route("**/v1/tenant/imports/*/files/1", async (route) => {
+      while (isHeld) await new Promise((done) => setTimeout(done, 50))
+      await route.continue().catch(() => {})
+    })
+    await field.setInputFiles(chosen)
+    await expect.poll(() => imports.textContent()).toContain("Waiting for files")
+    await page.getByRole("button", { name: "Stop" }).click()
+    await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")
+    isHeld = false
+    await imports.getByRole("button", { name: "Cancel import…" }).click()
+    await dialogButton(page, "Cancel the import").click()
+    await expect.poll(() => imports.count()).toBe(0)
+    await page.unroute("**/v1/tenant/imports/*/files/1")
+    // Again, with the connection broken once.
+    await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })
+    await field.setInputFiles(chosen)
+    await expect.poll(() => imports.textContent(), { timeout: 20_000 }).toMatch(/Imported.*From source.*1 conversation/)
+    // The target's page shows the same conversation.
+    await page.goto(`${pageOf("target")}/#/s/${session}`)
+    await settled(page)
+    expect(await transcriptOf(page)).toBe(before)
+    // A second import is refused with the server's text.
+    await page.goto(`${pageOf("target")}/admin#tenant`)
+    await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
+    await field.setInputFiles(chosen)
+    await expect.poll(() => page.textContent("main .fault")).toContain("conversations")
     await page.context().close()
   })
 

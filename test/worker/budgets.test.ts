@@ -93,4 +93,12 @@ describe("setting budgets", () => {
     }
     expect((await put("bu-roles", { tenant: {} }, "owner")).status).toBe(200)
   })
+
+  test("[BU2] an administrator does not limit owners", async () => {
+    const owners = { roles: { owner: { tokens_per_day: 0 } } }
+    expect(await put("bu-owners", owners)).toEqual(refusal(403, "scope_denied"))
+    await stub("bu-owners").registerUser({ id: "boss", role: "owner" })
+    expect(await put("bu-owners", { users: { boss: { sessions: 0 } } })).toEqual(refusal(403, "scope_denied"))
+    expect((await put("bu-owners", { ...owners, users: { boss: { sessions: 0 } } }, "owner")).status).toBe(200)
+  })
 })

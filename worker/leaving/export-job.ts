@@ -12,7 +12,7 @@ import { assetObjectKey } from "../asset/bucket.ts"
 import type { Claims, SessionOwner } from "../platform/rpc/claims.ts"
 import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import type { AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
-import type { Tally } from "../settings/leaving-rpc.ts"
+import type { Tally } from "../../shared/protocol/http-body.ts"
 import { ASKS_PER_BLOCK, type BlockHeader, cutAnywhere, cutAtLines, joinBytes, writeBlock } from "./archive-blocks.ts"
 import { archiveKey, computeHash } from "./archive-files.ts"
 import {

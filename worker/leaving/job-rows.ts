@@ -5,7 +5,8 @@
  */
 
 import type { Fault } from "../../shared/fault.ts"
-import type { ArchiveFile, Receipt, Tally, TenantStatus } from "../settings/leaving-rpc.ts"
+import type { Receipt, Tally, TenantStatus } from "../../shared/protocol/http-body.ts"
+import type { ArchiveFile } from "../settings/leaving-rpc.ts"
 import { parseJson } from "../../shared/json.ts"
 
 export const JOB_TABLES = `

@@ -1,6 +1,7 @@
 /** job-views.ts: jobs as clients see them. Pure. */
 
-import type { ExportView, ImportView, Receipt } from "../settings/leaving-rpc.ts"
+import type { Receipt } from "../../shared/protocol/http-body.ts"
+import type { ExportView, ImportView } from "../settings/leaving-rpc.ts"
 import type { ImportProgress } from "./import-job.ts"
 import type { Job } from "./job-rows.ts"
 

@@ -8,7 +8,7 @@ import type { Actor } from "../platform/rpc/actor.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { Job, JobRows } from "./job-rows.ts"
-import type { Tally } from "../settings/leaving-rpc.ts"
+import type { Tally } from "../../shared/protocol/http-body.ts"
 
 /** What a tenant has configured itself. A null agent is a default one that was removed. */
 export interface TenantConfig {

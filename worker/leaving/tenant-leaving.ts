@@ -4,10 +4,11 @@
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
-import type { ArchiveFile, ExportView, ImportView, Receipt, TenantStanding } from "../settings/leaving-rpc.ts"
+import type { ArchiveFile, ExportView, ImportView } from "../settings/leaving-rpc.ts"
 import { readManifest } from "./archive-manifest.ts"
 import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows, TRANSFER_KEPT_MS } from "./export-files.ts"
 import { hasNoSessions, type ImportProgress } from "./import-job.ts"
@@ -199,9 +200,9 @@ export class TenantLeaving {
     return id
   }
 
-  /** Isolates cache the standing, so a socket that connects again earlier may get the old rights. */
+  /** Isolates cache the standing, so a socket that connects again earlier may get the old rights. The directory must know it. */
   #reconnectSockets(tenant: string): void {
-    this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS })
+    this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS + SOCKET_REGISTER_MS })
   }
 
   #showExport(job: Job): ExportView {

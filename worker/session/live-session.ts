@@ -195,6 +195,12 @@ export class LiveSession implements AgentSession, RevisionContext {
     return true
   }
 
+  /** Fetches the agent's configuration in the background. */
+  refreshAgentLater(): void {
+    // Rejects only if the session was erased meanwhile.
+    this.#waitUntil(this.refreshAgent().catch(() => {}))
+  }
+
   /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
   acceptMessage(request: SendRequest): Result<AcceptedMessage> {
     const nowMs = Date.now()

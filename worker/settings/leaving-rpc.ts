@@ -3,28 +3,8 @@
  */
 
 import type { Fault, Result } from "../../shared/fault.ts"
+import type { Receipt, TenantExport, TenantImport, TenantStanding } from "../../shared/protocol/http-body.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
-
-/** `leaving`: the tenant can be read but not written until it is erased. */
-export type TenantStatus = "open" | "leaving" | "erased"
-
-export interface TenantStanding {
-  readonly status: TenantStatus
-  /** When the data is erased, in milliseconds since 1970; null unless `leaving`. */
-  readonly erases_at: number | null
-}
-
-/** What an export contains, an import has created, or an erasure has removed. */
-export interface Tally {
-  readonly users: number
-  /** Conversations of users. */
-  readonly sessions: number
-  /** Conversations of agents that were asked in them. */
-  readonly agent_sessions: number
-  /** Stored files, and their bytes. */
-  readonly files: number
-  readonly bytes: number
-}
 
 /** A file of an archive. Number 0 is the manifest. */
 export interface ArchiveFile {
@@ -34,53 +14,9 @@ export interface ArchiveFile {
   readonly sha256: string
 }
 
-interface JobView {
-  readonly id: string
-  /** Times in milliseconds since 1970. */
-  readonly created: number
-  readonly updated: number
-  readonly tally: Tally
-  /** Why it failed. */
-  readonly fault: Fault | null
-}
-
-export interface ExportView extends JobView {
-  readonly state: "running" | "done" | "failed"
-  /** When its files are deleted. */
-  readonly expires: number
-  /** Number of files besides the manifest. */
-  readonly parts: number
-}
-
-export interface ImportView extends JobView {
-  readonly state: "uploading" | "running" | "done" | "failed"
-  /** The tenant that was exported. */
-  readonly from: string
-  readonly parts: number
-  /** The first numbers of the files that were not uploaded yet. */
-  readonly missing: readonly number[]
-  /** Conversations that could not be imported. */
-  readonly skipped: number
-}
-
-/** What an erasure has removed. */
-export interface Receipt {
-  readonly id: string
-  readonly kind: "user" | "tenant"
-  /** The id of what was erased. */
-  readonly target: string
-  readonly state: "running" | "done"
-  readonly requested: number
-  /** Null while it is running. */
-  readonly finished: number | null
-  /** What is gone. */
-  readonly tally: Tally
-  /**
-   * When the platform's point-in-time recovery of storage ends, in milliseconds since 1970; null while it is running. Until
-   * then, whoever operates the platform's account could restore the data.
-   */
-  readonly unrecoverable_after: number | null
-}
+/** A job as the tenant object reports it. Routes turn its fault into a text. */
+export type ExportView = TenantExport<Fault>
+export type ImportView = TenantImport<Fault>
 
 /** The tenant's id is a parameter where a job begins, and is stored with the job. */
 export interface LeavingRpc {

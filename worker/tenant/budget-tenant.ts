@@ -8,7 +8,8 @@ import { NO_SPENDING } from "../../shared/usage/budget-meter.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
-import type { Actor } from "../platform/rpc/actor.ts"
+import type { Actor, Administrator } from "../platform/rpc/actor.ts"
+import { includesRole, type Role } from "../platform/rpc/claims.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 import type { BudgetRpc } from "../settings/budget-rpc.ts"
 import { BudgetRows, type ChangedSubject } from "../usage/budget-rows.ts"
@@ -37,14 +38,25 @@ export abstract class BudgetTenant extends LeavingTenant implements BudgetRpc {
     return this.#budgetRows.readTable()
   }
 
-  changeBudgets(actor: Actor, change: BudgetChange): Result<BudgetTable> {
+  changeBudgets(by: Administrator, change: BudgetChange): Result<BudgetTable> {
     if (this.getStanding().status === "erased") return fail({ reason: "tenant_erased" })
     this.migrate()
+    if (!this.#mayChange(by.role, change)) return fail({ reason: "scope_denied" })
     if (!this.#budgetRows.hasRoomFor(change)) return fail({ reason: "field_invalid", field: "users" })
     this.ctx.storage.transactionSync(() => {
-      for (const changed of this.#budgetRows.change(change)) this.recordEvent(actor, toAuditEvent(changed))
+      for (const changed of this.#budgetRows.change(change)) this.recordEvent(by.actor, toAuditEvent(changed))
     })
     return succeed(this.listBudgets())
+  }
+
+  /** Nobody limits somebody of a role above their own. */
+  #mayChange(role: Role, { roles = {}, users = {} }: BudgetChange): boolean {
+    const named = [
+      ...Object.keys(roles),
+      ...Object.keys(users).map((user) => this.#userRows.find(user)?.role ?? "member"),
+    ]
+    // The names of roles were validated, and the roles of users are stored.
+    return named.every((other) => includesRole(role, other as Role))
   }
 
   getBudgetGrant(user: string): TenantGrant | null {

@@ -4,20 +4,14 @@
 
 import { DurableObject } from "cloudflare:workers"
 import type { Result } from "../../shared/fault.ts"
+import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { JobRows } from "../leaving/job-rows.ts"
 import type { LeavingHost } from "../leaving/leaving-host.ts"
 import type { TenantLeaving } from "../leaving/tenant-leaving.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
-import type {
-  ArchiveFile,
-  ExportView,
-  ImportView,
-  LeavingRpc,
-  Receipt,
-  TenantStanding,
-} from "../settings/leaving-rpc.ts"
+import type { ArchiveFile, ExportView, ImportView, LeavingRpc } from "../settings/leaving-rpc.ts"
 import type { AlarmSource } from "./tenant-alarm.ts"
 import { createTenantContent } from "./tenant-content.ts"
 

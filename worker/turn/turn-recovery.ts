@@ -54,7 +54,7 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
     inFlight: new Set(),
     notifier: createNotifier(),
     limitTimer: null,
-    hasPublished: false,
+    visibleSinceMs: null,
     windowTimer: null,
     failure: null,
     thinkingSinceMs: null,

@@ -8,7 +8,12 @@
 
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
-import { DELTA_WINDOW_CHARS, DELTA_WINDOW_MS } from "../../shared/limits.ts"
+import {
+  DELTA_WINDOW_CHARS,
+  DELTA_WINDOW_MS,
+  LONG_DELTA_WINDOW_MS,
+  LONG_WINDOW_AFTER_MS,
+} from "../../shared/delta-window.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Log } from "../platform/log.ts"
@@ -72,8 +77,8 @@ export interface TurnRun {
   readonly notifier: Notifier
   /** Ends the turn at its time limit (SPEC TU11). */
   limitTimer: ReturnType<typeof setTimeout> | null
-  /** Whether something was published. The first event is published at once, later ones in windows. */
-  hasPublished: boolean
+  /** When this run first published something; null before. The first event is published at once, later ones in windows. */
+  visibleSinceMs: number | null
   windowTimer: ReturnType<typeof setTimeout> | null
   /** An error from a timer or a tool, where no caller can catch it. `advanceTurn` throws it. */
   failure: unknown
@@ -126,7 +131,7 @@ export function isRunEnded(run: TurnRun): boolean {
 export function publishChanges(host: TurnHost, run: TurnRun): void {
   if (run.windowTimer !== null) clearTimeout(run.windowTimer)
   run.windowTimer = null
-  run.hasPublished = true
+  run.visibleSinceMs ??= host.now()
   const flushed = run.recorder.flush()
   if (flushed === null) return
   host.sockets.sendOps(flushed.seq, flushed.ops, run.recorder.storedMessage())
@@ -140,8 +145,15 @@ export function feedEvent(host: TurnHost, run: TurnRun, event: TurnEvent): void 
 
 /** Publishes at once if this is the run's first event or the buffer is full, else at the end of the window. */
 export function schedulePublish(host: TurnHost, run: TurnRun): void {
-  if (!run.hasPublished || run.recorder.pendingChars() >= DELTA_WINDOW_CHARS) return publishChanges(host, run)
-  run.windowTimer ??= setTimeout(() => publishFromTimer(host, run), DELTA_WINDOW_MS)
+  if (run.visibleSinceMs === null || run.recorder.pendingChars() >= DELTA_WINDOW_CHARS) return publishChanges(host, run)
+  const isLong = host.now() - run.visibleSinceMs >= LONG_WINDOW_AFTER_MS
+  run.windowTimer ??= setTimeout(() => publishFromTimer(host, run), isLong ? LONG_DELTA_WINDOW_MS : DELTA_WINDOW_MS)
+}
+
+/** Publishes within a short window, even if a long one has begun: a change that the user waits for. */
+export function schedulePublishSoon(host: TurnHost, run: TurnRun): void {
+  if (run.windowTimer !== null) clearTimeout(run.windowTimer)
+  run.windowTimer = setTimeout(() => publishFromTimer(host, run), DELTA_WINDOW_MS)
 }
 
 function publishFromTimer(host: TurnHost, run: TurnRun): void {

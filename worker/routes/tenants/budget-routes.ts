@@ -4,7 +4,7 @@ import { Hono } from "hono"
 import { budgetChangeSchema } from "../../../shared/usage/budget-limits.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
-import { readActor } from "../access/request-actor.ts"
+import { readAdministrator } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
 export const budgetRoutes = new Hono<AppEnv>()
@@ -17,6 +17,6 @@ budgetRoutes.put("/", async (context) => {
   const body = await readBody(context, budgetChangeSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const tenant = tenantStub(context.env, context.get("claims").tenant)
-  const changed = await tenant.changeBudgets(readActor(context), body.value)
+  const changed = await tenant.changeBudgets(readAdministrator(context), body.value)
   return changed.ok ? context.json(changed.value) : faultToResponse(changed.fault)
 })

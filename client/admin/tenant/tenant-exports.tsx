@@ -1,24 +1,18 @@
-/** tenant-transfers.tsx: starts exports of the tenant, follows them, downloads their files, and cancels imports. Source: SPEC AD7. */
+/** tenant-exports.tsx: starts exports of the tenant, follows them, and downloads their files. Source: SPEC AD7. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { saveBlob } from "../ui/save-file.ts"
-import { tenantText } from "../words/admin-text.ts"
-import { formatSize } from "../words/media-descriptions.ts"
-import { type AdminApi, pathOf } from "./admin-api.ts"
-import {
-  parseExportList,
-  parseImportList,
-  type Tally,
-  type TenantExport,
-  type TenantImport,
-} from "./admin-responses.ts"
-import { notice, useAction, useLoaded, usePolling } from "./admin-state.ts"
-import { ConfirmDialog } from "./confirm-dialog.tsx"
-import { Detail, FaultText, Pending, Time } from "./form-fields.tsx"
+import type { Tally, TenantExport } from "../../../shared/protocol/http-body.ts"
+import { saveBlob } from "../../ui/save-file.ts"
+import { tenantText } from "../../words/admin-text.ts"
+import { formatSize } from "../../words/media-descriptions.ts"
+import { type AdminApi, pathOf } from "../admin-api.ts"
+import { notice, useAction, useLoaded, usePolling } from "../admin-state.ts"
+import { ConfirmDialog } from "../confirm-dialog.tsx"
+import { Detail, FaultText, Pending, Time } from "../form-fields.tsx"
+import { parseExportList } from "./tenant-responses.ts"
 
 const EXPORTS_PATH = "/v1/tenant/exports"
-const IMPORTS_PATH = "/v1/tenant/imports"
 
 export function TenantExports({ api }: { readonly api: AdminApi }): VNode {
   const list = useLoaded(() => api.get(EXPORTS_PATH, parseExportList))
@@ -131,84 +125,7 @@ function fileName(n: number): string {
   return n === 0 ? tenantText.manifest : tenantText.part(n)
 }
 
-/** `users` is left out for the data of one user. */
-export function formatTally({
-  users,
-  sessions,
-  files,
-  bytes,
-}: Omit<Tally, "users"> & { readonly users?: number | undefined }): string {
-  return `${tenantText.progress(sessions, users ?? null)} · ${tenantText.files(files, formatSize(bytes))}`
-}
-
-/** Imports are started through the API. Without one, nothing is shown. */
-export function TenantImports({ api }: { readonly api: AdminApi }): VNode | null {
-  const list = useLoaded(() => api.get(IMPORTS_PATH, parseImportList))
-  const canceling = useSignal<TenantImport | null>(null)
-  const imports = list.value?.imports ?? []
-  usePolling(imports.some(isUnfinished), list.reload)
-  if (list.value !== null && imports.length === 0) return null
-  return (
-    <section>
-      <h2>{tenantText.imports}</h2>
-      {imports.some(isUnfinished) && <p>{tenantText.importLead}</p>}
-      <Pending of={list} />
-      <ul class="rows" aria-label={tenantText.imports}>
-        {imports.map((one) => (
-          <ImportRow key={one.id} item={one} onCancel={() => (canceling.value = one)} />
-        ))}
-      </ul>
-      {canceling.value !== null && (
-        <ConfirmDialog
-          title={tenantText.cancelImportTitle}
-          text={tenantText.cancelImportText}
-          cancel={tenantText.keepImport}
-          confirm={tenantText.confirmCancelImport}
-          isGrave
-          onClose={() => (canceling.value = null)}
-          onConfirm={async () => {
-            await api.act("DELETE", pathOf(IMPORTS_PATH, canceling.peek()?.id ?? ""))
-            notice.value = tenantText.importCanceled
-            await list.reload()
-          }}
-        />
-      )}
-    </section>
-  )
-}
-
-interface ImportRowProps {
-  readonly item: TenantImport
-  readonly onCancel: () => void
-}
-
-function ImportRow({ item, onCancel }: ImportRowProps): VNode {
-  const { id, state, created, from, tally, fault } = item
-  return (
-    <li>
-      <div class="row-main">
-        <p class="row-title">
-          <Time at={created} />
-          <span class={state === "failed" ? "tag warn" : "tag"}>{tenantText.importState[state]}</span>
-        </p>
-        <code>{id}</code>
-        <p>
-          <bdi>{tenantText.importedFrom(from)}</bdi>
-        </p>
-        {state !== "uploading" && <p role={state === "running" ? "status" : undefined}>{formatTally(tally)}</p>}
-        <FaultText text={fault?.text ?? null} />
-      </div>
-      {isUnfinished(item) && (
-        <div class="row-actions">
-          <button type="button" class="grave-text" onClick={onCancel}>
-            {tenantText.cancelImport}
-          </button>
-        </div>
-      )}
-    </li>
-  )
-}
-
-function isUnfinished({ state }: TenantImport): boolean {
-  return state === "uploading" || state === "running"
+/** `shownUsers` is null for the data of one user. */
+export function formatTally({ sessions, files, bytes, users }: Tally, shownUsers: number | null = users): string {
+  return `${tenantText.progress(sessions, shownUsers)} · ${tenantText.files(files, formatSize(bytes))}`
 }

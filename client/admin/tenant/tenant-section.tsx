@@ -1,13 +1,15 @@
-/** tenant-section.tsx: exports of the tenant, receipts of erasures, and the deletion of the tenant. Source: SPEC AD7. */
+/** tenant-section.tsx: exports and imports of the tenant, receipts of erasures, and the deletion of the tenant. Source: SPEC AD7. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { tenantText } from "../words/admin-text.ts"
-import { parseReceiptList, parseTenant, type Receipt, type Tenant } from "./admin-responses.ts"
-import { type AdminContext, notice, useAction, useLoaded, usePolling } from "./admin-state.ts"
-import { ConfirmDialog } from "./confirm-dialog.tsx"
-import { Detail, FaultText, formatTime, Pending, Time } from "./form-fields.tsx"
-import { formatTally, TenantExports, TenantImports } from "./tenant-transfers.tsx"
+import type { Receipt, TenantSummary } from "../../../shared/protocol/http-body.ts"
+import { tenantText } from "../../words/admin-text.ts"
+import { type AdminContext, notice, useAction, useLoaded, usePolling } from "../admin-state.ts"
+import { ConfirmDialog } from "../confirm-dialog.tsx"
+import { Detail, FaultText, formatTime, Pending, Time } from "../form-fields.tsx"
+import { formatTally, TenantExports } from "./tenant-exports.tsx"
+import { TenantImports } from "./tenant-imports.tsx"
+import { parseReceiptList, parseTenant } from "./tenant-responses.ts"
 
 const TENANT_PATH = "/v1/tenant"
 
@@ -28,7 +30,7 @@ export function TenantSection({ api, identity }: AdminContext): VNode {
             <Detail label={tenantText.region}>{tenant.value.region ?? tenantText.noRegion}</Detail>
           </dl>
           <TenantExports api={api} />
-          <TenantImports api={api} />
+          <TenantImports api={api} isOpen={tenant.value.status === "open"} />
           <Receipts api={api} />
           {tenant.value.status === "open" && <Deletion api={api} tenant={tenant.value} onChange={tenant.set} />}
         </>
@@ -39,8 +41,8 @@ export function TenantSection({ api, identity }: AdminContext): VNode {
 
 interface StandingProps {
   readonly api: AdminContext["api"]
-  readonly tenant: Tenant
-  readonly onChange: (tenant: Tenant) => void
+  readonly tenant: TenantSummary
+  readonly onChange: (tenant: TenantSummary) => void
 }
 
 function LeavingNote({ api, tenant, onChange }: StandingProps): VNode {
@@ -92,7 +94,7 @@ function ReceiptRow({ receipt }: { readonly receipt: Receipt }): VNode {
           <span class="tag">{tenantText.receiptState[state]}</span>
         </p>
         <code>{id}</code>
-        <p>{formatTally(kind === "user" ? { ...tally, users: undefined } : tally)}</p>
+        <p>{formatTally(tally, kind === "user" ? null : tally.users)}</p>
         <dl>
           <Detail label={tenantText.requested}>
             <Time at={requested} />

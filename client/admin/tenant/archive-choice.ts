@@ -1,0 +1,98 @@
+/**
+ * archive-choice.ts: finds the manifest and the parts of an archive among chosen files.
+ *
+ * A part is recognised by its hash in the manifest, because downloads have any names and are chosen in any order.
+ */
+
+import { isJsonObject, parseJson } from "../../../shared/json.ts"
+import { MAX_BODY_BYTES } from "../../../shared/limits.ts"
+import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
+import { importsText } from "../../words/admin-text.ts"
+
+/** The chosen files are not an archive. The message is shown to the user. */
+export class ArchiveChoiceError extends Error {}
+
+interface ArchivePart {
+  readonly n: number
+  readonly bytes: number
+  readonly sha256: string
+}
+
+interface Manifest {
+  readonly format: string
+  readonly files: readonly ArchivePart[]
+}
+
+/** The server checks the seal. Here it only has to name the parts. */
+const parseManifest = createParser<Manifest>({
+  format: (value) => value === "cuecard-tenant",
+  files: isListOf(hasShape<ArchivePart>({ n: isNumber, bytes: isNumber, sha256: isString })),
+})
+
+export interface Archive {
+  /** The text of the manifest, unchanged. */
+  readonly manifest: string
+  /** The part of each number. */
+  readonly parts: ReadonlyMap<number, File>
+}
+
+/**
+ * Sorts chosen files. `onChecked` receives how many bytes were read, and of how many. Throws ArchiveChoiceError if the
+ * manifest or a part is missing. Cost: reads every file of a fitting size once; the memory of one file.
+ */
+export async function readArchive(
+  files: readonly File[],
+  onChecked: (checked: number, of: number) => void,
+  signal: AbortSignal,
+): Promise<Archive> {
+  const { text, manifest } = await findManifest(files)
+  const sizes = new Set(manifest.files.map(({ bytes }) => bytes))
+  const candidates = files.filter(({ size }) => sizes.has(size))
+  const of = candidates.reduce((sum, { size }) => sum + size, 0)
+  const filesByHash = new Map<string, File>()
+  let checked = 0
+  for (const file of candidates) {
+    signal.throwIfAborted()
+    onChecked(checked, of)
+    filesByHash.set(await hashFile(file), file)
+    checked += file.size
+  }
+  const parts = new Map<number, File>()
+  const missing: number[] = []
+  for (const { n, sha256 } of manifest.files) {
+    const file = filesByHash.get(sha256)
+    if (file === undefined) missing.push(n)
+    else parts.set(n, file)
+  }
+  if (missing.length > 0) throw new ArchiveChoiceError(importsText.partsMissing(missing))
+  return { manifest: text, parts }
+}
+
+async function findManifest(files: readonly File[]): Promise<{ readonly text: string; readonly manifest: Manifest }> {
+  const found = new Map<string, Manifest>()
+  for (const file of files) {
+    if (file.size > MAX_BODY_BYTES) continue
+    const text = await read(() => file.text())
+    const json = parseJson(text)
+    if (!isJsonObject(json) || json["format"] !== "cuecard-tenant") continue
+    const manifest = parseManifest(json)
+    if (manifest !== null) found.set(text, manifest)
+  }
+  if (found.size > 1) throw new ArchiveChoiceError(importsText.severalArchives)
+  for (const [text, manifest] of found) return { text, manifest }
+  throw new ArchiveChoiceError(importsText.manifestMissing)
+}
+
+async function hashFile(file: File): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", await read(() => file.arrayBuffer()))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
+}
+
+/** A file that was moved or changed since it was chosen can't be read. */
+async function read<T>(readFile: () => Promise<T>): Promise<T> {
+  try {
+    return await readFile()
+  } catch {
+    throw new ArchiveChoiceError(importsText.unreadable)
+  }
+}

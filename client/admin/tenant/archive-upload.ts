@@ -1,0 +1,138 @@
+/**
+ * archive-upload.ts: uploads an archive into the tenant: its manifest, then each part that the server doesn't have.
+ *
+ * chosen files → readArchive → POST /v1/tenant/import → PUT /v1/tenant/imports/:id/files/:n
+ * The last part starts the import, which the server finishes alone. Source: SPEC AD9.
+ */
+
+import { type Signal, signal } from "@preact/signals"
+import type { TenantImport } from "../../../shared/protocol/http-body.ts"
+import { describeError, isPermanentRefusal, parseBody, RequestError } from "../../net/http-request.ts"
+import { retryDelayMs } from "../../net/retry-delay.ts"
+import { importsText } from "../../words/admin-text.ts"
+import { type AdminApi, pathOf, TRANSFER_TIMEOUT_MS } from "../admin-api.ts"
+import { type Archive, ArchiveChoiceError, readArchive } from "./archive-choice.ts"
+import { parseImport } from "./tenant-responses.ts"
+
+/** Attempts per part if the connection breaks or the server is busy: about ten seconds with their delays. */
+const MAX_ATTEMPTS = 6
+
+export const IMPORTS_PATH = "/v1/tenant/imports"
+
+export interface UploadStage {
+  /** `checking`: the chosen files are compared with the manifest. `sending`: they are uploaded. */
+  readonly at: "checking" | "sending"
+  readonly doneBytes: number
+  readonly ofBytes: number
+}
+
+export interface ArchiveUploadDeps {
+  readonly api: Pick<AdminApi, "fetchAuthorized">
+  random(): number
+  wait(ms: number): Promise<void>
+}
+
+export class ArchiveUpload {
+  /** Null while nothing is uploaded. */
+  readonly stage: Signal<UploadStage | null> = signal(null)
+  readonly fault: Signal<string | null> = signal(null)
+  /** The id of the import to which the stage or the fault belongs; null before the server knows it. */
+  readonly importId: Signal<string | null> = signal(null)
+  #abort: AbortController | null = null
+
+  /**
+   * Uploads the chosen files into a new import, or into one that waits for files. Resolves when all parts are uploaded, or
+   * with `fault` set; the same files can be chosen again then.
+   */
+  async start(deps: ArchiveUploadDeps, files: readonly File[], unfinished: string | null): Promise<void> {
+    if (this.#abort !== null) return
+    const abort = new AbortController()
+    this.#abort = abort
+    this.fault.value = null
+    this.importId.value = unfinished
+    this.#show("checking", 0, 0)
+    try {
+      const onChecked = (checked: number, of: number): void => this.#show("checking", checked, of)
+      const archive = await readArchive(files, onChecked, abort.signal)
+      await this.#sendParts(
+        deps,
+        archive,
+        await this.#openImport(deps, archive, unfinished, abort.signal),
+        abort.signal,
+      )
+    } catch (error) {
+      if (!abort.signal.aborted)
+        this.fault.value = error instanceof ArchiveChoiceError ? error.message : describeError(error)
+    } finally {
+      this.stage.value = null
+      this.#abort = null
+    }
+  }
+
+  /** Stops the upload. What the server received stays until the import is cancelled. */
+  stop(): void {
+    this.#abort?.abort()
+  }
+
+  #show(at: UploadStage["at"], doneBytes: number, ofBytes: number): void {
+    this.stage.value = { at, doneBytes, ofBytes }
+  }
+
+  /** Not repeated after a broken connection: the server would refuse a second import. */
+  async #openImport(
+    { api }: ArchiveUploadDeps,
+    { manifest }: Archive,
+    unfinished: string | null,
+    signal: AbortSignal,
+  ): Promise<TenantImport> {
+    const headers = { "content-type": "application/json" }
+    const response =
+      unfinished === null
+        ? await api.fetchAuthorized("/v1/tenant/import", { method: "POST", headers, body: manifest, signal })
+        : await api.fetchAuthorized(pathOf(IMPORTS_PATH, unfinished), { signal })
+    const opened = await parseBody(response, parseImport)
+    this.importId.value = opened.id
+    return opened
+  }
+
+  async #sendParts(
+    deps: ArchiveUploadDeps,
+    { parts }: Archive,
+    opened: TenantImport,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const ofBytes = [...parts.values()].reduce((sum, { size }) => sum + size, 0)
+    for (let view = opened; view.state === "uploading"; ) {
+      // Parts are sent in the order of their numbers, so the server has all those before the first missing one.
+      const [n = 0] = view.missing
+      const part = parts.get(n)
+      // Another archive's manifest was chosen.
+      if (part === undefined) throw new ArchiveChoiceError(importsText.otherArchive)
+      let doneBytes = 0
+      for (const [number, { size }] of parts) if (number < n) doneBytes += size
+      this.#show("sending", doneBytes, ofBytes)
+      view = await this.#sendPart(deps, pathOf(IMPORTS_PATH, view.id, `/files/${n}`), part, signal)
+    }
+  }
+
+  /** A part can be sent again. Repeats it while it fails for a temporary reason, up to MAX_ATTEMPTS times. */
+  async #sendPart(
+    { api, wait, random }: ArchiveUploadDeps,
+    path: string,
+    part: File,
+    signal: AbortSignal,
+  ): Promise<TenantImport> {
+    for (let attempt = 1; ; attempt++) {
+      signal.throwIfAborted()
+      try {
+        const init = { method: "PUT", body: part, signal }
+        return await parseBody(await api.fetchAuthorized(path, init, TRANSFER_TIMEOUT_MS), parseImport)
+      } catch (error) {
+        const isLasting = error instanceof RequestError && isPermanentRefusal(error)
+        if (isLasting || signal.aborted || attempt === MAX_ATTEMPTS) throw error
+        const stopped = new Promise((done) => signal.addEventListener("abort", done))
+        await Promise.race([wait(retryDelayMs(attempt, random())), stopped])
+      }
+    }
+  }
+}

@@ -1,0 +1,213 @@
+/** tenant-imports.tsx: imports an archive into the tenant, follows imports, and cancels them. Source: SPEC AD9. */
+
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals"
+import type { VNode } from "preact"
+import { useRef } from "preact/hooks"
+import type { TenantImport } from "../../../shared/protocol/http-body.ts"
+import { importsText } from "../../words/admin-text.ts"
+import { formatSize } from "../../words/media-descriptions.ts"
+import { type AdminApi, pathOf } from "../admin-api.ts"
+import { notice, useLoaded, usePolling } from "../admin-state.ts"
+import { ConfirmDialog } from "../confirm-dialog.tsx"
+import { FaultText, Pending, Time } from "../form-fields.tsx"
+import { ArchiveUpload, IMPORTS_PATH, type UploadStage } from "./archive-upload.ts"
+import { formatTally } from "./tenant-exports.tsx"
+import { parseImportList } from "./tenant-responses.ts"
+
+/** Continues while another section of the page is shown. */
+const upload = new ArchiveUpload()
+
+interface TenantImportsProps {
+  readonly api: AdminApi
+  /** False: the tenant can't be written. */
+  readonly isOpen: boolean
+}
+
+export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
+  const list = useLoaded(() => api.get(IMPORTS_PATH, parseImportList))
+  const canceling = useSignal<TenantImport | null>(null)
+  const imports = list.value?.imports ?? []
+  const isUploading = useComputed(() => upload.stage.value !== null).value
+  usePolling(imports.some(isUnfinished), list.reload)
+  useSignalEffect(() => {
+    // A new import is in the list as soon as the server knows it.
+    if (upload.importId.value !== null) void list.reload()
+  })
+  const send = async (files: readonly File[], unfinished: string | null): Promise<void> => {
+    const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+    await upload.start({ api, random: Math.random, wait }, files, unfinished)
+    await list.reload()
+  }
+  return (
+    <section>
+      <h2>{importsText.title}</h2>
+      <p>{importsText.lead}</p>
+      {imports.some(isUnfinished) && <p>{importsText.running}</p>}
+      {isOpen && !imports.some(isUnfinished) && (
+        <FileChooser
+          text={importsText.choose}
+          isDisabled={isUploading}
+          isMain
+          onFiles={(files) => void send(files, null)}
+        />
+      )}
+      <UploadProgress of={null} />
+      <Pending of={list} />
+      <ul class="rows" aria-label={importsText.title}>
+        {imports.map((one) => (
+          <ImportRow
+            key={one.id}
+            item={one}
+            isUploading={isUploading}
+            onFiles={(files) => void send(files, one.id)}
+            onCancel={() => (canceling.value = one)}
+          />
+        ))}
+      </ul>
+      {canceling.value !== null && (
+        <CancelDialog api={api} item={canceling.value} onDone={list.reload} onClose={() => (canceling.value = null)} />
+      )}
+    </section>
+  )
+}
+
+interface FileChooserProps {
+  readonly text: string
+  readonly isDisabled: boolean
+  readonly isMain?: boolean
+  readonly onFiles: (files: readonly File[]) => void
+}
+
+function FileChooser({ text, isDisabled, isMain, onFiles }: FileChooserProps): VNode {
+  const field = useRef<HTMLInputElement>(null)
+  return (
+    <p>
+      <button
+        type="button"
+        class={isMain === true ? "firm" : undefined}
+        disabled={isDisabled}
+        onClick={() => field.current?.click()}
+      >
+        {text}
+      </button>
+      {isMain === true && <small> {importsText.chooseHint}</small>}
+      <input
+        type="file"
+        multiple
+        class="unseen"
+        tabIndex={-1}
+        aria-label={importsText.fileInput}
+        ref={field}
+        onChange={({ currentTarget }) => {
+          const files = [...(currentTarget.files ?? [])]
+          currentTarget.value = ""
+          if (files.length > 0) onFiles(files)
+        }}
+      />
+    </p>
+  )
+}
+
+/** The stage or the fault of an upload, if it is the one of this import; null: one that the server doesn't know yet. */
+function UploadProgress({ of }: { readonly of: string | null }): VNode | null {
+  const stage = upload.stage.value
+  if (upload.importId.value !== of) return null
+  return (
+    <>
+      {stage !== null && <StageProgress stage={stage} />}
+      <FaultText text={upload.fault.value} />
+    </>
+  )
+}
+
+function StageProgress({ stage: { at, doneBytes, ofBytes } }: { readonly stage: UploadStage }): VNode {
+  const label = importsText[at]
+  return (
+    <div class="box">
+      {/* Without a value, the bar is indeterminate. */}
+      <progress {...(doneBytes > 0 ? { value: doneBytes, max: ofBytes } : {})} aria-label={label} />
+      <p role="status">
+        {label}… {ofBytes > 0 && importsText.bytesOf(formatSize(doneBytes), formatSize(ofBytes))}
+      </p>
+      <p>
+        <button type="button" onClick={() => upload.stop()}>
+          {importsText.stop}
+        </button>
+      </p>
+    </div>
+  )
+}
+
+interface ImportRowProps {
+  readonly item: TenantImport
+  readonly isUploading: boolean
+  readonly onFiles: (files: readonly File[]) => void
+  readonly onCancel: () => void
+}
+
+function ImportRow({ item, isUploading, onFiles, onCancel }: ImportRowProps): VNode {
+  const { id, state, created, from, tally, fault, missing, parts, skipped } = item
+  return (
+    <li>
+      <div class="row-main">
+        <p class="row-title">
+          <Time at={created} />
+          <span class={state === "failed" ? "tag warn" : "tag"}>{importsText.state[state]}</span>
+        </p>
+        <code>{id}</code>
+        <p>
+          <bdi>{importsText.from(from)}</bdi>
+        </p>
+        {state === "running" && <progress aria-label={importsText.state.running} />}
+        {state !== "uploading" && <p role={state === "running" ? "status" : undefined}>{formatTally(tally)}</p>}
+        {skipped > 0 && <p>{importsText.skipped(skipped)}</p>}
+        <FaultText text={fault?.text ?? null} />
+        <UploadProgress of={id} />
+        {state === "uploading" && !isUploading && (
+          <>
+            {/* Parts are uploaded in order. */}
+            <p>{importsText.remaining(parts + 1 - (missing[0] ?? 1), parts)}</p>
+            <FileChooser text={importsText.chooseAgain} isDisabled={false} onFiles={onFiles} />
+          </>
+        )}
+      </div>
+      {state === "uploading" && (
+        <div class="row-actions">
+          <button type="button" class="grave-text" onClick={onCancel}>
+            {importsText.cancel}
+          </button>
+        </div>
+      )}
+    </li>
+  )
+}
+
+interface CancelDialogProps {
+  readonly api: AdminApi
+  readonly item: TenantImport
+  readonly onDone: () => Promise<void>
+  readonly onClose: () => void
+}
+
+function CancelDialog({ api, item: { id }, onDone, onClose }: CancelDialogProps): VNode {
+  return (
+    <ConfirmDialog
+      title={importsText.cancelTitle}
+      text={importsText.cancelText}
+      cancel={importsText.keep}
+      confirm={importsText.confirmCancel}
+      isGrave
+      onClose={onClose}
+      onConfirm={async () => {
+        if (upload.importId.peek() === id) upload.stop()
+        await api.act("DELETE", pathOf(IMPORTS_PATH, id))
+        notice.value = importsText.canceled
+        await onDone()
+      }}
+    />
+  )
+}
+
+function isUnfinished({ state }: TenantImport): boolean {
+  return state === "uploading" || state === "running"
+}

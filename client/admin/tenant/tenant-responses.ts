@@ -1,0 +1,57 @@
+/** tenant-responses.ts: reads the responses about the tenant as a whole. Each parser returns null if a field has another type. Pure. */
+
+import type { Receipt, Tally, TenantExport, TenantImport, TenantSummary } from "../../../shared/protocol/http-body.ts"
+import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
+import { isNullOr } from "../admin-responses.ts"
+
+export const parseTenant = createParser<TenantSummary>({
+  id: isString,
+  region: isNullOr(isString),
+  status: isString,
+  erases_at: isNullOr(isNumber),
+})
+
+const isTally = hasShape<Tally>({
+  users: isNumber,
+  sessions: isNumber,
+  agent_sessions: isNumber,
+  files: isNumber,
+  bytes: isNumber,
+})
+
+const TRANSFER = {
+  id: isString,
+  created: isNumber,
+  updated: isNumber,
+  tally: isTally,
+  fault: isNullOr(hasShape({ code: isString, text: isString })),
+  state: isString,
+  parts: isNumber,
+}
+
+export const parseExportList = createParser<{ readonly exports: readonly TenantExport[] }>({
+  exports: isListOf(hasShape<TenantExport>({ ...TRANSFER, expires: isNumber })),
+})
+
+const IMPORT = { ...TRANSFER, from: isString, missing: isListOf(isNumber), skipped: isNumber }
+
+export const parseImport = createParser<TenantImport>(IMPORT)
+
+export const parseImportList = createParser<{ readonly imports: readonly TenantImport[] }>({
+  imports: isListOf(hasShape<TenantImport>(IMPORT)),
+})
+
+export const parseReceiptList = createParser<{ readonly receipts: readonly Receipt[] }>({
+  receipts: isListOf(
+    hasShape<Receipt>({
+      id: isString,
+      kind: isString,
+      target: isString,
+      state: isString,
+      requested: isNumber,
+      finished: isNullOr(isNumber),
+      tally: isTally,
+      unrecoverable_after: isNullOr(isNumber),
+    }),
+  ),
+})
