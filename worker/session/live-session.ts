@@ -33,6 +33,7 @@ import type { RevisionContext } from "../turn/message-versions.ts"
 import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
 import { defaultAgentView, type ResolvedAgent, resolveAgent } from "../turn/resolve-agent.ts"
 import type { TurnHost } from "../turn/turn-run.ts"
+import { createUsageRecorder } from "../usage/usage-recorder.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
 import type { SessionHooks } from "./session-hooks.ts"
@@ -337,6 +338,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       resetSeq,
       armAlarm: this.#armAlarmIfOpen,
       log,
+      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
     }
   }
 
