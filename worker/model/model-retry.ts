@@ -41,6 +41,7 @@ async function* streamWithRetries(
         options.log("model_retry", { fault: event.type === "fault" ? event.detail : "", wait_ms: Math.round(delayMs) })
     }
     if (delayMs === null) return
+    yield { type: "retry" }
     await pause(delayMs, request.signal)
   }
 }

@@ -9,7 +9,7 @@
 import { MAX_SUMMARY_CHARS, SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
 import type { Message, Summary } from "../../shared/protocol/message.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
-import type { Model, ModelMessage } from "../model/model-adapter.ts"
+import type { Model, ModelEvent, ModelMessage } from "../model/model-adapter.ts"
 import { createSummaryPrompt } from "../model/system-prompt.ts"
 import { estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
@@ -103,8 +103,18 @@ async function requestSummary(
     tools: [],
     signal,
   }
+  run.usage.beginCall(model)
+  try {
+    return await readSummary(host, run, iterateUntilAborted(model.stream(request), signal))
+  } finally {
+    run.usage.endCall()
+  }
+}
+
+async function readSummary(host: TurnHost, run: TurnRun, events: AsyncIterable<ModelEvent>): Promise<string> {
   let text = ""
-  for await (const event of iterateUntilAborted(model.stream(request), signal)) {
+  for await (const event of events) {
+    run.usage.observe(event)
     if (event.type === "text_delta") text += event.delta
     if (event.type === "fault") {
       host.log("model_fault", { fault: event.fault, detail: event.detail })

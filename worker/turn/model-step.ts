@@ -41,14 +41,31 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model): Promise<Tu
   if (context === null) return "context_exceeded"
   run.recorder.feed({ type: "step_start" })
   const events = model.stream({ ...context, tools, load: host.loadAsset, signal })
-  for await (const event of iterateUntilAborted(events, signal)) {
+  run.usage.beginCall(model)
+  try {
+    return await applyModelEvents(host, run, iterateUntilAborted(events, signal))
+  } finally {
+    run.usage.endCall()
+  }
+}
+
+/** Null if the call succeeded or the turn ended meanwhile. */
+async function applyModelEvents(
+  host: TurnHost,
+  run: TurnRun,
+  events: AsyncIterable<ModelEvent>,
+): Promise<TurnFault | null> {
+  for await (const event of events) {
+    run.usage.observe(event)
     switch (event.type) {
+      case "started":
+      case "retry":
+      case "usage":
+        break
       case "fault":
         host.log("model_fault", { fault: event.fault, detail: event.detail })
         return event.fault
       case "finish":
-        run.inputTokens += event.input_tokens ?? 0
-        run.outputTokens += event.output_tokens ?? 0
         endThinking(host, run)
         run.recorder.feed({ type: "text_done" })
         return null
@@ -60,10 +77,10 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model): Promise<Tu
         if (run.generatedChars > MAX_ANSWER_CHARS) return "answer_too_long"
     }
   }
-  return signal.aborted ? null : "model_cut_off"
+  return run.abort.signal.aborted ? null : "model_cut_off"
 }
 
-type ContentEvent = Exclude<ModelEvent, { type: "finish" | "fault" }>
+type ContentEvent = Extract<ModelEvent, { type: "text_delta" | "thinking_delta" | "tool_call" }>
 
 /** The event with at most `charsLeft` of its text: a single delta may exceed the limit of an answer many times. */
 function cutDelta(event: ContentEvent, charsLeft: number): ContentEvent {

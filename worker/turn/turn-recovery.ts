@@ -12,6 +12,7 @@ import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { createAckedRecordWrite, restoreProducer, type Producer } from "./external-run.ts"
 import { isBlankPart } from "./next-action.ts"
 import { dropApprovalTools } from "./resolve-agent.ts"
+import { TurnUsage } from "../usage/turn-usage.ts"
 import type { TurnRecorder } from "./turn-recorder.ts"
 import {
   createNotifier,
@@ -59,8 +60,7 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
     failure: null,
     thinkingSinceMs: null,
     generatedChars: stored.message.parts.reduce((sum, part) => sum + countPartChars(part), 0),
-    inputTokens: 0,
-    outputTokens: 0,
+    usage: new TurnUsage(host.usageRecorder, host.now),
   }
   startTimeLimit(host, run)
   return run

@@ -16,10 +16,13 @@ import {
 } from "../../shared/delta-window.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
+import { sumTokens } from "../../shared/usage/call-usage.ts"
 import type { Log } from "../platform/log.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { Tool } from "../tool/tool.ts"
+import type { TurnUsage } from "../usage/turn-usage.ts"
+import type { UsageRecorder } from "../usage/usage-recorder.ts"
 import type { ResolvedAgent } from "./resolve-agent.ts"
 import type { PastTurns } from "./past-turns.ts"
 import type { Producer } from "./external-run.ts"
@@ -55,6 +58,7 @@ export interface TurnHost {
   /** Called when an external answer began or ended: starts queued turns and syncs the directory. */
   readonly resume: () => void
   readonly log: Log
+  readonly usageRecorder: UsageRecorder
 }
 
 export interface TurnRun {
@@ -85,8 +89,8 @@ export interface TurnRun {
   thinkingSinceMs: number | null
   /** UTF-16 code units of text, thinking and arguments that the model generated in this turn. */
   generatedChars: number
-  inputTokens: number
-  outputTokens: number
+  /** Its model calls, also those of earlier processes. */
+  readonly usage: TurnUsage
 }
 
 /** Access to the active turn of a session. Implemented by `TurnScheduler`. */
@@ -237,9 +241,12 @@ function feedEnd(
   status: "completed" | "failed" | "interrupted" | "cancelled",
   reason: TurnFault | null,
 ): void {
-  const { recorder, startedMs, inputTokens, outputTokens } = run
+  const { recorder, startedMs, usage } = run
   endThinking(host, run)
-  const tokens = outputTokens === 0 ? {} : { input_tokens: inputTokens, output_tokens: outputTokens }
+  // A call that is cut off now has used what its provider has reported so far.
+  usage.endCall()
+  const { input, output } = sumTokens(usage.calls())
+  const tokens = output === 0 ? {} : { input_tokens: input, output_tokens: output }
   const metrics = { ms: host.now() - startedMs, steps: recorder.currentMessage().step, ...tokens }
   recorder.feed({ type: "end", status, reason, metrics })
 }

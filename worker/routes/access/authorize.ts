@@ -7,7 +7,7 @@ import type { Context, MiddlewareHandler } from "hono"
 import { decodeProtectedHeader } from "jose"
 import * as v from "valibot"
 import { fail, type FaultReason, type Result, succeed } from "../../../shared/fault.ts"
-import { MAX_FOREIGN_TOKEN_CHARS } from "../../../shared/limits.ts"
+import { MAX_FOREIGN_TOKEN_CHARS, SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
 import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
@@ -173,25 +173,35 @@ function isForeignToken(token: string): boolean {
 /** Recent revocation states, shared by all requests of this isolate. */
 const revocationCache = createRevocationCache()
 
+/**
+ * How long the state of a user may have been known when a socket opens, in milliseconds. The socket is registered with the
+ * directory SOCKET_REGISTER_MS later at the latest; another SOCKET_REGISTER_MS is for the way to the session's object. So
+ * a revoked token has no socket after TOKEN_TRUST_MS, even if the directory is away.
+ */
+const SOCKET_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
+
 async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
   // An API key is no user, so it has no directory.
   if (claims.key !== undefined) return succeed(null)
-  const fault = findTokenFault(claims, await loadRevocations(context.env, claims, context.get("locationHint")))
+  const maxAgeMs = isUpgrade(context) ? SOCKET_TRUST_MS : TOKEN_TRUST_MS
+  const revoked = await loadRevocations(context.env, claims, maxAgeMs, context.get("locationHint"))
+  const fault = findTokenFault(claims, revoked)
   return fault === null ? succeed(null) : fail(fault)
 }
 
 /** Whether an administrator has suspended the user; known at the latest TOKEN_TRUST_MS later. */
 export async function isSuspended(env: Env, user: SessionOwner): Promise<boolean> {
-  return (await loadRevocations(env, user)).suspended === true
+  return (await loadRevocations(env, user, TOKEN_TRUST_MS)).suspended === true
 }
 
 async function loadRevocations(
   env: Env,
   user: SessionOwner,
+  maxAgeMs: number,
   locationHint?: DurableObjectLocationHint,
 ): Promise<RevocationState> {
   const fetchState = async () => await directoryStub(env, user, locationHint).getRevocationState()
-  return await revocationCache.getOrFetch(userKey(user), Date.now(), fetchState)
+  return await revocationCache.getOrFetch(userKey(user), Date.now(), fetchState, maxAgeMs)
 }
 
 /** Makes a revocation effective at once in this isolate. */
