@@ -21,6 +21,7 @@ import { createUserMessage } from "../../worker/turn/begin-turn.ts"
 import { TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
+import { NO_TELEMETRY } from "./session-helpers.ts"
 import { saveNothing } from "./tools.ts"
 
 const decideNext = (message: Message) => decideNextAction(message, AT_REST)
@@ -144,6 +145,7 @@ describe("failures", () => {
           currentAgent: () => answerer,
           nextId: () => `a${++modelCalls}`,
           log: () => {},
+          telemetry: NO_TELEMETRY,
           armAlarm: () => {},
           resolver: NOTHING_KNOWN,
           now: Date.now,

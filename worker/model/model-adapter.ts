@@ -75,7 +75,7 @@ export type ModelEvent =
   /** A complete call. `args` is JSON text as the model wrote it. The turn assigns the call id. */
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | { readonly type: "finish"; readonly input_tokens?: number; readonly output_tokens?: number }
-  /** `detail` is for the log only. `retry`: a later attempt may succeed; `afterMs` is the requested delay, or null. */
+  /** `detail` may quote the request, so it is neither shown nor logged, except for a status at its start. `retry`: a later attempt may succeed; `afterMs` is the requested delay, or null. */
   | {
       readonly type: "fault"
       readonly fault: TurnFault
@@ -89,4 +89,10 @@ export interface Model {
   readonly fileKinds: FileKinds
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
+}
+
+/** The HTTP status at the start of a fault's detail; null if it has none. */
+export function readStatus(detail: string): number | null {
+  const [status] = /^\d{3}\b/.exec(detail) ?? []
+  return status === undefined ? null : Number(status)
 }

@@ -5,7 +5,7 @@
 import { readClaims } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { errorMessage, log } from "../platform/log.ts"
+import { describeError, log } from "../platform/log.ts"
 import { getFrameId, isFrameAllowed } from "../socket/frame-access.ts"
 import { readFrame } from "../socket/read-frame.ts"
 import { handleFrame } from "./frame-handlers.ts"
@@ -46,7 +46,7 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
     session.withSeqRollback(() => handleFrame(session, socket, frame))
   } catch (error) {
     // The client resumes and sends again.
-    log("frame_error", { type: frame.type, message: errorMessage(error) })
+    log("frame_error", { type: frame.type, error: describeError(error) })
     sockets.sendFault(socket, { reason: "internal" })
   }
 }

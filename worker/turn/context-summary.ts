@@ -9,10 +9,11 @@
 import { MAX_SUMMARY_CHARS, SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
 import type { Message, Summary } from "../../shared/protocol/message.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
-import type { Model, ModelMessage } from "../model/model-adapter.ts"
+import { type Model, type ModelMessage, readStatus } from "../model/model-adapter.ts"
 import { createSummaryPrompt } from "../model/system-prompt.ts"
 import { estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
+import { describeModelCall } from "../telemetry/genai-attributes.ts"
 import { fitResults } from "./model-context.ts"
 import type { PastTurn, PastTurns } from "./past-turns.ts"
 import { publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
@@ -79,7 +80,8 @@ export async function summarizeIfDue(host: TurnHost, run: TurnRun, model: Model)
   const budget = contextTokens - estimatePromptTokens(system, tools)
   const plan = planSummary(run.recorder.currentMessage(), run.parent, past, budget)
   if (plan === null) return
-  const text = await requestSummary(host, run, model, plan)
+  const describe = () => describeModelCall({ provider: "", model: model.name }, "summary")
+  const text = await run.span.run("chat", describe, () => requestSummary(host, run, model, plan))
   if (run.abort.signal.aborted) return
   if (text === "") return log("summary_failed", { upto: plan.upto })
   run.recorder.feed({ type: "summary", text, upto: plan.upto })
@@ -107,7 +109,7 @@ async function requestSummary(
   for await (const event of iterateUntilAborted(model.stream(request), signal)) {
     if (event.type === "text_delta") text += event.delta
     if (event.type === "fault") {
-      host.log("model_fault", { fault: event.fault, detail: event.detail })
+      host.log("model_fault", { fault: event.fault, status: readStatus(event.detail) })
       return ""
     }
     if (event.type === "finish" || text.length > MAX_SUMMARY_CHARS) break

@@ -9,6 +9,8 @@ import { cutText } from "../../shared/text/cut-text.ts"
 import type { Model, ModelEvent } from "../model/model-adapter.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
 import { createCallId } from "../platform/call-id.ts"
+import { describeModelCall } from "../telemetry/genai-attributes.ts"
+import { readStatus } from "../model/model-adapter.ts"
 import { summarizeIfDue } from "./context-summary.ts"
 import { buildContext } from "./model-context.ts"
 import { isBlankPart } from "./next-action.ts"
@@ -24,7 +26,16 @@ export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
   const isFirst = run.recorder.currentMessage().step === 0
   if (isFirst) await summarizeIfDue(host, run, model.value)
   if (run.abort.signal.aborted) return
-  const fault = await callModel(host, run, model.value)
+  const names = { provider: "", model: model.value.name }
+  const fault = await run.span.run(
+    "chat",
+    () => describeModelCall(names, "answer"),
+    async (span) => {
+      const failed = await callModel(host, run, model.value)
+      if (failed !== null) span.fail(failed)
+      return failed
+    },
+  )
   if (fault !== null) return finishRun(host, run, "failed", fault)
   // An empty or invisible response ends the turn.
   const { parts, step: currentStep } = run.recorder.currentMessage()
@@ -44,7 +55,7 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model): Promise<Tu
   for await (const event of iterateUntilAborted(events, signal)) {
     switch (event.type) {
       case "fault":
-        host.log("model_fault", { fault: event.fault, detail: event.detail })
+        host.log("model_fault", { fault: event.fault, status: readStatus(event.detail) })
         return event.fault
       case "finish":
         run.inputTokens += event.input_tokens ?? 0
@@ -85,7 +96,7 @@ function applyModelEvent(host: TurnHost, run: TurnRun, event: ContentEvent): voi
 function addToolCall(host: TurnHost, run: TurnRun, event: Extract<ModelEvent, { type: "tool_call" }>): void {
   const { parts, step } = run.recorder.currentMessage()
   const callsInStep = parts.filter((part) => part.step === step && part.type === "tool_call").length
-  if (callsInStep >= MAX_CALLS_PER_STEP) return host.log("too_many_calls", { name: event.name })
+  if (callsInStep >= MAX_CALLS_PER_STEP) return host.log("too_many_calls", { max: MAX_CALLS_PER_STEP })
   feedEvent(host, run, {
     type: "tool_call",
     call_id: createCallId(run.recorder.pos, parts.length),

@@ -11,7 +11,10 @@ import type { TurnFault } from "../../shared/fault.ts"
 import { DELTA_WINDOW_CHARS, DELTA_WINDOW_MS } from "../../shared/limits.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
+import type { Drift } from "../../shared/segment/segmenter.ts"
 import type { Log } from "../platform/log.ts"
+import type { TraceSpan } from "../telemetry/spans.ts"
+import type { Telemetry } from "../telemetry/telemetry.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { Tool } from "../tool/tool.ts"
@@ -49,7 +52,9 @@ export interface TurnHost {
   readonly armAlarm: () => void
   /** Called when an external answer began or ended: starts queued turns and syncs the directory. */
   readonly resume: () => void
+  /** Each line has the tenant, the session, and the trace of the running turn. */
   readonly log: Log
+  readonly telemetry: Telemetry
 }
 
 export interface TurnRun {
@@ -66,7 +71,11 @@ export interface TurnRun {
   /** Milliseconds since 1970. */
   readonly startedMs: number
   /** Rows that the object had read and written before this run, for the log. */
-  readonly rowsBefore: { readonly read: number; readonly written: number }
+  readonly rowsBefore: RowCounts
+  /** The span of the pass that is under way; the root of the trace between passes. */
+  span: TraceSpan
+  /** Milliseconds from the start to the first text or thinking that this process received. */
+  firstDeltaMs: number | null
   /** Ids of the calls that run in this process. */
   readonly inFlight: Set<string>
   readonly notifier: Notifier
@@ -82,6 +91,11 @@ export interface TurnRun {
   generatedChars: number
   inputTokens: number
   outputTokens: number
+}
+
+export interface RowCounts {
+  readonly read: number
+  readonly written: number
 }
 
 /** Access to the active turn of a session. Implemented by `TurnScheduler`. */
@@ -136,6 +150,7 @@ export function publishChanges(host: TurnHost, run: TurnRun): void {
 export function feedEvent(host: TurnHost, run: TurnRun, event: TurnEvent): void {
   run.recorder.feed(event)
   schedulePublish(host, run)
+  if (event.type === "text_delta" || event.type === "thinking_delta") run.firstDeltaMs ??= host.now() - run.startedMs
 }
 
 /** Publishes at once if this is the run's first event or the buffer is full, else at the end of the window. */
@@ -241,9 +256,36 @@ export function disposeRun(run: TurnRun): void {
   if (run.limitTimer !== null) clearTimeout(run.limitTimer)
 }
 
-function logRunEnd({ log, store }: TurnHost, { recorder, rowsBefore }: TurnRun): void {
-  const { status, reason, metrics } = recorder.currentMessage()
-  const { read, written } = store.countRows()
-  const rows = { rows_written: written - rowsBefore.written, rows_read: read - rowsBefore.read }
-  log("turn_end", { status, reason, ...metrics, ...rows, drift: recorder.drift })
+type EndedRun = Pick<
+  TurnRun,
+  "recorder" | "rowsBefore" | "agent" | "producer" | "startedMs" | "firstDeltaMs" | "inputTokens" | "outputTokens"
+>
+
+/** Reports the end of a run, however it ended. */
+export function logRunEnd(host: TurnHost, run: EndedRun): void {
+  const { recorder, rowsBefore, agent, producer, startedMs, firstDeltaMs, inputTokens, outputTokens } = run
+  const { read, written } = host.store.countRows()
+  const { model } = agent
+  const isOwn = producer === null
+  const message = recorder.currentMessage()
+  host.telemetry.reportTurnEnd({
+    message,
+    agent: agent.name,
+    provider: null,
+    model: isOwn && model.ok ? model.value.name : null,
+    inputTokens,
+    outputTokens,
+    cost: null,
+    ms: message.metrics?.ms ?? host.now() - startedMs,
+    firstDeltaMs,
+    rows: { read: read - rowsBefore.read, written: written - rowsBefore.written },
+    drift: countDrift(recorder.drift),
+  })
+}
+
+/** How often each reason occurred. What did not fit is text of the model, so it is not reported. */
+function countDrift(drift: readonly Drift[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { reason } of drift) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
 }
