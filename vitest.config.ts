@@ -68,6 +68,8 @@ export default defineConfig({
             verbose: false,
             miniflare: {
               cf: false,
+              // For tests of the limits: those of [env.local] are never reached.
+              ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
               // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
               bindings: {
                 PROBE_TOOLS: "on",

@@ -159,6 +159,15 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   tenant_import_unknown: { status: 404, text: "We couldn't find that import." },
   receipt_unknown: { status: 404, text: "We couldn't find that receipt." },
   archive_refused: { status: 422, text: ({ because }) => `This archive can't be imported (${because}).` },
+  rate_limited: {
+    status: 429,
+    text: ({ retryAfterSeconds }) => `Too many requests at once. Try again in ${retryAfterSeconds} seconds.`,
+  },
+  sign_ins_limited: {
+    status: 429,
+    text: ({ retryAfterSeconds }) =>
+      `Too many failed sign-ins from your network. Try again in ${retryAfterSeconds} seconds.`,
+  },
   internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
 }
 

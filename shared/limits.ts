@@ -168,15 +168,6 @@ export const MAX_HOST_CHARS = 253
 
 // ── Storage of text ──
 
-/**
- * Time for which deltas are gathered before they are written and sent, in milliseconds: short enough to go unnoticed, long
- * enough to keep the row count low. The promised maximum is 150; timers are a few milliseconds late. SPEC ST3.
- */
-export const DELTA_WINDOW_MS = 146
-
-/** Amount of gathered text that is written without waiting for the window to end, in UTF-16 code units: one chunk. SPEC ST3. */
-export const DELTA_WINDOW_CHARS = 4096
-
 /** Largest stored chunk of a text part, in UTF-16 code units: the most that one delta rewrites. SPEC ST4. */
 export const MAX_TEXT_CHUNK_CHARS = 4096
 
@@ -393,3 +384,6 @@ export const BODY_MS = 20_000
 
 /** Longest wait for a socket's `hello`, in milliseconds: a client sends it at once. SPEC AU15. */
 export const HELLO_MS = 30_000
+
+/** Longest time until a new socket is registered with its user's directory, in milliseconds. SPEC AU19. */
+export const SOCKET_REGISTER_MS = 5_000

@@ -17,7 +17,19 @@ import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
 import type { TenantRpc } from "./settings/tenant-rpc.ts"
 import { findAllowListFaults } from "./settings/tenant-settings.ts"
 
-export interface Env extends RegionBuckets {
+/** The bindings of wrangler.toml. What has no binding is not limited. */
+export interface RateBindings {
+  readonly RATE_WRITE?: RateLimit
+  readonly RATE_WRITE_TENANT?: RateLimit
+  readonly RATE_READ?: RateLimit
+  readonly RATE_READ_TENANT?: RateLimit
+  readonly RATE_SOCKET?: RateLimit
+  readonly RATE_SOCKET_TENANT?: RateLimit
+  /** Counts failed sign-ins by network. */
+  readonly RATE_SIGN_IN?: RateLimit
+}
+
+export interface Env extends RegionBuckets, RateBindings {
   readonly SESSION: DurableObjectNamespace<SessionRpc>
   readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>
   readonly TENANT: DurableObjectNamespace<TenantRpc>

@@ -13,6 +13,7 @@ import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
+import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
 import { errorToResponse, reportRequest } from "./routes/access/report-request.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
@@ -27,6 +28,7 @@ export { Tenant } from "./tenant/tenant-object.ts"
 const app = new Hono<AppEnv>()
 
 app.use("*", reportRequest, setSecureHeaders, requireSafeDeployment, isolateCanvasOrigin)
+app.use("/v1/sessions/:id/socket", explainRefusedSocket)
 app.use("/v1/*", checkOrigin, authorize)
 app.use("/external/*", checkOrigin, authorize)
 app.route("/healthz", healthRoutes)

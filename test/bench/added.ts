@@ -2,13 +2,14 @@
  * added.ts: the latency that the server adds between a delta of the model and its arrival on a socket.
  *
  * A window opens with its first delta and is sent DELTA_WINDOW_MS later, together with the deltas in between. So the latency
- * added to the window is the same for all its deltas: arrival − departure of the first − DELTA_WINDOW_MS. It includes network,
+ * added to the window is the same for all its deltas: arrival − departure of the first − DELTA_WINDOW_MS. Windows of an answer
+ * that has been visible for LONG_WINDOW_AFTER_MS are left out: they are longer, and cost the same. The latency includes network,
  * parsing, sanitising, the write and the output gate. One floor forwards each chunk at once over the same network; the other
  * collects windows, writes each one as a row and sends it, which is the minimum cost of storing before showing.
  */
 
 import { startCuecard } from "cuecard/testing"
-import { DELTA_WINDOW_MS } from "../../shared/limits.ts"
+import { DELTA_WINDOW_MS, LONG_WINDOW_AFTER_MS } from "../../shared/delta-window.ts"
 import { nextId, openSession } from "./client.ts"
 import { isFloorEnd, startFloor } from "./floor.ts"
 import { listen, median, ms, percentile, sleep } from "./measure.ts"
@@ -19,8 +20,10 @@ import type { Row } from "./table.ts"
 const STREAMS = 4
 const EVERY_MS = 20
 const DELTAS = 150
+/** The answer becomes visible a few milliseconds after its first delta was sent. */
+const MARGIN_MS = 50
 /** The first one is a warm-up. */
-const PASSES = 6
+const PASSES = 11
 
 interface Samples {
   /** Deltas that were forwarded at once. */
@@ -54,7 +57,8 @@ function takeWindow({ first, windows }: Samples, text: string, now: number): voi
   if (from === undefined || to === undefined) return
   if (from.n === 0 && to.n === 0) first.push(now - from.at)
   // The end of the answer closes the last window early.
-  else if (to.n < DELTAS - 1) windows.push(now - from.at - DELTA_WINDOW_MS)
+  else if (to.n < DELTAS - 1 && from.n * EVERY_MS < LONG_WINDOW_AFTER_MS - MARGIN_MS)
+    windows.push(now - from.at - DELTA_WINDOW_MS)
 }
 
 async function streamOurs(socket: WebSocket, samples: Samples): Promise<void> {

@@ -4,7 +4,7 @@
 
 import { startCuecard } from "cuecard/testing"
 import type { ServerFrame } from "../../shared/protocol/server-frame.ts"
-import { DELTA_WINDOW_MS } from "../../shared/limits.ts"
+import { DELTA_WINDOW_MS } from "../../shared/delta-window.ts"
 import { nextId, openReader, type Reader } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
 import { median, ms, percentile, sleep } from "./measure.ts"

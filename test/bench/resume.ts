@@ -6,7 +6,7 @@
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { toCanonicalJson } from "../../shared/json.ts"
-import { DELTA_WINDOW_MS } from "../../shared/limits.ts"
+import { DELTA_WINDOW_MS } from "../../shared/delta-window.ts"
 import { answerTo, isEnd, nextId, openReader, type Reader, readPage, textShown } from "./client.ts"
 import { askFloor, startFloor } from "./floor.ts"
 import { kb, median, ms, sleep } from "./measure.ts"

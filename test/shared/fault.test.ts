@@ -105,6 +105,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   tenant_import_unknown: { reason: "tenant_import_unknown" },
   receipt_unknown: { reason: "receipt_unknown" },
   archive_refused: { reason: "archive_refused", because: "…" as "seal" },
+  rate_limited: { reason: "rate_limited", rateClass: "write", per: "user", retryAfterSeconds: 10 },
+  sign_ins_limited: { reason: "sign_ins_limited", retryAfterSeconds: 60 },
   internal: { reason: "internal" },
 }
 

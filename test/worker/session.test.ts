@@ -303,7 +303,7 @@ describe("the store", () => {
     for (const { seq, stored } of sent) expect(stored).toBeGreaterThanOrEqual(seq)
   })
 
-  test("[ST6] [ST3] a turn of 400 deltas over 4 s with two tools writes at most 45 rows", async () => {
+  test("[ST6] [ST3] a turn of 400 deltas over 4 s with two tools writes at most 30 rows", async () => {
     const id = await freshSession()
     const client = await connect(id)
     // The object runs in this isolate, so its log line with the row counts can be read here.
@@ -315,7 +315,7 @@ describe("the store", () => {
     const written = lines.find((line) => line.event === "turn_end")?.rows_written
     // One more for the alarm, which is not set by SQL.
     expect(written + 1).toBeGreaterThan(20)
-    expect(written + 1).toBeLessThanOrEqual(45)
-    expect(client.last).toBeLessThanOrEqual(45)
+    expect(written + 1).toBeLessThanOrEqual(30)
+    expect(client.last).toBeLessThanOrEqual(30)
   })
 })

@@ -99,7 +99,10 @@ describe("the line at a turn's end", () => {
       message: answer.id,
       trace: answer.trace,
       agent: "general",
+      provider: "scripted",
       model: "scripted",
+      model_calls: 2,
+      cost_nano_usd: 0,
       mode: "chat",
       status: "completed",
       reason: null,
@@ -212,7 +215,19 @@ describe("spans", () => {
     })
     const below = spans.filter(({ parent }) => parent === turn?.["span"])
     expect(below.map(({ name }) => name)).toEqual(["chat", "execute_tool", "chat"])
-    expect(below[0]).toMatchObject({ "gen_ai.request.model": "scripted", "gen_ai.operation.name": "chat" })
+    expect(below[0]).toMatchObject({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "scripted",
+      "gen_ai.request.model": "scripted",
+      "gen_ai.response.model": "scripted",
+      "gen_ai.response.time_to_first_chunk": expect.any(Number),
+      "gen_ai.usage.input_tokens": expect.any(Number),
+      "gen_ai.usage.output_tokens": expect.any(Number),
+      "gen_ai.usage.cache_read.input_tokens": 0,
+      "gen_ai.usage.cache_creation.input_tokens": 0,
+      "gen_ai.usage.reasoning.output_tokens": expect.any(Number),
+      "cuecard.retries": 0,
+    })
     expect(below[1]).toMatchObject({ "gen_ai.tool.name": "weather", "gen_ai.tool.call.id": expect.any(String) })
     expect(spans).toHaveLength(4)
   })
@@ -290,7 +305,7 @@ function telemetryOf(env: Parameters<typeof createTelemetry>[0]["env"]) {
 }
 
 describe("exporters that fail", () => {
-  const broken = (): never => {
+  const broken = (..._: unknown[]): never => {
     throw new Error("the exporter is broken")
   }
   const BROKEN_SPAN: SinkSpan = { setAttributes: broken, setError: broken, end: broken }
@@ -298,8 +313,8 @@ describe("exporters that fail", () => {
   test.each<[string, SpanSink]>([
     ["throws before it opens a span", { open: broken }],
     ["never opens a span", { open() {} }],
-    ["throws after it opened a span", { open: (_name, _parent, work) => (work(BROKEN_SPAN), broken()) }],
-    ["opens a span twice", { open: (_name, _parent, work) => (work(BROKEN_SPAN), work(BROKEN_SPAN)) }],
+    ["throws after it opened a span", { open: (...opening) => broken(opening[2](BROKEN_SPAN)) }],
+    ["opens a span twice", { open: (...opening) => [1, 2].forEach(() => opening[2](BROKEN_SPAN)) }],
     ["throws with every attribute", { open: (_name, _parent, work) => work(BROKEN_SPAN) }],
   ])(
     "[OB4] a sink that %s changes nothing: the work runs once, and its result or error is the caller's",
@@ -337,11 +352,8 @@ describe("exporters that fail", () => {
     const end: TurnEnd = {
       message: { ...turn, status: "completed" },
       agent: "general",
-      provider: null,
       model: null,
-      inputTokens: 0,
-      outputTokens: 0,
-      cost: null,
+      calls: [],
       ms: 1,
       firstDeltaMs: null,
       rows: { read: 0, written: 0 },
@@ -389,7 +401,7 @@ describe("data points", () => {
     const body = JSON.stringify({ id: "q1", content: script([say("Hi.")]) })
     await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
     const blobs = () => linesOf(lines, "point").map((line) => line["blobs"])
-    await expect.poll(blobs).toContainEqual(["turn", "general", "", "scripted", "completed", ""])
+    await expect.poll(blobs).toContainEqual(["turn", "general", "scripted", "scripted", "completed", ""])
     expect(blobs()).toContainEqual(["request", "GET", "/v1/sessions/:id/socket"])
     const turn = linesOf(lines, "point").find((line) => (line["blobs"] as string[])[0] === "turn")
     expect(turn?.["doubles"]).toHaveLength(6)

@@ -112,14 +112,17 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed(null)
   }
 
-  recordActivity(id: string, at: number, title?: string): void {
-    if (!hasSchema(this.ctx.storage.sql)) return
+  recordActivity(id: string, at: number, title?: string, running?: boolean): boolean {
+    if (!hasSchema(this.ctx.storage.sql)) return running !== undefined
     this.ctx.storage.sql.exec(
-      "UPDATE sessions SET active = max(active, ?), title = coalesce(?, title) WHERE id = ?",
+      `UPDATE sessions SET active = max(active, ?), title = coalesce(?, title), running = coalesce(?, running)
+       WHERE id = ?`,
       at,
       title ?? null,
+      running === undefined ? null : Number(running),
       id,
     )
+    return running !== undefined
   }
 
   listSessions(limit: number, after?: SessionCursor): SessionSummary[] {

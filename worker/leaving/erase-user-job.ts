@@ -18,7 +18,10 @@ import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 /** Sessions of a slice. */
 const SESSIONS_PER_SLICE = 25
 
-/** A request that was admitted at the last moment of trust may take this much longer, in milliseconds: its body, and its work. */
+/**
+ * A request that was admitted at the last moment of trust may take this much longer, in milliseconds: its body, and its work
+ * or the registration of its socket.
+ */
 export const REQUEST_MS = BODY_MS + 10_000
 
 interface ErasureProgress {

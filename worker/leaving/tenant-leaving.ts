@@ -4,7 +4,7 @@
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -200,9 +200,9 @@ export class TenantLeaving {
     return id
   }
 
-  /** Isolates cache the standing, so a socket that connects again earlier may get the old rights. */
+  /** Isolates cache the standing, so a socket that connects again earlier may get the old rights. The directory must know it. */
   #reconnectSockets(tenant: string): void {
-    this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS })
+    this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS + SOCKET_REGISTER_MS })
   }
 
   #showExport(job: Job): ExportView {

@@ -40,6 +40,7 @@ async function* streamWithRetries(
       else options.log("model_retry", { ...describeFault(event), wait_ms: Math.round(delayMs) })
     }
     if (delayMs === null) return
+    yield { type: "retry" }
     await pause(delayMs, request.signal)
   }
 }

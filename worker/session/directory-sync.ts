@@ -27,11 +27,25 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   const { row, store } = session
   const { id } = row
   const directory = () => directoryStub(env, row)
+  const isRunning = (): boolean => session.turns.isRunning()
   /** The state that the directory has; null: unknown. */
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
+  /** The last report of activity. It has the running state too, so the next state must not overtake it. */
+  let reporting: Promise<void> = Promise.resolve()
+  const recordActivity = async (nowMs: number, title: string): Promise<void> => {
+    try {
+      const state = isRunning()
+      // A directory of an earlier version ignores the state and returns nothing.
+      reportedRunning = (await directory().recordActivity(id, nowMs, title, state)) === true ? state : null
+    } catch {
+      reportedRunning = null
+      // The list shows an old date until the next message.
+      log("touch_failed", { id })
+    }
+  }
   const reportRunningState = async (): Promise<void> => {
-    const isRunning = (): boolean => session.turns.isRunning()
+    await reporting
     try {
       for (let state = isRunning(); state !== reportedRunning; state = isRunning()) {
         await directory().setRunning(id, state)
@@ -46,10 +60,8 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     async reportActivity(text, nowMs) {
       const wasUntitled = store.readSession()?.title === ""
       const title = ensureTitle(store, text)
-      // If this fails the list shows an old date until the next message.
-      await directory()
-        .recordActivity(id, nowMs, title)
-        .catch(() => log("touch_failed", { id }))
+      reporting = Promise.all([reporting, syncing]).then(() => recordActivity(nowMs, title))
+      await reporting
       if (wasUntitled && title !== "") await renameForViewers(env, session, title)
     },
     async renameSession(newTitle, nowMs) {

@@ -36,6 +36,7 @@ import type { RevisionContext } from "../turn/message-versions.ts"
 import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
 import { defaultAgentView, type ResolvedAgent, resolveAgent } from "../turn/resolve-agent.ts"
 import type { TurnHost } from "../turn/turn-run.ts"
+import { createUsageRecorder } from "../usage/usage-recorder.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
 import type { SessionHooks } from "./session-hooks.ts"
@@ -204,6 +205,12 @@ export class LiveSession implements AgentSession, RevisionContext {
     return true
   }
 
+  /** Fetches the agent's configuration in the background. */
+  refreshAgentLater(): void {
+    // Rejects only if the session was erased meanwhile.
+    this.#waitUntil(this.refreshAgent().catch(() => {}))
+  }
+
   /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
   acceptMessage(request: SendRequest, trace = createTraceId()): Result<AcceptedMessage> {
     const nowMs = Date.now()
@@ -348,6 +355,7 @@ export class LiveSession implements AgentSession, RevisionContext {
         log: this.log,
         now: Date.now,
       }),
+      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
     }
   }
 

@@ -166,8 +166,8 @@ export class Session extends PortableSession implements SessionRpc {
     if (this.#lifecycle.current()?.isOwner(owner) === true) this.#producerIngress.stopRevoked(revoked)
   }
 
-  override async fetch(request: Request): Promise<Response> {
-    return await openSocket(this.#lifecycle, this.env, request)
+  override fetch(request: Request): Response {
+    return openSocket(this.#lifecycle, request)
   }
 
   override webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): void {

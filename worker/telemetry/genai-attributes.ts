@@ -7,6 +7,7 @@
 
 import { isTurnFault } from "../../shared/fault.ts"
 import type { Message } from "../../shared/protocol/message.ts"
+import type { CallUsage, TokenCounts } from "../../shared/usage/call-usage.ts"
 import type { SpanAttributes } from "./spans.ts"
 
 export interface TurnNames {
@@ -42,44 +43,37 @@ export function nameReason(reason: string | null): string | null {
   return reason === null || isTurnFault(reason) ? reason : "other"
 }
 
-export interface ModelNames {
-  readonly provider: string
-  readonly model: string
-}
-
 /** `purpose`: `answer`, or `summary` for a call whose output is not shown as an answer. */
-export function describeModelCall({ provider, model }: ModelNames, purpose: "answer" | "summary"): SpanAttributes {
+export function describeModelCall(
+  { provider, name }: { readonly provider: string; readonly name: string },
+  purpose: "answer" | "summary",
+): SpanAttributes {
   return {
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": provider,
-    "gen_ai.request.model": model,
+    "gen_ai.request.model": name,
     "cuecard.purpose": purpose,
   }
 }
 
-/** What a provider reported about one call. */
-export interface ReportedUsage extends ModelNames {
-  readonly input: number
-  readonly cached: number
-  readonly cacheWritten: number
-  readonly output: number
-  readonly reasoning: number
-  readonly firstChunkMs: number | null
-  readonly retries: number
+/** What one call used. Tokens that the provider did not report have no attributes. */
+export function describeUsage(usage: CallUsage): SpanAttributes {
+  return {
+    "gen_ai.response.model": usage.model,
+    // Seconds, as the conventions measure durations.
+    "gen_ai.response.time_to_first_chunk": usage.firstChunkMs === null ? undefined : usage.firstChunkMs / 1000,
+    "cuecard.retries": usage.retries,
+    ...(usage.isReported ? describeTokens(usage) : {}),
+  }
 }
 
-export function describeUsage(usage: ReportedUsage): SpanAttributes {
+function describeTokens(usage: TokenCounts): SpanAttributes {
   return {
-    "gen_ai.provider.name": usage.provider,
-    "gen_ai.response.model": usage.model,
     "gen_ai.usage.input_tokens": usage.input,
     "gen_ai.usage.cache_read.input_tokens": usage.cached,
     "gen_ai.usage.cache_creation.input_tokens": usage.cacheWritten,
     "gen_ai.usage.output_tokens": usage.output,
     "gen_ai.usage.reasoning.output_tokens": usage.reasoning,
-    // Seconds, as the conventions measure durations.
-    "gen_ai.response.time_to_first_chunk": usage.firstChunkMs === null ? undefined : usage.firstChunkMs / 1000,
-    "cuecard.retries": usage.retries,
   }
 }
 

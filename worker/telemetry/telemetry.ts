@@ -7,6 +7,7 @@ import type { Env } from "../env.ts"
 import type { Log } from "../platform/log.ts"
 import type { Message } from "../../shared/protocol/message.ts"
 import { listCalls } from "../../shared/protocol/message.ts"
+import { addCounts, type PricedCall, sumTokens } from "../../shared/usage/call-usage.ts"
 import { writeTurnPoint } from "./data-points.ts"
 import { nameReason } from "./genai-attributes.ts"
 import { createLogSink, createPlatformSink } from "./span-sinks.ts"
@@ -22,12 +23,10 @@ const DEFAULT_SPAN_SAMPLING = 0.01
 export interface TurnEnd {
   readonly message: Message
   readonly agent: string
-  readonly provider: string | null
-  readonly model: string | null
-  readonly inputTokens: number
-  readonly outputTokens: number
-  /** 1e-9 USD; null if it is unknown. */
-  readonly cost: number | null
+  /** The model that answered; null if it is unknown. */
+  readonly model: { readonly provider: string; readonly name: string } | null
+  /** All model calls of the turn. */
+  readonly calls: readonly PricedCall[]
   readonly ms: number
   readonly firstDeltaMs: number | null
   readonly rows: { readonly read: number; readonly written: number }
@@ -66,12 +65,13 @@ export function createTelemetry({ env, tenant, session, log, now }: TelemetryDep
     },
     reportTurnEnd(end) {
       log("turn_end", turnEndToFields(end))
-      const { message, agent, provider, model, ms, firstDeltaMs, inputTokens, outputTokens, cost, rows } = end
+      const { message, agent, model, calls, ms, firstDeltaMs, rows } = end
+      const { provider = "", name = "" } = model ?? {}
       const { status } = message
-      const reason = nameReason(message.reason)
-      const names = { tenant, agent, provider: provider ?? "", model: model ?? "", status, reason }
-      const figures = { ms, firstDeltaMs, inputTokens, outputTokens, cost, rowsWritten: rows.written }
-      writeTurnPoint(env, { ...names, ...figures })
+      const { input, output } = sumTokens(calls)
+      const names = { tenant, agent, provider, model: name, status, reason: nameReason(message.reason) }
+      const usage = { inputTokens: input, outputTokens: output, cost: sumCost(calls) }
+      writeTurnPoint(env, { ...names, ...usage, ms, firstDeltaMs, rowsWritten: rows.written })
     },
   }
 }
@@ -82,16 +82,25 @@ function readShare(text: string | undefined): number {
   return share >= 0 && share <= 1 ? share : DEFAULT_SPAN_SAMPLING
 }
 
+/** Null if the cost of any call is unknown. */
+function sumCost(calls: readonly PricedCall[]): number | null {
+  return calls.reduce<number | null>(
+    (sum, { cost }) => (sum === null || cost === null ? null : addCounts(sum, cost)),
+    0,
+  )
+}
+
 function turnEndToFields(end: TurnEnd): Record<string, unknown> {
-  const { message, agent, provider, model, inputTokens, outputTokens, cost, ms, firstDeltaMs, rows, drift } = end
+  const { message, agent, model, calls, ms, firstDeltaMs, rows, drift } = end
+  const { input, cached, cacheWritten, output, reasoning } = sumTokens(calls)
   const { id, exchange_id, trace = null, mode, status, reason, step, version } = message
   return {
     exchange: exchange_id,
     message: id,
     trace,
     agent,
-    provider,
-    model,
+    provider: model?.provider ?? null,
+    model: model?.name ?? null,
     mode,
     status,
     reason: nameReason(reason),
@@ -100,9 +109,13 @@ function turnEndToFields(end: TurnEnd): Record<string, unknown> {
     steps: step,
     tool_calls: listCalls(message).length,
     version,
-    input_tokens: inputTokens,
-    output_tokens: outputTokens,
-    cost_nano_usd: cost,
+    model_calls: calls.length,
+    input_tokens: input,
+    cached_tokens: cached,
+    cache_written_tokens: cacheWritten,
+    output_tokens: output,
+    reasoning_tokens: reasoning,
+    cost_nano_usd: sumCost(calls),
     rows_written: rows.written,
     rows_read: rows.read,
     drift,

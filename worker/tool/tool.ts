@@ -81,6 +81,8 @@ export function createRefusal(code: TurnFault, details: string): JsonObject {
 export interface Tool extends ToolSpec {
   /** Can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
+  /** Has no effect but its result, so that its calls need not be stored before they run. Default: no. */
+  readonly readsOnly?: boolean
   /** Its calls stay in the transcript, but are left out of the model's context in later turns. */
   readonly ephemeral: boolean
   /** Time limit in milliseconds, if it differs from that of the other tools. */

@@ -13,6 +13,7 @@ import {
   recordFailure,
   finishRun,
   publishChanges,
+  schedulePublishSoon,
   type TurnRun,
   feedEvent,
   findTool,
@@ -88,8 +89,11 @@ function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[],
     const { call_id } = call
     recorder.feed({ type: "tool_call_start", call_id, channel, ordinal: ordinals[i] ?? null, ephemeral })
   })
-  // Write before running, so that a tool with side effects runs at most once, even across a restart.
-  publishChanges(host, run)
+  const readsOnly = ({ name }: ToolCall): boolean => findTool(run, name)?.readsOnly ?? false
+  // A call without effects is written with its result if that comes at once, which saves a row.
+  if (toApprove.length === 0 && calls.every(readsOnly)) schedulePublishSoon(host, run)
+  // Any other is written before it runs, so that a tool with side effects runs at most once, even across a restart.
+  else publishChanges(host, run)
   calls.forEach((call, i) => {
     run.inFlight.add(call.call_id)
     runCall(host, run, call, ordinals[i] ?? null).catch((error: unknown) => recordFailure(run, error))

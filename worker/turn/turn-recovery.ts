@@ -12,6 +12,7 @@ import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { createAckedRecordWrite, restoreProducer, type Producer } from "./external-run.ts"
 import { isBlankPart } from "./next-action.ts"
 import { dropApprovalTools } from "./resolve-agent.ts"
+import { TurnUsage } from "../usage/turn-usage.ts"
 import type { TurnRecorder } from "./turn-recorder.ts"
 import {
   createNotifier,
@@ -57,13 +58,12 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
     inFlight: new Set(),
     notifier: createNotifier(),
     limitTimer: null,
-    hasPublished: false,
+    visibleSinceMs: null,
     windowTimer: null,
     failure: null,
     thinkingSinceMs: null,
     generatedChars: stored.message.parts.reduce((sum, part) => sum + countPartChars(part), 0),
-    inputTokens: 0,
-    outputTokens: 0,
+    usage: new TurnUsage(host.usageRecorder, host.now),
   }
   startTimeLimit(host, run)
   return run
@@ -168,6 +168,7 @@ export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
   const flushed = recorder.flush()
   if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
   const startedMs = Date.parse(stored.message.timestamp)
-  const unknown = { agent: host.currentAgent(), producer: null, startedMs, firstDeltaMs: null }
-  logRunEnd(host, { ...(run ?? { ...unknown, rowsBefore, inputTokens: 0, outputTokens: 0 }), recorder })
+  const unknown = { agent: host.currentAgent(), producer: null, startedMs, firstDeltaMs: null, rowsBefore }
+  const usage = new TurnUsage(host.usageRecorder, host.now)
+  logRunEnd(host, { ...(run ?? { ...unknown, usage }), recorder })
 }

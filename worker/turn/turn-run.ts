@@ -8,16 +8,25 @@
 
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
 import type { TurnFault } from "../../shared/fault.ts"
-import { DELTA_WINDOW_CHARS, DELTA_WINDOW_MS } from "../../shared/limits.ts"
+import {
+  DELTA_WINDOW_CHARS,
+  DELTA_WINDOW_MS,
+  LONG_DELTA_WINDOW_MS,
+  LONG_WINDOW_AFTER_MS,
+} from "../../shared/delta-window.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"
+import { sumTokens } from "../../shared/usage/call-usage.ts"
 import type { Log } from "../platform/log.ts"
+import { describeUsage } from "../telemetry/genai-attributes.ts"
 import type { TraceSpan } from "../telemetry/spans.ts"
 import type { Telemetry } from "../telemetry/telemetry.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { Tool } from "../tool/tool.ts"
+import type { TurnUsage } from "../usage/turn-usage.ts"
+import type { UsageRecorder } from "../usage/usage-recorder.ts"
 import type { ResolvedAgent } from "./resolve-agent.ts"
 import type { PastTurns } from "./past-turns.ts"
 import type { Producer } from "./external-run.ts"
@@ -55,6 +64,7 @@ export interface TurnHost {
   /** Each line has the tenant, the session, and the trace of the running turn. */
   readonly log: Log
   readonly telemetry: Telemetry
+  readonly usageRecorder: UsageRecorder
 }
 
 export interface TurnRun {
@@ -81,16 +91,16 @@ export interface TurnRun {
   readonly notifier: Notifier
   /** Ends the turn at its time limit (SPEC TU11). */
   limitTimer: ReturnType<typeof setTimeout> | null
-  /** Whether something was published. The first event is published at once, later ones in windows. */
-  hasPublished: boolean
+  /** When this run first published something; null before. The first event is published at once, later ones in windows. */
+  visibleSinceMs: number | null
   windowTimer: ReturnType<typeof setTimeout> | null
   /** An error from a timer or a tool, where no caller can catch it. `advanceTurn` throws it. */
   failure: unknown
   thinkingSinceMs: number | null
   /** UTF-16 code units of text, thinking and arguments that the model generated in this turn. */
   generatedChars: number
-  inputTokens: number
-  outputTokens: number
+  /** Its model calls, also those of earlier processes. */
+  readonly usage: TurnUsage
 }
 
 export interface RowCounts {
@@ -140,7 +150,7 @@ export function isRunEnded(run: TurnRun): boolean {
 export function publishChanges(host: TurnHost, run: TurnRun): void {
   if (run.windowTimer !== null) clearTimeout(run.windowTimer)
   run.windowTimer = null
-  run.hasPublished = true
+  run.visibleSinceMs ??= host.now()
   const flushed = run.recorder.flush()
   if (flushed === null) return
   host.sockets.sendOps(flushed.seq, flushed.ops, run.recorder.storedMessage())
@@ -155,8 +165,15 @@ export function feedEvent(host: TurnHost, run: TurnRun, event: TurnEvent): void 
 
 /** Publishes at once if this is the run's first event or the buffer is full, else at the end of the window. */
 export function schedulePublish(host: TurnHost, run: TurnRun): void {
-  if (!run.hasPublished || run.recorder.pendingChars() >= DELTA_WINDOW_CHARS) return publishChanges(host, run)
-  run.windowTimer ??= setTimeout(() => publishFromTimer(host, run), DELTA_WINDOW_MS)
+  if (run.visibleSinceMs === null || run.recorder.pendingChars() >= DELTA_WINDOW_CHARS) return publishChanges(host, run)
+  const isLong = host.now() - run.visibleSinceMs >= LONG_WINDOW_AFTER_MS
+  run.windowTimer ??= setTimeout(() => publishFromTimer(host, run), isLong ? LONG_DELTA_WINDOW_MS : DELTA_WINDOW_MS)
+}
+
+/** Publishes within a short window, even if a long one has begun: a change that the user waits for. */
+export function schedulePublishSoon(host: TurnHost, run: TurnRun): void {
+  if (run.windowTimer !== null) clearTimeout(run.windowTimer)
+  run.windowTimer = setTimeout(() => publishFromTimer(host, run), DELTA_WINDOW_MS)
 }
 
 function publishFromTimer(host: TurnHost, run: TurnRun): void {
@@ -192,6 +209,13 @@ export function endThinking(host: TurnHost, run: TurnRun): void {
   if (run.thinkingSinceMs === null) return
   run.recorder.feed({ type: "thinking_done", ms: host.now() - run.thinkingSinceMs })
   run.thinkingSinceMs = null
+}
+
+/** Ends the model call that is under way, and reports what it has used. */
+export function endCall({ usage }: TurnRun, span: TraceSpan): void {
+  usage.endCall()
+  const call = usage.calls().at(-1)
+  if (call !== undefined) span.set(() => describeUsage(call))
 }
 
 /** Stores an error from a timer or a tool, and wakes `advanceTurn`, which throws it. */
@@ -240,9 +264,12 @@ function feedEnd(
   status: "completed" | "failed" | "interrupted" | "cancelled",
   reason: TurnFault | null,
 ): void {
-  const { recorder, startedMs, inputTokens, outputTokens } = run
+  const { recorder, startedMs, usage } = run
   endThinking(host, run)
-  const tokens = outputTokens === 0 ? {} : { input_tokens: inputTokens, output_tokens: outputTokens }
+  // A call that is cut off now has used what its provider has reported so far.
+  usage.endCall()
+  const { input, output } = sumTokens(usage.calls())
+  const tokens = output === 0 ? {} : { input_tokens: input, output_tokens: output }
   const metrics = { ms: host.now() - startedMs, steps: recorder.currentMessage().step, ...tokens }
   recorder.feed({ type: "end", status, reason, metrics })
 }
@@ -256,26 +283,20 @@ export function disposeRun(run: TurnRun): void {
   if (run.limitTimer !== null) clearTimeout(run.limitTimer)
 }
 
-type EndedRun = Pick<
-  TurnRun,
-  "recorder" | "rowsBefore" | "agent" | "producer" | "startedMs" | "firstDeltaMs" | "inputTokens" | "outputTokens"
->
+type EndedRun = Pick<TurnRun, "recorder" | "rowsBefore" | "agent" | "producer" | "startedMs" | "firstDeltaMs" | "usage">
 
 /** Reports the end of a run, however it ended. */
 export function logRunEnd(host: TurnHost, run: EndedRun): void {
-  const { recorder, rowsBefore, agent, producer, startedMs, firstDeltaMs, inputTokens, outputTokens } = run
+  const { recorder, rowsBefore, agent, producer, startedMs, firstDeltaMs, usage } = run
   const { read, written } = host.store.countRows()
   const { model } = agent
-  const isOwn = producer === null
   const message = recorder.currentMessage()
   host.telemetry.reportTurnEnd({
     message,
     agent: agent.name,
-    provider: null,
-    model: isOwn && model.ok ? model.value.name : null,
-    inputTokens,
-    outputTokens,
-    cost: null,
+    // A producer's model is not known.
+    model: producer === null && model.ok ? model.value : null,
+    calls: usage.calls(),
     ms: message.metrics?.ms ?? host.now() - startedMs,
     firstDeltaMs,
     rows: { read: read - rowsBefore.read, written: written - rowsBefore.written },

@@ -76,8 +76,11 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
     created: number,
     claims?: Pick<Claims, "role" | "issued">,
   ): Promise<Result<null>>
-  /** Updates the time of the last activity, and the title if one is given. Ignores a session that is not listed. */
-  recordActivity(id: string, at: number, title?: string): void
+  /**
+   * Updates the time of the last activity, and the title and whether a turn is running if they are given. Ignores a
+   * session that is not listed. True if it has taken the running state.
+   */
+  recordActivity(id: string, at: number, title?: string, running?: boolean): boolean
   /** The most recently active sessions first, from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
   /** Stores whether a turn is running in a session. */

@@ -49,6 +49,7 @@ export function createWeatherTool(source: WeatherSource, timeoutMs: number = WEA
       additionalProperties: false,
     },
     repeatable: true,
+    readsOnly: true,
     // If the calls were left out of later context, the model would see its answers alone and learn to answer without calling.
     ephemeral: false,
     async execute(args, ctx) {

@@ -1,0 +1,59 @@
+/** cost.test.ts: what operations cost in requests and rows, counted on real objects. */
+
+import { describe, expect, test } from "vitest"
+import { connect } from "../support/socket.ts"
+import { withCountedObjects } from "./counted-objects.ts"
+import { HELLO, socketHeaders, tokenOf } from "./http.ts"
+import { call, freshSession, script } from "./session-helpers.ts"
+
+describe("calls of tools", () => {
+  /** The status with which the call was first shown. */
+  async function firstStatus(name: string, args: object): Promise<string | undefined> {
+    const id = await freshSession("cost")
+    const client = await connect(id)
+    client.say({
+      type: "send",
+      id: "q",
+      content: script([{ type: "text_delta", delta: "So: " }, call(name, args)], []),
+    })
+    await client.untilEnd("q")
+    return /"type":"tool".*?"status":"(\w+)"/.exec(client.texts.join("\n"))?.[1]
+  }
+
+  test("[CM1] a call of a tool that only reads is stored and shown with its result", async () => {
+    expect(await firstStatus("weather", { location: "Oslo" })).toBe("ok")
+  })
+
+  test("[CM1] any other call is stored and shown before it runs", async () => {
+    expect(await firstStatus("probe_data", { text: "x" })).toBe("running")
+  })
+})
+
+test("[CM2] a turn asks the directory twice and writes 3 rows there, and asks nobody else", async () => {
+  await withCountedObjects(async ({ fetch, takeCost }) => {
+    const token = await tokenOf("cost", "ada")
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const created = await fetch("/v1/sessions", { method: "POST", headers, body: "{}" })
+    const { id } = await created.json<{ id: string }>()
+    const { webSocket: socket } = await fetch(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
+    if (socket === null) throw new Error("no socket")
+    const texts: string[] = []
+    socket.addEventListener("message", ({ data }) => void texts.push(String(data)))
+    socket.accept()
+    socket.send(HELLO)
+    await expect.poll(() => texts.at(-1)).toContain('"hello"')
+    await takeCost()
+    socket.send(JSON.stringify({ type: "send", id: "q", content: "/bench deltas=20 tools=1" }))
+    await expect.poll(() => texts.at(-1)).toContain('"op":"end"')
+    const isRunning = async (): Promise<boolean> => {
+      const listed = await (await fetch("/v1/sessions", { headers })).json<{ sessions: { running: boolean }[] }>()
+      return listed.sessions.some(({ running }) => running)
+    }
+    let [lists, cost] = [1, {}]
+    while (await isRunning()) lists += 1
+    cost = await takeCost()
+    expect(cost).toMatchObject({ DIRECTORY: { requests: 2 + lists, rowsWritten: 3 }, SESSION: { requests: 0 } })
+    expect(Object.keys(cost).sort()).toEqual(["DIRECTORY", "SESSION"])
+    socket.close()
+  })
+})
