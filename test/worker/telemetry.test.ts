@@ -314,7 +314,7 @@ describe("exporters that fail", () => {
     ["throws before it opens a span", { open: broken }],
     ["never opens a span", { open() {} }],
     ["throws after it opened a span", { open: (...opening) => broken(opening[2](BROKEN_SPAN)) }],
-    ["opens a span twice", { open: (...opening) => [1, 2].forEach(() => opening[2](BROKEN_SPAN)) }],
+    ["opens a span twice", { open: (...opening) => [1, 2].forEach(() => void opening[2](BROKEN_SPAN)) }],
     ["throws with every attribute", { open: (_name, _parent, work) => work(BROKEN_SPAN) }],
   ])(
     "[OB4] a sink that %s changes nothing: the work runs once, and its result or error is the caller's",
