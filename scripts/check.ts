@@ -1,5 +1,5 @@
 /**
- * check.ts: everything that CI checks: format, lint, types, tests, size.
+ * check.ts: everything that CI checks: format, lint, types, migrations, tests, size.
  *
  * A failed step does not stop the following ones. The tests include every generated run (RUNS=full). The output ends with
  * the duration of each step and, for each failure, the command that reruns it. TOTALS_FILE receives the totals for
@@ -24,6 +24,7 @@ const STEPS = [
   { name: "format", args: ["run", "check:format"] },
   { name: "lint", args: ["run", "check:lint"] },
   { name: "types", args: ["run", "check:types"] },
+  { name: "migrations", args: ["run", "check:migrations"] },
   { name: "tests", args: ["test"] },
   { name: "size", args: ["run", "size"] },
 ] as const
@@ -108,7 +109,7 @@ const steps = STEPS.map(({ name, args }) => runStep(name, args))
 
 console.log("")
 for (const { name, ok, seconds } of steps) {
-  console.log(`${ok ? "ok    " : "FAILED"} ${name.padEnd(8)} ${seconds.toFixed(1).padStart(6)} s`)
+  console.log(`${ok ? "ok    " : "FAILED"} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s`)
 }
 const bad = steps.filter(({ ok }) => !ok)
 if (bad.length > 0) {
