@@ -1,15 +1,24 @@
 /**
- * tenant.ts: `npm run tenant`: creates and lists tenants, and gives them API keys and tokens, through the server's HTTP API.
+ * tenant.ts: `npm run tenant`: creates and lists tenants, gives them API keys and tokens, and exports, imports and erases
+ * them, through the server's HTTP API.
  *
- * `npm run tenant -- create acme` · `list` · `key acme` · `token acme --user ada`
+ * `npm run tenant -- create acme` · `list` · `key acme` · `token acme --user ada` · `export acme` · `erase acme --confirm acme`
  */
 
-import { existsSync, readFileSync } from "node:fs"
 import process from "node:process"
 import { parseArgs } from "node:util"
-import { isJsonObject, parseJson } from "../shared/json.ts"
-
-type JsonObject = Readonly<Record<string, unknown>>
+import { exportTenant, importTenant } from "./tenant/tenant-archive.ts"
+import { eraseTenant, restoreTenant, showReceipt } from "./tenant/tenant-erasure.ts"
+import { createPassingKey, readGivenKey } from "./tenant/owner-access.ts"
+import {
+  isLocalUrl,
+  type JsonObject,
+  readSecret,
+  readUrl,
+  request,
+  urlOption,
+  UsageError,
+} from "./tenant/tenant-request.ts"
 
 const USAGE = `npm run tenant -- create ID [--region eu] [--name NAME]    create a tenant, and print its first API key
 npm run tenant -- list                                     list all tenants
@@ -17,26 +26,23 @@ npm run tenant -- key ID [--role ROLE]… [--name NAME] [--ttl SECONDS]
                                                            give a tenant another API key
 npm run tenant -- token ID --user USER [--role ROLE] [--name NAME] [--ttl SECONDS]
                                                            print a token for a user
+npm run tenant -- export ID [--to FOLDER]                  write everything of a tenant into a folder. Repeating it continues
+npm run tenant -- import ID --from FOLDER                  import such a folder into a tenant without conversations
+npm run tenant -- erase ID --confirm ID [--user USER]      erase a tenant in 7 days, or one user now
+npm run tenant -- undo ID                                  keep a tenant that is being erased
+npm run tenant -- receipt ID                               what the erasure of a tenant has removed
 
 --url URL            the server, default http://127.0.0.1:8787
 --secret-env NAME    the variable with the operator's secret, default OPERATOR_SECRET. For a server on this machine,
                      .dev.vars and wrangler.toml are read too
 --json               print the response as JSON
-token uses the API key in CUECARD_KEY if it is set, and otherwise asks the operator's routes for a key of one minute.`
-
-/** Time for a response, in milliseconds. */
-const REQUEST_MS = 30_000
+token, export, import, erase and undo use the API key in CUECARD_KEY if it is set. Otherwise the operator's routes make one
+that expires soon: after a minute for a token, after an hour for the others.`
 
 /** Lifetime of the API key that `token` creates for itself, in seconds. */
 const PASSING_KEY_SECONDS = 60
 
 const ALL_ROLES = ["owner", "admin", "member", "viewer"]
-
-/** Files that hold the operator's secret of a local server. The first one that has it counts. */
-const LOCAL_FILES = [".dev.vars", "wrangler.toml"]
-
-/** What the user must correct. */
-class UsageError extends Error {}
 
 function readArgs() {
   try {
@@ -51,6 +57,9 @@ function readArgs() {
         role: { type: "string", multiple: true },
         user: { type: "string" },
         ttl: { type: "string" },
+        to: { type: "string" },
+        from: { type: "string" },
+        confirm: { type: "string" },
         json: { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
@@ -61,64 +70,6 @@ function readArgs() {
 }
 
 type Options = ReturnType<typeof readArgs>["values"]
-
-function isLocalUrl({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\./.test(hostname)
-}
-
-/** The server's URL. Secrets are sent over https, or stay on this machine. */
-function readUrl({ url }: Options): URL {
-  const parsed = URL.parse(url.replace(/\/*$/, "/"))
-  if (parsed === null) throw new UsageError(`${url} is not a URL.`)
-  if (parsed.protocol !== "https:" && !isLocalUrl(parsed))
-    throw new UsageError(`${url} would receive a secret unencrypted. Use https.`)
-  return parsed
-}
-
-/** The operator's secret. It is never an argument, because every user of a machine can read those. */
-function readSecret(options: Options): string {
-  const name = options["secret-env"]
-  const given = process.env[name]
-  if (given !== undefined && given !== "") return given
-  const local = isLocalUrl(readUrl(options)) ? LOCAL_FILES.map(readSecretOf).find((secret) => secret !== null) : null
-  if (local !== null && local !== undefined) return local
-  throw new UsageError(`The operator's secret is missing. Set it in ${name}:\n  read -rs ${name} && export ${name}`)
-}
-
-function readSecretOf(file: string): string | null {
-  const line = existsSync(file)
-    ? /^\s*OPERATOR_SECRET\s*=\s*(.+?)\s*$/m.exec(readFileSync(file, "utf8"))?.[1]
-    : undefined
-  return line?.replace(/^(["'])(.*)\1$/, "$2") ?? null
-}
-
-/** Sends a request and returns its JSON response. Throws with the server's text if it refuses. */
-async function request(options: Options, path: string, secret: string, body?: object): Promise<JsonObject> {
-  const url = new URL(path, readUrl(options))
-  const response = await fetch(url, {
-    method: body === undefined ? "GET" : "POST",
-    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    redirect: "error",
-    signal: AbortSignal.timeout(REQUEST_MS),
-  }).catch((error: unknown) => {
-    throw new UsageError(`${url.origin} does not respond (${errorText(error)}). Is the server running?`)
-  })
-  const parsed = parseJson(await response.text())
-  if (!isJsonObject(parsed)) throw new UsageError(`${url.origin} answered ${response.status}. Is it a Cuecard server?`)
-  if (response.ok) return parsed
-  throw new UsageError(`${parsed["text"]} (${parsed["code"]})${hintFor(parsed["code"])}`)
-}
-
-function hintFor(code: unknown): string {
-  if (code === "route_unknown") return "\nThe server has no OPERATOR_SECRET, or is older than this command."
-  return code === "token_invalid" ? "\nThe operator's secret is not the server's." : ""
-}
-
-function errorText(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error
-  return cause instanceof Error ? cause.message || cause.name : String(cause)
-}
 
 function print(options: Options, response: JsonObject, text: string): void {
   console.log(options.json ? JSON.stringify(response) : text)
@@ -159,10 +110,6 @@ async function describePage(options: Options, id: string): Promise<string> {
   return isDev ? `\n\nOr chat in it at once, on this machine:\n\n  http://${host}` : ""
 }
 
-function urlOption({ url }: Options): string {
-  return url === "http://127.0.0.1:8787" ? "" : ` --url ${url}`
-}
-
 async function listTenants(options: Options): Promise<void> {
   const ids: string[] = []
   let path = "v1/tenants"
@@ -189,7 +136,10 @@ async function createKey(options: Options, id: string): Promise<void> {
 async function createToken(options: Options, id: string): Promise<void> {
   const { user, name, role: [role] = [] } = options
   if (user === undefined) throw new UsageError(`Whose token? Add --user.\n\n${USAGE}`)
-  const key = await readApiKey(options, id, role)
+  const roles = role === undefined ? ALL_ROLES : [role]
+  const key =
+    readGivenKey(id) ??
+    (await createPassingKey(options, id, { purpose: "token", roles, seconds: PASSING_KEY_SECONDS })).key
   const issued = await request(options, "v1/tokens", key, { user, name, role, ttl: readSeconds(options) })
   const expires = new Date(Number(issued["expires"]) * 1000).toLocaleString("sv-SE")
   print(
@@ -205,23 +155,6 @@ Try it:
   )
 }
 
-/** The API key of the environment, or one that expires at once. */
-async function readApiKey(options: Options, id: string, role: string | undefined): Promise<string> {
-  const given = process.env["CUECARD_KEY"]
-  if (given !== undefined && given !== "") {
-    // A token of another tenant than the command names would be a surprise.
-    if (!given.startsWith(`ck_${id}_`)) throw new UsageError(`The key in CUECARD_KEY is not one of ${id}.`)
-    return given
-  }
-  const body = {
-    name: "npm run tenant -- token",
-    roles: role === undefined ? ALL_ROLES : [role],
-    ttl: PASSING_KEY_SECONDS,
-  }
-  const created = await request(options, `v1/tenants/${encodeURIComponent(id)}/keys`, readSecret(options), body)
-  return String(created["key"])
-}
-
 async function run(): Promise<void> {
   const { values, positionals } = readArgs()
   const [command = "", id = "", ...rest] = positionals
@@ -229,6 +162,11 @@ async function run(): Promise<void> {
     create: createTenant,
     key: createKey,
     token: createToken,
+    export: async (options, tenant) => print(options, ...(await exportTenant(options, tenant))),
+    import: async (options, tenant) => print(options, ...(await importTenant(options, tenant))),
+    erase: async (options, tenant) => print(options, ...(await eraseTenant(options, tenant))),
+    undo: async (options, tenant) => print(options, ...(await restoreTenant(options, tenant))),
+    receipt: async (options, tenant) => print(options, ...(await showReceipt(options, tenant))),
   }
   if (values.help) return console.log(USAGE)
   if (rest.length > 0) throw new UsageError(`Unexpected: ${rest.join(" ")}\n\n${USAGE}`)

@@ -6,6 +6,7 @@
  */
 
 import { CATALOGUE, type CatalogueEntry, type FaultsByReason } from "./fault-catalogue.ts"
+import type { RateClass } from "./user-limits.ts"
 
 export type Result<T, F = Fault> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly fault: F }
 
@@ -114,6 +115,17 @@ export type Fault =
   | { readonly reason: "tenant_import_unknown" }
   | { readonly reason: "receipt_unknown" }
   | { readonly reason: "archive_refused"; readonly because: ArchiveFlaw }
+  | {
+      readonly reason: "rate_limited"
+      readonly rateClass: RateClass
+      /** Whose limit it is. */
+      readonly per: "user" | "tenant"
+      readonly retryAfterSeconds: number
+    }
+  | { readonly reason: "sign_ins_limited"; readonly retryAfterSeconds: number }
+  | { readonly reason: "sessions_full"; readonly max: number }
+  | { readonly reason: "sockets_full"; readonly max: number }
+  | { readonly reason: "user_sockets_full"; readonly max: number }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]

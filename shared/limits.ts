@@ -384,3 +384,6 @@ export const BODY_MS = 20_000
 
 /** Longest wait for a socket's `hello`, in milliseconds: a client sends it at once. SPEC AU15. */
 export const HELLO_MS = 30_000
+
+/** Longest time until a new socket is registered with its user's directory, in milliseconds. SPEC AU19. */
+export const SOCKET_REGISTER_MS = 5_000

@@ -13,6 +13,7 @@
  * - `identity_invalid`: the provider's statement about the person could not be verified.
  * - `clock_skewed`: the clocks of provider and server differ too much.
  * - `user_suspended`: the person may not sign in.
+ * - `attempts_limited`: too many sign-ins from this address have failed.
  * - `internal`: a fault of this server.
  */
 export const SIGN_IN_ERRORS = [
@@ -24,6 +25,7 @@ export const SIGN_IN_ERRORS = [
   "identity_invalid",
   "clock_skewed",
   "user_suspended",
+  "attempts_limited",
   "internal",
 ] as const
 

@@ -93,7 +93,7 @@ async function benchRequests(cuecard: Cuecard, kinds: readonly Kind[]): Promise<
   }))
 }
 
-/** Opening a socket asks the user's directory and the tenant at the same time, so that a revoked token opens none (AU7). */
+/** Opening a socket waits for no object but the session's (AU18): test/worker/socket-registration.test.ts counts the calls. */
 async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
   const floor = await startFloor()
   const { id } = await cuecard.createSession()
@@ -112,7 +112,7 @@ async function benchSockets(cuecard: Cuecard): Promise<Row[]> {
   await floor.close()
   return [
     {
-      what: "opening a socket, with the checks of its token, its owner and the revocations",
+      what: "opening a socket, with the checks of its token, its owner and the revocations; no other object is waited for",
       ours: `${format(percentile(ours, 10))} (median ${format(median(ours))})`,
       goal: "",
       floor: `${format(percentile(bare, 10))} (median ${format(median(bare))}), a bare object`,

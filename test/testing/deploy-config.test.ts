@@ -77,11 +77,16 @@ describe("wrangler.toml", () => {
 })
 
 describe("the Deploy button", () => {
-  test("[DP2] asks for every secret, with an empty value, and describes it and every binding", () => {
+  test("[DP2] asks for every secret, with an empty value, and describes it and everything that it creates", () => {
     const secrets = readExample()
     expect(secrets).toEqual(expect.arrayContaining(["JWT_SECRET", "OPERATOR_SECRET", "MODEL_API_KEY"]))
     const described = packageJson.cloudflare?.bindings ?? {}
-    expect(Object.keys(described).sort()).toEqual([...secrets, ...bindingNames(production)].sort())
+    // Limits and data sets are not resources that somebody chooses.
+    const created = [
+      ...production.durable_objects.bindings.map(({ name }) => name),
+      ...production.r2_buckets.map(({ binding }) => binding),
+    ]
+    expect(Object.keys(described).sort()).toEqual([...secrets, ...created].sort())
     for (const { description } of Object.values(described)) expect(description).toMatch(/^[A-Z].{10,140}\.$/)
   })
 

@@ -1,7 +1,7 @@
 /** tenant-command.test.ts: scripts/tenant.ts against a real server, as an operator uses it. */
 
 import { execFile } from "node:child_process"
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rename, rm, symlink, truncate, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
@@ -82,6 +82,79 @@ describe("npm run tenant", () => {
     }
     expect((await run(["list", "--url", "http://127.0.0.1:9"])).error).toContain("Is the server running?")
     expect((await run(["list", "--url", "nowhere"])).error).toContain("nowhere is not a URL.")
+  })
+
+  test("[TN11] exports a tenant into a folder, and imports it into another one; both continue where they ended", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "cuecard-archive-"))
+    const archive = join(folder, "acme")
+    const copy = join(folder, "copy")
+    for (const id of ["moving", "moved"]) expect((await tenant("create", id)).code).toBe(0)
+    const { token } = JSON.parse((await tenant("token", "moving", "--user", "ada", "--json")).out)
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const created = await fetch(`${cuecard.url}/v1/sessions`, { method: "POST", headers, body: '{"title":"Trip"}' })
+    const { id: session } = (await created.json()) as { id: string }
+    const done = { code: 0, out: expect.stringContaining("1 user, 1 conversation") }
+    expect(await tenant("export", "moving", "--to", archive)).toMatchObject(done)
+    expect((await readdir(archive)).sort()).toEqual(["1.cuecard", "manifest.json"])
+    // Only what is missing is downloaded again.
+    expect(await tenant("export", "moving", "--to", archive)).toMatchObject({ ...done, error: "" })
+    await truncate(join(archive, "1.cuecard"), 10)
+    expect(await tenant("export", "moving", "--to", archive)).toMatchObject({
+      ...done,
+      error: "downloading: part 1 of 1\n",
+    })
+    // An import that was begun elsewhere and waits for its parts, which have other names here.
+    await cp(archive, copy, { recursive: true })
+    await rename(join(copy, "1.cuecard"), join(copy, "x-1 (2).cuecard"))
+    const key = JSON.parse((await tenant("key", "moved", "--role", "owner", "--json")).out).key
+    const begun = await fetch(`${cuecard.url}/v1/tenant/import`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: await readFile(join(copy, "manifest.json"), "utf8"),
+    })
+    expect(begun.status).toBe(202)
+    const imported = await run(["import", "moved", "--from", copy, "--url", cuecard.url], { CUECARD_KEY: key })
+    expect(imported).toMatchObject({ code: 0, out: expect.stringContaining("Imported moving into moved: 1 user") })
+    const other = JSON.parse((await tenant("token", "moved", "--user", "ada", "--json")).out)
+    const list = await fetch(`${cuecard.url}/v1/sessions`, { headers: { authorization: `Bearer ${other.token}` } })
+    expect(await list.json()).toMatchObject({ sessions: [{ id: session, title: "Trip" }] })
+    // The keys that the commands made are gone.
+    const keys = await fetch(`${cuecard.url}/v1/keys`, { headers: { authorization: `Bearer ${key}` } })
+    const names = ((await keys.json()) as { keys: { name: string }[] }).keys.map(({ name }) => name)
+    expect(names.filter((name) => /export|import/.test(name))).toEqual([])
+    const refused: [args: string[], text: string][] = [
+      [["import", "moved", "--from", archive], "(tenant_not_empty)"],
+      [["import", "moved"], "Add --from FOLDER."],
+      [["import", "moved", "--from", folder], "has no manifest of an archive."],
+      [["import", "moved", "--from", join(folder, "nowhere")], "There is no folder"],
+      [["export", "moving", "--to", folder], "is not empty."],
+      [["export", "moved", "--to", archive], "has an archive of moving."],
+    ]
+    await rm(join(copy, "x-1 (2).cuecard"))
+    refused.push([["import", "moved", "--from", copy], "lacks 1 parts: 1"])
+    for (const [args, text] of refused) {
+      expect(await tenant(...args)).toMatchObject({ code: 1, out: "", error: expect.stringContaining(text) })
+    }
+    await rm(folder, { recursive: true })
+  })
+
+  test("[TN11] erases a tenant only if its id is given twice, and undoes that", async () => {
+    expect((await tenant("create", "ending")).code).toBe(0)
+    for (const more of [[], ["--confirm", "endin"], ["--confirm", "ending", "--user", "ada"]]) {
+      const refused = await tenant("erase", "ending", ...more)
+      expect(refused).toMatchObject({ code: 1, out: "", error: expect.stringContaining("add --confirm") })
+    }
+    const begun = await tenant("erase", "ending", "--confirm", "ending")
+    expect(begun).toMatchObject({ code: 0, error: "", out: expect.stringContaining("will be erased on") })
+    const suggested = /npm run tenant -- (undo ending .*)$/m.exec(begun.out)?.[1]?.split(" ") ?? []
+    expect(await tenant("erase", "ending", "--confirm", "ending", "--json")).toMatchObject({
+      out: expect.stringContaining('"status":"leaving"'),
+    })
+    expect(await run(suggested)).toMatchObject({ code: 0, error: "", out: expect.stringContaining("ending is kept.") })
+    expect((await tenant("receipt", "ending")).error).toContain("(receipt_unknown)")
+    expect((await tenant("erase", "ending", "--user", "nobody", "--confirm", "nobody")).error).toContain(
+      "(user_unknown)",
+    )
   })
 
   test("[TN9] sends no secret unencrypted to another machine, and finds that of this one", async () => {

@@ -3,6 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { succeed } from "../../shared/fault.ts"
 import { LOCAL_SECRET } from "../../worker/env.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import { Sockets } from "../../worker/socket/sockets.ts"
@@ -221,7 +222,8 @@ describe("sockets that nobody uses", () => {
     const claims = await verifyToken(token, SECRET, Date.now())
     if (!claims.ok) throw new Error("no claims")
     return await runInDurableObject(stubOf(id), async (_object, state) => {
-      const sockets = new Sockets(state, { now: Date.now, helloMs: 100, armBy: () => {} })
+      const host = { now: Date.now, helloMs: 100, registerMs: 5_000, armBy: () => {}, waitUntil: () => {} }
+      const sockets = new Sockets(state, { ...host, authorizeSocket: async () => succeed(null) })
       const socket = sockets.acceptSocket(claims.value).webSocket
       if (socket === null) throw new Error("no socket")
       const seen = { codes: [] as string[], closed: 0 }
@@ -292,6 +294,7 @@ describe("deployments", () => {
     [{ ENVIRONMENT: "prodution" }, "ENVIRONMENT is neither local nor production"],
     [{ ENVIRONMENT: undefined }, "ENVIRONMENT is neither local nor production"],
     [{ TIME_SCALE: "0.1" }, "TIME_SCALE is set in production"],
+    [{ TENANT_GRACE_MS: "1" }, "TENANT_GRACE_MS is set in production"],
     [{ PROBE_TOOLS: "on" }, "PROBE_TOOLS is set in production"],
     [{ MODEL_SCRIPT: "[]" }, "MODEL_SCRIPT is set in production"],
     [{ AUTH: "dev", JWT_SECRET: "short" }, "AUTH is dev in production; JWT_SECRET is shorter"],

@@ -2,6 +2,7 @@
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
+import type { MeterEvent } from "../../worker/usage/call-meter.ts"
 import type { ModelEvent, ModelMessage, ModelRequest } from "../../worker/model/model-adapter.ts"
 import { ALL_FILE_KINDS } from "../../worker/model/model-files.ts"
 import { createOpenAiModel } from "../../worker/model/openai-adapter.ts"
@@ -54,20 +55,23 @@ async function eventsOf(scenario: string): Promise<ModelEvent[]> {
   return (await prepareCall(scenario, {}, times)).runCall()
 }
 
-/** The events as strings, with adjacent deltas of one kind joined. */
+/** The events as strings, with adjacent deltas of one kind joined, and the reported tokens at the finish. */
 function describeEvents(events: readonly ModelEvent[]): string[] {
   const lines: string[] = []
   let kind = ""
+  let tokens = "- -"
   for (const event of events) {
+    if (event.type === "usage") tokens = `${event.tokens.input} ${event.tokens.output}`
+    if (event.type === "usage" || event.type === "started" || event.type === "retry") continue
     const isDelta = event.type === "text_delta" || event.type === "thinking_delta"
     if (isDelta && kind === event.type) lines[lines.length - 1] += event.delta
-    else lines.push(lineOf(event))
+    else lines.push(lineOf(event, tokens))
     kind = event.type
   }
   return lines
 }
 
-function lineOf(event: ModelEvent): string {
+function lineOf(event: Exclude<ModelEvent, MeterEvent>, tokens: string): string {
   switch (event.type) {
     case "text_delta":
       return `text ${event.delta}`
@@ -76,7 +80,7 @@ function lineOf(event: ModelEvent): string {
     case "tool_call":
       return `call ${event.name} ${event.args}`
     case "finish":
-      return `finish ${event.input_tokens ?? "-"} ${event.output_tokens ?? "-"}`
+      return `finish ${tokens}`
     case "fault":
       return `fault ${event.fault}`
   }

@@ -17,6 +17,7 @@ const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly callCount: () => number } {
   let callCount = 0
   const model: Model = {
+    provider: "test",
     name: "test",
     fileKinds: new Set<never>(),
     async *stream() {
@@ -26,9 +27,11 @@ function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; re
   return { model, callCount: () => callCount }
 }
 
+/** The events without those that only metering reads. */
 async function collectEvents(model: Model, signal = new AbortController().signal): Promise<ModelEvent[]> {
   const events: ModelEvent[] = []
-  for await (const event of model.stream({ system: "", messages: [], tools: [], signal })) events.push(event)
+  for await (const event of model.stream({ system: "", messages: [], tools: [], signal }))
+    if (event.type !== "retry" && event.type !== "usage") events.push(event)
   return events
 }
 

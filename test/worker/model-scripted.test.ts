@@ -169,6 +169,7 @@ describe("a turn about the weather", () => {
       "thinking_delta",
       "text_delta",
       "tool_call",
+      "usage",
       "finish",
     ])
     expect(textIn(first?.events ?? [])).toBe("Let me check London and Tokyo.")

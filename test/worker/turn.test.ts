@@ -18,9 +18,11 @@ import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import type { TurnHost } from "../../worker/turn/turn-run.ts"
 import { createSessionStore, type SessionStore } from "../../worker/store/session-store.ts"
 import { createUserMessage } from "../../worker/turn/begin-turn.ts"
+import { createUsageRecorder } from "../../worker/usage/usage-recorder.ts"
 import { TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
+import { NO_TELEMETRY } from "./session-helpers.ts"
 import { saveNothing } from "./tools.ts"
 
 const decideNext = (message: Message) => decideNextAction(message, AT_REST)
@@ -135,7 +137,7 @@ describe("failures", () => {
           tools: [],
           contextTokens: MODEL_CONTEXT_TOKENS,
           maxMessageTokens: 1000,
-          model: { ok: true, value: { name: "test", fileKinds: new Set(), stream: model } },
+          model: { ok: true, value: { provider: "test", name: "test", fileKinds: new Set(), stream: model } },
         }
         const turns = new TurnScheduler({
           store,
@@ -144,6 +146,7 @@ describe("failures", () => {
           currentAgent: () => answerer,
           nextId: () => `a${++modelCalls}`,
           log: () => {},
+          telemetry: NO_TELEMETRY,
           armAlarm: () => {},
           resolver: NOTHING_KNOWN,
           now: Date.now,
@@ -153,6 +156,7 @@ describe("failures", () => {
           nextSeq: () => ++seq,
           saveAsset: saveNothing,
           resume: () => {},
+          usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
           resetSeq: () => {
             seq = store.readLastSeq()
           },

@@ -276,14 +276,15 @@ describe("a suspended user", () => {
     await openSocket(id, renewed)
   })
 
-  test("[US7] where the Worker has asked before, a route is closed after TOKEN_TRUST_MS, a new socket at once", async () => {
+  test("[US7] where the Worker has asked before, they are refused after TOKEN_TRUST_MS, and a new socket is closed before", async () => {
     const ada = await tokenAs("us7b", "ada")
     const id = await makeSession(ada)
     const by = { actor: SYSTEM_ACTOR, role: "owner" as const }
     // As in another isolate: this one's memory says that the token is good.
     expect(await tenantOf("us7b").setUserStatus(by, "ada", "suspended")).toMatchObject({ ok: true })
     expect((await call("/v1/sessions", { token: ada })).status).toBe(200)
-    expect(await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(ada) })).toEqual(SUSPENDED)
+    const { received } = await openSocket(id, ada, null)
+    await expect.poll(() => received).toEqual(["user_suspended"])
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + TOKEN_TRUST_MS })
     expect(await call("/v1/sessions", { token: ada })).toEqual(SUSPENDED)
   })

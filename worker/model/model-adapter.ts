@@ -7,6 +7,7 @@
 
 import type { TurnFault } from "../../shared/fault.ts"
 import type { Role } from "../../shared/protocol/message.ts"
+import type { MeterEvent } from "../usage/call-meter.ts"
 import type { FileKinds } from "./model-files.ts"
 import type { Json } from "../../shared/json.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -68,14 +69,21 @@ export interface ModelRequest {
   readonly signal: AbortSignal
 }
 
-/** An event of a model's response. Deltas are raw, not sanitised. A stream ends with exactly one `finish` or `fault`. */
+/**
+ * An event of a model's response. Deltas are raw, not sanitised. A stream ends with exactly one `finish` or `fault`, and the
+ * usage comes before it.
+ */
 export type ModelEvent =
   | { readonly type: "text_delta"; readonly delta: string }
   | { readonly type: "thinking_delta"; readonly delta: string }
   /** A complete call. `args` is JSON text as the model wrote it. The turn assigns the call id. */
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
-  | { readonly type: "finish"; readonly input_tokens?: number; readonly output_tokens?: number }
-  /** `detail` is for the log only. `retry`: a later attempt may succeed; `afterMs` is the requested delay, or null. */
+  | MeterEvent
+  | { readonly type: "finish" }
+  /**
+   * `detail` may quote the request, so it is neither shown nor logged, except for a status at its start. `retry`: a later
+   * attempt may succeed; `afterMs` is the requested delay, or null.
+   */
   | {
       readonly type: "fault"
       readonly fault: TurnFault
@@ -85,8 +93,16 @@ export type ModelEvent =
 
 export interface Model {
   readonly name: string
+  /** Who runs it: a name of OpenTelemetry's `gen_ai.provider.name` if there is one, or the host. */
+  readonly provider: string
   /** Kinds of files that it accepts whole. */
   readonly fileKinds: FileKinds
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
+}
+
+/** The HTTP status at the start of a fault's detail; null if it has none. */
+export function readStatus(detail: string): number | null {
+  const [status] = /^\d{3}\b/.exec(detail) ?? []
+  return status === undefined ? null : Number(status)
 }

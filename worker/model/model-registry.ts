@@ -7,6 +7,7 @@ import type { Env } from "../env.ts"
 import type { Log } from "../platform/log.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
+import { findProviderName } from "./provider-name.ts"
 import { ALL_FILE_KINDS, parseFileKinds } from "./model-files.ts"
 import { withRetries } from "./model-retry.ts"
 import { createReplayModel } from "./scripted/replay-model.ts"
@@ -61,21 +62,21 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
   const config = { baseUrl, modelName, apiKey: apiKey === "" ? undefined : apiKey, fileKinds: fileKinds.value }
   const loadModel = async (): Promise<Model> =>
     (await import("./openai-adapter.ts")).createOpenAiModel({ ...config, firstByteMs, idleMs })
-  return succeed(createLazyModel(modelName, config.fileKinds, loadModel))
+  const provider = findProviderName(url.hostname)
+  return succeed(createLazyModel({ name: modelName, provider, fileKinds: config.fileKinds }, loadModel))
 }
 
 /** It reads no file: it only lists them. */
 function createScriptedFromEnv(env: ModelEnv): Model {
   const loadModel = async (): Promise<Model> => (await import("./scripted/scripted-model.ts")).createScriptedModel(env)
-  return createLazyModel("scripted", ALL_FILE_KINDS, loadModel)
+  return createLazyModel({ name: "scripted", provider: "scripted", fileKinds: ALL_FILE_KINDS }, loadModel)
 }
 
 /** Loads the model's code with its first call: together the models are more than a quarter of the Worker. */
-function createLazyModel(name: string, fileKinds: Model["fileKinds"], loadModel: () => Promise<Model>): Model {
+function createLazyModel(about: Omit<Model, "stream">, loadModel: () => Promise<Model>): Model {
   let loading: Promise<Model> | null = null
   return {
-    name,
-    fileKinds,
+    ...about,
     async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
       loading ??= loadModel()
       yield* (await loading).stream(request)

@@ -20,6 +20,8 @@ import { MAX_ANSWER_CHARS, MODEL_FIRST_BYTE_MS, MODEL_IDLE_MS } from "../../shar
 import { fetchBounded, StreamBoundError } from "./bounded-fetch.ts"
 import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
 import type { FileKinds } from "./model-files.ts"
+import { findProviderName } from "./provider-name.ts"
+import { createUsageReader } from "./openai-usage.ts"
 import { createPrompt, toolSpecsToFunctions } from "./openai-prompt.ts"
 
 export interface OpenAiConfig {
@@ -38,17 +40,18 @@ type ModelFault = Extract<ModelEvent, { type: "fault" }>
 type FinishPart = Extract<LanguageModelV4StreamPart, { type: "finish" }>
 
 export function createOpenAiModel(config: OpenAiConfig): Model {
-  const provider = createOpenAICompatible({
+  const endpoint = createOpenAICompatible({
     name: "model",
     baseURL: config.baseUrl,
     includeUsage: true,
     ...(config.apiKey === undefined ? {} : { apiKey: config.apiKey }),
     fetch: fetchBounded,
   })
-  const model = provider.chatModel(config.modelName)
+  const model = endpoint.chatModel(config.modelName)
   const limits = { firstByteMs: config.firstByteMs ?? MODEL_FIRST_BYTE_MS, idleMs: config.idleMs ?? MODEL_IDLE_MS }
   const { modelName: name, fileKinds } = config
-  return { name, fileKinds, stream: (request) => streamModelCall(model, request, limits) }
+  const provider = findProviderName(new URL(config.baseUrl).hostname)
+  return { name, provider, fileKinds, stream: (request) => streamModelCall(model, request, limits) }
 }
 
 /** One model call. It throws only if the request's signal is aborted. */
@@ -65,6 +68,8 @@ async function* streamModelCall(
       prompt: await createPrompt(request),
       tools: toolSpecsToFunctions(request.tools),
       abortSignal: watch.signal,
+      // The package keeps only some counts, and reports none of a response that breaks off.
+      includeRawChunks: true,
     })
     hasStarted = true
     yield* readModelStream(stream, watch, response?.headers?.["content-type"] ?? "")
@@ -92,6 +97,7 @@ async function* readModelStream(
   // Ends a pending read and closes the connection.
   watch.onStop(() => void reader.cancel().catch(() => {}))
   const calls: ModelEvent[] = []
+  const usage = createUsageReader()
   let hasText = false
   let callChars = 0
   try {
@@ -107,6 +113,12 @@ async function* readModelStream(
           break
         case "reasoning-delta":
           yield { type: "thinking_delta", delta: value.delta }
+          break
+        case "raw":
+          yield* usage.read(value.rawValue)
+          break
+        case "tool-input-start":
+          yield { type: "started" }
           break
         case "tool-input-delta":
           // The package keeps the arguments until they are complete.
@@ -128,7 +140,7 @@ async function* readModelStream(
 }
 
 function* finishStream(
-  { finishReason, usage }: FinishPart,
+  { finishReason }: FinishPart,
   calls: readonly ModelEvent[],
   hasText: boolean,
 ): Generator<ModelEvent> {
@@ -137,13 +149,7 @@ function* finishStream(
   if (finishReason.unified === "content-filter" && !hasText)
     return yield createFault("model_refused", "The content filter blocked the response.")
   yield* calls
-  const input = usage.inputTokens.total
-  const output = usage.outputTokens.total
-  yield {
-    type: "finish",
-    ...(input === undefined ? {} : { input_tokens: input }),
-    ...(output === undefined ? {} : { output_tokens: output }),
-  }
+  yield { type: "finish" }
 }
 
 /** Maximum length of a fault's detail, which is only logged, in characters. */

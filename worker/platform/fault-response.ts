@@ -1,20 +1,25 @@
-/** fault-response.ts: faults and errors as HTTP responses. */
+/** fault-response.ts: faults as HTTP responses. */
 
 import { type Fault, faultToWire } from "../../shared/fault.ts"
-import { logError } from "./log.ts"
+import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 
-/** The response for a fault: its status, and its code and text as JSON. */
+/** The response for a fault: its status, and its code and text as JSON. A limit that ends says when (SPEC LI2). */
 export function faultToResponse(fault: Fault): Response {
   const { code, text, status } = faultToWire(fault)
-  return Response.json({ code, text }, { status })
+  return Response.json({ code, text }, { status, headers: createRetryHeaders(fault) })
 }
 
-interface RequestContext {
-  readonly req: { readonly method: string; readonly path: string }
-}
-
-/** The response for an exception. It is a bug: the log gets the details, the client gets none. */
-export function errorToResponse({ message, stack }: Error, { req: { method, path } }: RequestContext): Response {
-  logError("route_error", { method, path, message, stack })
-  return faultToResponse({ reason: "internal" })
+/** `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers. */
+function createRetryHeaders(fault: Fault): Record<string, string> {
+  if (!("retryAfterSeconds" in fault)) return {}
+  const { retryAfterSeconds } = fault
+  const retryAfter = { "retry-after": String(retryAfterSeconds) }
+  if (fault.reason !== "rate_limited") return retryAfter
+  const { rateClass, per } = fault
+  const name = `"${rateClass}-per-${per}"`
+  return {
+    ...retryAfter,
+    ratelimit: `${name};r=0;t=${retryAfterSeconds}`,
+    "ratelimit-policy": `${name};q=${RATE_LIMITS[rateClass][per]};w=${RATE_PERIOD_SECONDS}`,
+  }
 }

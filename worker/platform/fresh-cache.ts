@@ -23,9 +23,16 @@ export class FreshCache<T> {
    * Returns the cached value, or fetches and caches it. A failed fetch is not cached.
    *
    * Concurrent fetches are not merged: the platform ties I/O to the request that started it.
+   *
+   * @param maxAgeMs a shorter age than that of the cache, for a caller that needs the value to stay fresh for a while
    */
-  async getOrFetch(key: string, now: number, fetchValue: () => Promise<T>): Promise<T> {
-    const cached = this.get(key, now)
+  async getOrFetch(
+    key: string,
+    now: number,
+    fetchValue: () => Promise<T>,
+    maxAgeMs: number = this.#maxAgeMs,
+  ): Promise<T> {
+    const cached = this.get(key, now, maxAgeMs)
     if (cached !== undefined) return cached
     const value = await fetchValue()
     this.set(key, value, now)
@@ -33,10 +40,10 @@ export class FreshCache<T> {
   }
 
   /** The cached value; undefined if there is none that is fresh. */
-  get(key: string, now: number): T | undefined {
+  get(key: string, now: number, maxAgeMs: number = this.#maxAgeMs): T | undefined {
     const cached = this.#entries.get(key)
     // If the clock was set back, an entry from the future counts as stale.
-    const isFresh = cached !== undefined && cached.fetchedAt <= now && now - cached.fetchedAt < this.#maxAgeMs
+    const isFresh = cached !== undefined && cached.fetchedAt <= now && now - cached.fetchedAt < maxAgeMs
     return isFresh ? cached.value : undefined
   }
 

@@ -9,11 +9,16 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../../shared/protocol/sign-in.ts"
 import { recordFailure } from "../auth/record-failure.ts"
-import { getPageTenant } from "../env.ts"
-import { errorToResponse, faultToResponse } from "../platform/fault-response.ts"
+import { type Env, getPageTenant } from "../env.ts"
+import { checkSignIn, countFailedSignIn } from "../limits/failed-sign-ins.ts"
+import { checkRate } from "../limits/rate-limits.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { errorToResponse } from "./access/report-request.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { readCachedConfig } from "../settings/config-cache.ts"
+import type { IssuerView } from "../settings/issuer-config.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
-import { createActor } from "./access/request-actor.ts"
+import { createActor, readLimitAddress } from "./access/request-actor.ts"
 import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
 
 /** Longest query of a callback, in characters: codes of some providers have 2,000. */
@@ -40,15 +45,36 @@ const requireNavigation: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
   return isDocument ? await next() : faultToResponse({ reason: "origin_denied" })
 }
 
+/** Bounds how often one address makes us ask the tenant's object. Who asks is not known before a sign-in (SPEC LI7). */
+signInRoutes.use("*", async (context, next) => {
+  const { env, req } = context
+  const [tenant, address] = [getPageTenant(env, new URL(req.url)), readLimitAddress(context)]
+  if (tenant === null || address === null) return await next()
+  const admitted = await checkRate(env, "read", { tenant, user: address })
+  return admitted.ok ? await next() : faultToResponse(admitted.fault)
+})
+
+/** Leads an address that has failed too often back to the page. */
+const limitAttempts: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const tenant = getPageTenant(context.env, new URL(context.req.url))
+  if (tenant === null) return await next()
+  const admitted = checkSignIn({ tenant, address: readLimitAddress(context) }, Date.now())
+  return admitted.ok ? await next() : redirectToError("attempts_limited")
+}
+
+async function listIssuers(env: Env, tenant: string): Promise<readonly IssuerView[]> {
+  return await readCachedConfig(tenant, "issuers", () => tenantStub(env, tenant).listIssuers())
+}
+
 signInRoutes.get("/providers", async (context) => {
   const tenant = getPageTenant(context.env, new URL(context.req.url))
-  const issuers = tenant === null ? [] : await tenantStub(context.env, tenant).listIssuers()
+  const issuers = tenant === null ? [] : await listIssuers(context.env, tenant)
   const clients = issuers.filter(({ client_id }) => client_id !== null)
   const body: SignInProviders = { tenant, providers: clients.map(({ name, label }) => ({ name, label })) }
   return context.json(body)
 })
 
-signInRoutes.get("/login", requireNavigation, async (context) => {
+signInRoutes.get("/login", requireNavigation, limitAttempts, async (context) => {
   const { env, req } = context
   const url = new URL(req.url)
   const tenant = getPageTenant(env, url)
@@ -68,12 +94,12 @@ signInRoutes.get("/login", requireNavigation, async (context) => {
 
 /** Empty if there is not exactly one. */
 async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promise<string> {
-  const issuers = await tenantStub(env, tenant).listIssuers()
+  const issuers = await listIssuers(env, tenant)
   const clients = issuers.filter(({ client_id }) => client_id !== null)
   return clients.length === 1 ? (clients[0]?.name ?? "") : ""
 }
 
-signInRoutes.get("/callback/:provider", requireNavigation, async (context) => {
+signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async (context) => {
   const { env, req } = context
   const url = new URL(req.url)
   const cookies = await loadCookies()
@@ -110,6 +136,8 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   const cookie = await cookies.readLoginCookie(env.JWT_SECRET ?? "", req.header("cookie") ?? null)
   if (cookie === null || cookie.tenant !== getPageTenant(env, new URL(req.url)))
     return faultToResponse({ reason: "sign_in_required" })
+  const admitted = await checkRate(env, "write", cookie)
+  if (!admitted.ok) return faultToResponse(admitted.fault)
   const { issuePageToken } = await loadPageToken()
   const issued = await issuePageToken(env, cookie, createActor(context, "anonymous"))
   if (!issued.ok) {
@@ -152,6 +180,7 @@ async function recordRefusal(
   provider?: string,
 ): Promise<void> {
   if (tenant === null) return
+  await countFailedSignIn(context.env, { tenant, address: readLimitAddress(context) }, Date.now())
   const event = { action: "sign_in.failed", details: { code }, ...(provider === undefined ? {} : { target: provider }) }
   await recordFailure(context.env, tenant, createActor(context, "anonymous"), event)
 }

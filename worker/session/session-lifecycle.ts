@@ -6,12 +6,15 @@
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
+import { readAgentView } from "../agent/agent-view.ts"
 import type { SessionRef } from "../asset/bucket.ts"
-import { sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
+import { FrameRates } from "../limits/frame-rates.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
-import { Sockets } from "../socket/sockets.ts"
+import { Sockets, type SocketsHost } from "../socket/sockets.ts"
 import type { NewSession } from "../store/row-codec.ts"
 import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
@@ -26,6 +29,7 @@ import { getScope, isReadOnly, type OwnerClaims, type SessionOwner } from "../pl
 
 export class SessionLifecycle {
   readonly sockets: Sockets
+  readonly frameRates: FrameRates
   readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #hooks: SessionHooks
@@ -39,10 +43,9 @@ export class SessionLifecycle {
     this.#env = env
     this.#hooks = hooks
     this.#times = readTimeLimits(env)
+    this.frameRates = new FrameRates(env)
     this.#alarm = createSessionAlarm(ctx, this.#times.alarmMs)
-    const { helloMs } = this.#times
-    const armBy = (atMs: number): void => this.#alarm.armBy(atMs)
-    this.sockets = hooks.wrapSockets(new Sockets(ctx, { now: Date.now, helloMs, armBy }))
+    this.sockets = hooks.wrapSockets(new Sockets(ctx, this.#createSocketsHost()))
   }
 
   /** The session; null if none was created, or while it is being erased. */
@@ -70,6 +73,7 @@ export class SessionLifecycle {
     if (!isCreated(storage.sql)) return
     migrateSession(storage)
     this.#open()
+    this.sockets.resumeRegistrations()
     // Before any turn begins, because a running import pauses turns.
     this.#ctx.waitUntil(this.#session?.importer.resumeImport() ?? Promise.resolve())
     this.#session?.advance()
@@ -79,7 +83,7 @@ export class SessionLifecycle {
   async create(owner: SessionOwner, newSession: NewSession): Promise<Result<null>> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return this.#checkOwner(owner)
-    const view = await tenantStub(this.#env, owner.tenant).getAgentView(newSession.agent)
+    const view = await readAgentView(this.#env, owner.tenant, newSession.agent)
     // Another request may have created it in the meantime.
     if (this.#session !== null) return this.#checkOwner(owner)
     if (view === null) return fail({ reason: "agent_unknown" })
@@ -142,6 +146,21 @@ export class SessionLifecycle {
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
+  }
+
+  #createSocketsHost(): SocketsHost {
+    return {
+      now: Date.now,
+      helloMs: this.#times.helloMs,
+      registerMs: SOCKET_REGISTER_MS,
+      armBy: (atMs) => this.#alarm.armBy(atMs),
+      waitUntil: (work) => this.#ctx.waitUntil(work),
+      authorizeSocket: async (claims, sockets) => {
+        const session = this.#session
+        if (session === null) return fail({ reason: "session_unknown" })
+        return await directoryStub(this.#env, claims).authorizeSocket(claims, session.row.id, sockets)
+      },
+    }
   }
 
   #checkOwner(owner: SessionOwner): Result<null> {

@@ -3,31 +3,26 @@
  */
 
 import { readClaims } from "../auth/verify-token.ts"
-import type { Env } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { errorMessage, log } from "../platform/log.ts"
-import { getFrameId, isFrameAllowed } from "../socket/frame-access.ts"
+import { describeError, log } from "../platform/log.ts"
+import { FRAME_ACCESS, getFrameId, isFrameAllowed } from "../socket/frame-access.ts"
 import { readFrame } from "../socket/read-frame.ts"
 import { handleFrame } from "./frame-handlers.ts"
 import type { SessionLifecycle } from "./session-lifecycle.ts"
 import { isReadOnly } from "../platform/rpc/claims.ts"
-import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
-/** Answers a WebSocket request. The Worker has verified the token; the owner or viewer is checked here. */
-export async function openSocket(lifecycle: SessionLifecycle, env: Env, request: Request): Promise<Response> {
+/**
+ * Answers a WebSocket request. The Worker has verified the token and checked it as for any request; the owner or viewer is
+ * checked here. No other object is waited for (SPEC AU18).
+ */
+export function openSocket(lifecycle: SessionLifecycle, request: Request): Response {
   const claims = readClaims(request)
   const session = claims === null ? null : lifecycle.findReadable(claims)
   if (claims === null || session === null) return faultToResponse({ reason: "session_unknown" })
-  const [admitted] = await Promise.all([
-    // Before the socket is accepted: from this call on the directory reports revocations to this object (SPEC AU8).
-    directoryStub(env, claims).authorizeSocket(claims, session.row.id),
-    // Writes a changed configuration, so a socket that only reads leaves it to the next turn's owner.
-    isReadOnly(claims) ? null : session.refreshAgent(),
-  ])
-  if (!admitted.ok) return faultToResponse(admitted.fault)
-  // The session may have been erased in the meantime, or is no longer shared.
-  if (lifecycle.findReadable(claims) !== session) return faultToResponse({ reason: "session_unknown" })
-  return lifecycle.sockets.acceptSocket(claims)
+  const response = lifecycle.sockets.acceptSocket(claims)
+  // Writes a changed configuration, so a socket that only reads leaves it to the next turn's owner.
+  if (!isReadOnly(claims)) session.refreshAgentLater()
+  return response
 }
 
 export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSocket, data: string | ArrayBuffer): void {
@@ -35,6 +30,8 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
   const attachment = sockets.verifySocket(socket)
   const session = lifecycle.current()
   if (attachment === null || session === null) return
+  const flood = lifecycle.frameRates.countFrame(socket)
+  if (flood !== null) return sockets.sendFault(socket, flood)
   const parsed = readFrame(data)
   if (!parsed.ok) return sockets.sendFault(socket, parsed.fault)
   const frame = parsed.value
@@ -42,11 +39,13 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
   if (!isFrameAllowed(frame, attachment.claims)) {
     return sockets.sendFault(socket, { reason: "scope_denied" }, getFrameId(frame))
   }
+  const limit = FRAME_ACCESS[frame.type] === "write" ? lifecycle.frameRates.countChange(attachment.claims) : null
+  if (limit !== null) return sockets.sendFault(socket, limit, getFrameId(frame))
   try {
     session.withSeqRollback(() => handleFrame(session, socket, frame))
   } catch (error) {
     // The client resumes and sends again.
-    log("frame_error", { type: frame.type, message: errorMessage(error) })
+    log("frame_error", { type: frame.type, error: describeError(error) })
     sockets.sendFault(socket, { reason: "internal" })
   }
 }

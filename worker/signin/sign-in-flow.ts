@@ -8,11 +8,12 @@ import { type ForeignIdentity, verifyIdToken } from "../auth/issuer/foreign-toke
 import { parseToken } from "../auth/issuer/token-parts.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
-import { log } from "../platform/log.ts"
+import { describeError, log } from "../platform/log.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { IssuerKeys, SignInClient } from "../settings/issuer-config.ts"
+import type { SignInClient } from "../settings/issuer-config.ts"
 import { createLoginId, createLoginSecret, hashLoginSecret } from "./login-secret.ts"
 import { createAuthorizationUrl, createTransactionSecrets, fetchIdToken, toSignInError } from "./oauth-client.ts"
+import { findClient, findKeys } from "./sign-in-client.ts"
 import type { LoginCookie, SignInTransaction } from "./sign-in-cookies.ts"
 
 /** Longest `to`, in characters: a path of the page with an id. */
@@ -20,9 +21,6 @@ const MAX_TO_CHARS = 512
 
 /** The result of one step: what to do next, or why the sign-in failed. */
 export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: SignInError }
-
-/** RPC wraps the type; the value is what `getSignInClient` returned. */
-type FoundClient = SignInClient | "secret_unreadable" | null
 
 function refuse(error: SignInError): { readonly ok: false; readonly error: SignInError } {
   return { ok: false, error }
@@ -53,7 +51,7 @@ export async function beginSignIn(
   to: string,
   origin: string,
 ): Promise<Step<{ readonly location: string; readonly transaction: SignInTransaction }>> {
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  const client = await findClient(env, tenant, provider)
   if (client === "secret_unreadable") return refuse("internal")
   if (client === null) return refuse("provider_unknown")
   const secrets = createTransactionSecrets()
@@ -77,7 +75,7 @@ export async function completeSignIn(
     return await complete(env, callback, transaction)
   } catch (error) {
     // The person came by a navigation, so the page has to say what happened.
-    log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, message: String(error) })
+    log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, error: describeError(error) })
     return refuse("internal")
   }
 }
@@ -85,7 +83,7 @@ export async function completeSignIn(
 async function complete(env: Env, callback: URL, transaction: SignInTransaction): Promise<Step<LoginCookie>> {
   const { tenant, provider, state } = transaction
   if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  const client = await findClient(env, tenant, provider)
   if (client === "secret_unreadable") return refuse("internal")
   if (client === null || client.generation !== transaction.generation) return refuse("provider_unknown")
   const identity = await identify(env, client, callback, transaction)
@@ -102,7 +100,7 @@ async function identify(
   try {
     idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin, client.name))
   } catch (error) {
-    log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, message: String(error) })
+    log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, error: describeError(error) })
     return refuse(toSignInError(error))
   }
   return await verifyIdentity(env, client, transaction.tenant, idToken)
@@ -119,7 +117,7 @@ async function verifyIdentity(
   const parts = parseToken(idToken)
   if (parts === null) return refuse("identity_invalid")
   if (parts.payload.iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return refuse("clock_skewed")
-  const keys = (await tenantStub(env, tenant).getSignInKeys(name, parts.header.kid ?? null)) as IssuerKeys | null
+  const keys = await findKeys(env, tenant, name, parts.header.kid ?? null)
   if (keys === null) return refuse("provider_unknown")
   const identity = await verifyIdToken(idToken, tenant, keys, config.client_id, now)
   if (identity.ok) return { ok: true, value: identity.value }

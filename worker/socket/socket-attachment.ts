@@ -9,6 +9,8 @@ export interface SocketAttachment {
   readonly claims: Claims
   /** Whether the client has sent `hello`. */
   readonly isGreeted: boolean
+  /** Whether the user's directory knows of the socket (SPEC AU18). */
+  readonly isRegistered: boolean
   /** The seq last sent on, or resumed by, this socket; null before its `hello` and after a change of epoch. */
   readonly last: number | null
   /** Numbered frames sent since the client last acknowledged one. */
@@ -20,7 +22,7 @@ export interface SocketAttachment {
 }
 
 export function createAttachment(claims: Claims): SocketAttachment {
-  return { claims, isGreeted: false, last: null, unseen: 0, unseenChars: 0, live: true }
+  return { claims, isGreeted: false, isRegistered: false, last: null, unseen: 0, unseenChars: 0, live: true }
 }
 
 export function setAttachment(socket: WebSocket, attachment: SocketAttachment): void {

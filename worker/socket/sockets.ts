@@ -8,11 +8,14 @@
 
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { MAX_SESSION_VIEWERS, MAX_UNSEEN_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { MAX_SESSION_SOCKETS } from "../../shared/user-limits.ts"
 import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
 import { BoundedMap } from "../platform/bounded-map.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { frameToTexts, messageToFrame, type NumberedFrame, opsToFrame, sumBodyChars } from "./numbered-frame.ts"
 import { createReplayBuffer } from "./replay-buffer.ts"
+import { SocketRegistration, type SocketRegistrationHost } from "./socket-registration.ts"
 import {
   acknowledgeUpTo,
   createAttachment,
@@ -44,8 +47,7 @@ const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
 export const SUBPROTOCOL = "cuecard.v1"
 
 /** What the sockets need from their session object. */
-export interface SocketsHost {
-  readonly now: () => number
+export interface SocketsHost extends SocketRegistrationHost {
   /** Longest wait for a socket's `hello`, in milliseconds. */
   readonly helloMs: number
   /** Makes sure that the object's alarm fires by a time. */
@@ -55,9 +57,10 @@ export interface SocketsHost {
 export class Sockets {
   readonly #ctx: DurableObjectState
   readonly #host: SocketsHost
+  readonly #registration: SocketRegistration
   readonly #replayBuffer = createReplayBuffer()
   /**
-   * By user: the owner and the viewers. Kept in memory only: the directory admits no revoked token, so this covers
+   * By user: the owner and the viewers. Kept in memory only: the directory registers no revoked token, so this covers
    * sockets that were being opened while their token was revoked.
    */
   readonly #revokedByUser = new BoundedMap<string, RevocationState>(MAX_SESSION_VIEWERS + 1)
@@ -68,19 +71,38 @@ export class Sockets {
   constructor(ctx: DurableObjectState, host: SocketsHost) {
     this.#ctx = ctx
     this.#host = host
+    this.#registration = new SocketRegistration(host, {
+      countOpen: (user) => this.countOpen(user),
+      end: (socket, fault) => this.#end(socket, fault),
+    })
     for (const socket of ctx.getWebSockets()) if (!getAttachment(socket).isGreeted) this.#awaitHello(socket)
   }
 
   acceptSocket(claims: Claims): Response {
+    if (this.countOpen() >= MAX_SESSION_SOCKETS)
+      return faultToResponse({ reason: "sockets_full", max: MAX_SESSION_SOCKETS })
     const { 0: client, 1: server } = new WebSocketPair()
-    this.#ctx.acceptWebSocket(server)
+    this.#ctx.acceptWebSocket(server, [claims.user])
     setAttachment(server, createAttachment(claims))
     if (this.verifySocket(server) !== null) {
+      this.#registration.begin(server)
       this.#awaitHello(server)
       const expiresMs = claims.expires * 1000
       if (expiresMs <= this.#host.now() + MAX_SOCKET_MS) this.#host.armBy(expiresMs)
     }
     return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
+  }
+
+  /** Continues the registrations that were under way when the object was evicted. */
+  resumeRegistrations(): void {
+    for (const socket of this.#ctx.getWebSockets()) {
+      if (socket.readyState === WebSocket.OPEN) this.#registration.begin(socket)
+    }
+  }
+
+  /** The number of open sockets: of a user, or of all. */
+  countOpen(user?: string): number {
+    return this.#ctx.getWebSockets(user).filter(({ readyState }) => readyState === WebSocket.OPEN).length
   }
 
   /** Sends a message that is new, or that changed as a whole. */
@@ -132,10 +154,14 @@ export class Sockets {
     sendText(socket, JSON.stringify(frame))
   }
 
-  /** Sends an error, and closes the socket if the fault requires it. `id` is that of the frame that caused it. */
-  sendFault(socket: WebSocket, fault: Fault, id?: string): void {
+  /**
+   * Sends an error, and closes the socket if the fault requires it. `id` is that of the frame that caused it, and `trace`
+   * that of the line in the log about a refused message.
+   */
+  sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, close } = faultToWire(fault)
-    this.sendFrame(socket, { type: "error", code, text, ...(id === undefined ? {} : { id }) })
+    const optional = { ...(id === undefined ? {} : { id }), ...(trace === undefined ? {} : { trace }) }
+    this.sendFrame(socket, { type: "error", code, text, ...optional })
     if (close !== null) socket.close(close, text)
   }
 
@@ -147,8 +173,7 @@ export class Sockets {
     const revoked = this.#revokedByUser.get(claims.user) ?? NO_REVOCATIONS
     if (!isExpired && !isRevoked(claims, revoked)) return attachment
     const endedBy = revoked.suspended === true ? "user_suspended" : "token_revoked"
-    this.sendFault(socket, { reason: isExpired ? "token_expired" : endedBy })
-    expireSocket(socket)
+    this.#end(socket, { reason: isExpired ? "token_expired" : endedBy })
     return null
   }
 
@@ -170,10 +195,7 @@ export class Sockets {
   /** Closes all sockets with a fault and clears the replay buffer. */
   closeAll(fault: Fault): void {
     this.#replayBuffer.clear()
-    for (const socket of this.#ctx.getWebSockets()) {
-      this.sendFault(socket, fault)
-      expireSocket(socket)
-    }
+    for (const socket of this.#ctx.getWebSockets()) this.#end(socket, fault)
   }
 
   /** Closes the sockets of a user's revoked tokens, and any that are opened with them later. */
@@ -187,9 +209,7 @@ export class Sockets {
   closeViewer(user: string, fault: Fault): void {
     for (const socket of this.#ctx.getWebSockets()) {
       const { claims } = getAttachment(socket)
-      if (claims.sharedBy === undefined || claims.user !== user) continue
-      this.sendFault(socket, fault)
-      expireSocket(socket)
+      if (claims.sharedBy !== undefined && claims.user === user) this.#end(socket, fault)
     }
   }
 
@@ -198,6 +218,12 @@ export class Sockets {
     this.#stopWaiting(socket)
     // An application may only send 1000 and the codes from 3000 on.
     socket.close(code >= 3000 ? code : 1000)
+  }
+
+  /** Closes a socket with an error. What its client sends nevertheless is ignored. */
+  #end(socket: WebSocket, fault: Fault): void {
+    this.sendFault(socket, fault)
+    expireSocket(socket)
   }
 
   #awaitHello(socket: WebSocket): void {

@@ -1,6 +1,6 @@
-/** role-cache.ts: the stored roles of issuers' users, which this isolate trusts for TOKEN_TRUST_MS. */
+/** role-cache.ts: the stored roles of issuers' users, which this isolate trusts for a short time. */
 
-import { TOKEN_TRUST_MS } from "../../../shared/limits.ts"
+import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
 import type { Role, SessionOwner } from "../../platform/rpc/claims.ts"
 import { userKey } from "../../platform/rpc/object-stubs.ts"
@@ -8,7 +8,13 @@ import { userKey } from "../../platform/rpc/object-stubs.ts"
 /** Users that an isolate caches. */
 const MAX_CACHED_USERS = 2_000
 
-const roleCache = new FreshCache<Role>(TOKEN_TRUST_MS, MAX_CACHED_USERS)
+/**
+ * In milliseconds. A socket that opens with a stored role is checked again 2 × SOCKET_REGISTER_MS later at the latest, which is
+ * within TOKEN_TRUST_MS (access/authorize.ts).
+ */
+const ROLE_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
+
+const roleCache = new FreshCache<Role>(ROLE_TRUST_MS, MAX_CACHED_USERS)
 
 export function getCachedRole(user: SessionOwner, now: number): Role | undefined {
   return roleCache.get(userKey(user), now)

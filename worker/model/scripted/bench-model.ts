@@ -7,6 +7,7 @@
  */
 
 import { MAX_STEPS } from "../../../shared/limits.ts"
+import { NO_TOKENS } from "../../../shared/usage/call-usage.ts"
 import type { ModelEvent } from "../model-adapter.ts"
 import { pause } from "../../platform/pause.ts"
 
@@ -65,7 +66,8 @@ export async function* streamBenchStep(
     const location = CITIES[stepIndex % CITIES.length] ?? "London"
     yield { type: "tool_call", name: "weather", args: JSON.stringify({ location }) }
   }
-  yield { type: "finish", input_tokens: 0, output_tokens: to - from }
+  yield { type: "usage", tokens: { ...NO_TOKENS, output: to - from } }
+  yield { type: "finish" }
 }
 
 /** Number of deltas before a step. The shares of the steps differ by one at most and add up to `deltas`. */

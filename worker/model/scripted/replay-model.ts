@@ -8,6 +8,7 @@
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
+import { cleanTokenCounts } from "../../../shared/usage/call-usage.ts"
 import type { Model, ModelEvent, ModelMessage } from "../model-adapter.ts"
 import { ALL_FILE_KINDS } from "../model-files.ts"
 import { pause } from "../../platform/pause.ts"
@@ -22,7 +23,10 @@ const eventSchema = v.variant("type", [
   v.object({
     type: v.literal("finish"),
     input_tokens: v.exactOptional(v.number()),
+    cached_tokens: v.exactOptional(v.number()),
+    cache_write_tokens: v.exactOptional(v.number()),
     output_tokens: v.exactOptional(v.number()),
+    reasoning_tokens: v.exactOptional(v.number()),
   }),
   v.object({
     type: v.literal("fault"),
@@ -52,6 +56,7 @@ export function createReplayModel(json: string, delayMs: number): Result<Model, 
   if (!script.ok) return script
   return succeed({
     name: "replay",
+    provider: "scripted",
     fileKinds: ALL_FILE_KINDS,
     stream: ({ messages, signal }) => streamScriptStep(script.value, messages, delayMs, signal),
   })
@@ -84,9 +89,21 @@ async function* streamEvents(
       await pause(event.ms, signal)
       continue
     }
+    if (event.type === "finish") return yield* finishCall(event)
     yield event
-    if (event.type === "finish" || event.type === "fault") return
+    if (event.type === "fault") return
     await pause(delayMs, signal)
   }
+  yield { type: "finish" }
+}
+
+type ScriptedFinish = Extract<ModelScript[number][number], { type: "finish" }>
+
+/** A script that states no tokens is a provider that reports none. */
+function* finishCall(finish: ScriptedFinish): Generator<ModelEvent> {
+  const { input_tokens: input, cached_tokens: cached, cache_write_tokens: cacheWritten } = finish
+  const { output_tokens: output, reasoning_tokens: reasoning } = finish
+  const isReported = input !== undefined || output !== undefined
+  if (isReported) yield { type: "usage", tokens: cleanTokenCounts({ input, cached, cacheWritten, output, reasoning }) }
   yield { type: "finish" }
 }

@@ -15,11 +15,13 @@
 import type { TurnFault } from "../../../shared/fault.ts"
 import { parseJson } from "../../../shared/json.ts"
 import { cutText } from "../../../shared/text/cut-text.ts"
+import type { TokenCounts } from "../../../shared/usage/call-usage.ts"
 import type { Model, ModelEvent, ModelFile, ModelMessage, ModelRequest, ToolSpec } from "../model-adapter.ts"
 import { joinWords, writeAnswer, type CallOutcome } from "./weather-prose.ts"
 import { type Intent, parseIntent } from "./intent.ts"
 import { parseBenchPlan, streamBenchStep } from "./bench-model.ts"
 import { ALL_FILE_KINDS } from "../model-files.ts"
+import { estimateMessageTokens, estimatePromptTokens } from "../token-estimate.ts"
 import type { Env } from "../../env.ts"
 import { pause } from "../../platform/pause.ts"
 import { describeFile } from "../system-prompt.ts"
@@ -47,18 +49,21 @@ export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): M
   const delayMs = parseDelayMs(env.SCRIPTED_DELAY_MS)
   return {
     name: "scripted",
+    provider: "scripted",
     // It only lists the files and reads none of them.
     fileKinds: ALL_FILE_KINDS,
-    stream({ purpose, system, messages, tools, signal }: ModelRequest) {
+    stream(request: ModelRequest) {
+      const { purpose, system, messages, tools, signal } = request
+      const countInput = (): InputCounts => countScriptedInput(request)
       if (purpose === "summary")
-        return streamTokens([createTextEvent(summarizeQuestions(messages.slice(0, -1)))], 0, signal)
+        return streamTokens([createTextEvent(summarizeQuestions(messages.slice(0, -1)))], 0, signal, countInput)
       const turn = readTurn(messages)
       const script = /^\/script\s+([\s\S]+)$/.exec(turn.question)?.[1]
       const scripted = script === undefined ? null : parseScript(script)
       if (scripted?.ok === true) return streamScriptStep(scripted.value, messages, delayMs, signal)
       const bench = parseBenchPlan(turn.question)
       return bench === null
-        ? streamTokens(planEvents(turn, system, tools), delayMs, signal)
+        ? streamTokens(planEvents(turn, system, tools), delayMs, signal, countInput)
         : streamBenchStep(bench, turn.outcomes.length, signal)
     },
   }
@@ -232,6 +237,7 @@ async function* streamTokens(
   script: readonly ModelEvent[],
   delayMs: number,
   signal: AbortSignal,
+  countInput: () => InputCounts,
 ): AsyncGenerator<ModelEvent> {
   const events = script.flatMap(splitIntoTokens)
   const tokensPerPause =
@@ -243,7 +249,28 @@ async function* streamTokens(
     tokenCount += 1
     if (tokenCount % tokensPerPause === 0) await pause(delayMs, signal)
   }
-  if (events.at(-1)?.type !== "fault") yield { type: "finish", input_tokens: 0, output_tokens: tokenCount }
+  if (events.at(-1)?.type === "fault") return
+  const reasoning = events.filter(({ type }) => type === "thinking_delta").length
+  yield { type: "usage", tokens: { ...countInput(), output: tokenCount, reasoning } }
+  yield { type: "finish" }
+}
+
+type InputCounts = Pick<TokenCounts, "input" | "cached" | "cacheWritten">
+
+/** A provider's cache holds whole blocks of this many tokens, and only of prompts that have at least MIN_CACHED_TOKENS. */
+const CACHE_BLOCK_TOKENS = 128
+const MIN_CACHED_TOKENS = 1_024
+
+/** The input as a provider would count it: all but the newest message was in an earlier call, so it is in the cache. */
+function countScriptedInput({ system, messages, tools }: ModelRequest): InputCounts {
+  const prompt = estimatePromptTokens(
+    system,
+    tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+  )
+  const earlier = prompt + estimateMessageTokens(messages.slice(0, -1))
+  const isCached = messages.length > 1 && earlier >= MIN_CACHED_TOKENS
+  const cached = isCached ? earlier - (earlier % CACHE_BLOCK_TOKENS) : 0
+  return { input: earlier + estimateMessageTokens(messages.slice(-1)), cached, cacheWritten: 0 }
 }
 
 /** A word with the white space before it, or part of a very long word. */

@@ -44,6 +44,11 @@ export interface Login {
   readonly role: Role | null
 }
 
+export interface UsedLogin extends Login {
+  /** The newest change of the user by an administrator. A directory of an earlier version does not state it. */
+  readonly version?: number
+}
+
 export interface NewLogin extends Login {
   readonly id: string
   /** SHA-256 of the secret of the cookie. */
@@ -68,7 +73,7 @@ export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
-   * user is added to the tenant's list of users.
+   * user is added to the tenant's list of users. Errors: `sessions_full`, `token_revoked`.
    */
   addSession(
     id: string,
@@ -101,11 +106,12 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role
-   * that was read before an administrator lowered it counts as revoked.
+   * that was read before an administrator lowered it counts as revoked. `sockets`: the open sockets of the user in that
+   * session, with this one; absent: unknown.
    *
-   * Errors: `token_revoked`, `user_suspended`.
+   * Errors: `token_revoked`, `user_suspended`, `user_sockets_full`.
    */
-  authorizeSocket(claims: Claims, session: string): Promise<Result<null>>
+  authorizeSocket(claims: Claims, session: string, sockets?: number): Promise<Result<null>>
   /**
    * Adds a sign-in. Errors: `sign_in_required` if one of this id exists or was revoked: a sign-in is completed once;
    * `revocations_full`.
@@ -115,7 +121,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
    * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`.
    */
-  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied">
+  useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied">
   /**
    * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
    * secret. Repeating the call has no effect.

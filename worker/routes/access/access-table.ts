@@ -5,6 +5,7 @@
  * `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access themselves.
  */
 
+import type { RateClass } from "../../../shared/user-limits.ts"
 import type { Claims, Role } from "../../platform/rpc/claims.ts"
 import { getRole, getScope } from "../../platform/rpc/claims.ts"
 
@@ -25,6 +26,8 @@ export interface AccessRule {
   readonly admitsLeaving?: true
   /** With `?owner=`, also reads a session that its owner shares with the user. */
   readonly admitsViewers?: true
+  /** What a request counts as. Absent: a GET as `read`, any other as `write`. */
+  readonly rateClass?: RateClass
 }
 
 /** All API keys. */
@@ -82,6 +85,9 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
 
+  { method: "GET", path: "/v1/budgets", allow: ADMINISTRATORS },
+  { method: "PUT", path: "/v1/budgets", allow: ADMINISTRATORS },
+
   { method: "GET", path: "/v1/issuers", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
@@ -98,9 +104,16 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/sessions/:id/events", allow: READERS, admitsViewers: true },
   { method: "POST", path: "/v1/sessions/:id/import", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/:id/import", allow: READERS },
-  { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS, admitsViewers: true },
+  { method: "GET", path: "/v1/sessions/:id/socket", allow: READERS, admitsViewers: true, rateClass: "socket" },
   { method: "POST", path: "/v1/sessions/:id/assets", allow: MEMBERS },
-  { method: "POST", path: "/v1/sessions/:id/media/sign", allow: READERS, admitsViewers: true, admitsLeaving: true },
+  {
+    method: "POST",
+    path: "/v1/sessions/:id/media/sign",
+    allow: READERS,
+    admitsViewers: true,
+    admitsLeaving: true,
+    rateClass: "read",
+  },
   { method: "POST", path: "/v1/sessions/:id/external-token", allow: MEMBERS },
   { method: "GET", path: "/v1/sessions/:id/viewers", allow: MEMBERS },
   { method: "PUT", path: "/v1/sessions/:id/viewers/:user", allow: MEMBERS },
@@ -158,6 +171,10 @@ export function isAllowed(rule: AccessRule, claims: Claims): boolean {
 /** Whether the route can be used while the tenant is leaving: reading, and what is a part of leaving (SPEC LV5). */
 export function isAllowedWhileLeaving({ method, admitsLeaving }: AccessRule): boolean {
   return method === "GET" || admitsLeaving === true
+}
+
+export function getRateClass({ method, rateClass = method === "GET" ? "read" : "write" }: AccessRule): RateClass {
+  return rateClass
 }
 
 /** Whether an API key of any role may use the route. */

@@ -6,14 +6,16 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { decodeProtectedHeader } from "jose"
 import * as v from "valibot"
-import { fail, type Result, succeed } from "../../../shared/fault.ts"
-import { MAX_FOREIGN_TOKEN_CHARS } from "../../../shared/limits.ts"
+import { fail, type FaultReason, type Result, succeed } from "../../../shared/fault.ts"
+import { MAX_FOREIGN_TOKEN_CHARS, SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
 import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
 import { checkTenantAccess, useApiKey } from "../../auth/tenant-access-cache.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
 import type { Env } from "../../env.ts"
+import { checkSignIn, countFailedSignIn } from "../../limits/failed-sign-ins.ts"
+import { checkRate } from "../../limits/rate-limits.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { isSameSecret } from "../../platform/crypto/compare-secrets.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
@@ -21,9 +23,16 @@ import { checkRegion } from "../../platform/media-bucket.ts"
 import { type Claims, getHighestRole, type SessionOwner } from "../../platform/rpc/claims.ts"
 import type { RevocationState } from "../../platform/rpc/directory-rpc.ts"
 import { directoryStub, userKey } from "../../platform/rpc/object-stubs.ts"
-import { type AccessRule, findAccessRule, isAllowed, isAllowedWhileLeaving, isForKeys } from "./access-table.ts"
+import {
+  type AccessRule,
+  findAccessRule,
+  getRateClass,
+  isAllowed,
+  isAllowedWhileLeaving,
+  isForKeys,
+} from "./access-table.ts"
 import { readLocationHint } from "./location-hint.ts"
-import { createActor } from "./request-actor.ts"
+import { createActor, readLimitAddress } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /** Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged. */
@@ -48,7 +57,32 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
   if (OPERATOR_SECRET === undefined) return fail({ reason: "route_unknown" })
   const token = readToken(context)
   if (token === null) return fail({ reason: "token_missing" })
-  return (await isSameSecret(token, OPERATOR_SECRET)) ? succeed(null) : fail({ reason: "token_invalid" })
+  return await limitFailures(context, OPERATOR, async () =>
+    (await isSameSecret(token, OPERATOR_SECRET)) ? succeed(null) : fail({ reason: "token_invalid" }),
+  )
+}
+
+/** What failed attempts of a would-be operator are counted by. No tenant has this id. */
+const OPERATOR = "-"
+
+/** What failed tokens of issuers are counted by: which tenant they are for is known only of valid ones. */
+const FOREIGN = "issuer"
+
+/** What a wrong credential fails with. One that has expired was valid once. */
+const FAILED_SIGN_IN: ReadonlySet<FaultReason> = new Set<FaultReason>(["token_invalid", "key_invalid"])
+
+/** Runs a check that strangers could use to guess credentials, or to ask an object again and again (SPEC LI7). */
+async function limitFailures<T>(
+  context: Context<AppEnv>,
+  tenant: string,
+  check: () => Promise<Result<T>>,
+): Promise<Result<T>> {
+  const attempt = { tenant, address: readLimitAddress(context) }
+  const admitted = checkSignIn(attempt, Date.now())
+  if (!admitted.ok) return admitted
+  const checked = await check()
+  if (!checked.ok && FAILED_SIGN_IN.has(checked.fault.reason)) await countFailedSignIn(context.env, attempt, Date.now())
+  return checked
 }
 
 async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Promise<Result<null>> {
@@ -59,6 +93,9 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   if (!isAllowed(rule, claims.value)) return fail({ reason: "scope_denied" })
   const sharedBy = readSharedBy(context, rule, claims.value)
   if (!sharedBy.ok) return sharedBy
+  // Before any object is asked.
+  const admitted = await checkRate(context.env, getRateClass(rule), claims.value)
+  if (!admitted.ok) return admitted
   context.set("locationHint", readLocationHint(context.req.raw))
   const [access, revoked] = await Promise.all([
     checkTenantAccess(context.env, claims.value),
@@ -100,7 +137,8 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   if (token.startsWith(API_KEY_PREFIX)) return await authenticateKey(context, rule, token)
   if (isForeignToken(token)) {
     const { verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
-    return await verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
+    const actor = createActor(context, "anonymous")
+    return await limitFailures(context, FOREIGN, () => verifyForeignToken(context.env, token, Date.now(), actor))
   }
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
 }
@@ -114,12 +152,8 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
   const served = checkRegion(context.env, tenant)
   if (!served.ok) return served
   const { address } = createActor(context, "key", id)
-  const used = await useApiKey(
-    context.env,
-    tenant,
-    { id, hash: await hashApiKeySecret(key.secret), address },
-    Date.now(),
-  )
+  const use = { id, hash: await hashApiKeySecret(key.secret), address }
+  const used = await limitFailures(context, tenant, () => useApiKey(context.env, tenant, use, Date.now()))
   if (!used.ok) return used
   const expires = used.value.expires === null ? Number.MAX_SAFE_INTEGER : used.value.expires / 1000
   const role = getHighestRole(used.value.roles)
@@ -139,25 +173,35 @@ function isForeignToken(token: string): boolean {
 /** Recent revocation states, shared by all requests of this isolate. */
 const revocationCache = createRevocationCache()
 
+/**
+ * How long the state of a user may have been known when a socket opens, in milliseconds. The socket is registered with the
+ * directory SOCKET_REGISTER_MS later at the latest; another SOCKET_REGISTER_MS is for the way to the session's object. So
+ * a revoked token has no socket after TOKEN_TRUST_MS, even if the directory is away.
+ */
+const SOCKET_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
+
 async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
   // An API key is no user, so it has no directory.
   if (claims.key !== undefined) return succeed(null)
-  const fault = findTokenFault(claims, await loadRevocations(context.env, claims, context.get("locationHint")))
+  const maxAgeMs = isUpgrade(context) ? SOCKET_TRUST_MS : TOKEN_TRUST_MS
+  const revoked = await loadRevocations(context.env, claims, maxAgeMs, context.get("locationHint"))
+  const fault = findTokenFault(claims, revoked)
   return fault === null ? succeed(null) : fail(fault)
 }
 
 /** Whether an administrator has suspended the user; known at the latest TOKEN_TRUST_MS later. */
 export async function isSuspended(env: Env, user: SessionOwner): Promise<boolean> {
-  return (await loadRevocations(env, user)).suspended === true
+  return (await loadRevocations(env, user, TOKEN_TRUST_MS)).suspended === true
 }
 
 async function loadRevocations(
   env: Env,
   user: SessionOwner,
+  maxAgeMs: number,
   locationHint?: DurableObjectLocationHint,
 ): Promise<RevocationState> {
   const fetchState = async () => await directoryStub(env, user, locationHint).getRevocationState()
-  return await revocationCache.getOrFetch(userKey(user), Date.now(), fetchState)
+  return await revocationCache.getOrFetch(userKey(user), Date.now(), fetchState, maxAgeMs)
 }
 
 /** Makes a revocation effective at once in this isolate. */

@@ -1,5 +1,6 @@
 /**
- * client-address.ts: the network of a client's address, for the audit log. A whole address would be personal data.
+ * client-address.ts: a client's address: its network for the audit log, because a whole address would be personal data, and
+ * what a limit counts by, which is not stored.
  */
 
 import ipaddr from "ipaddr.js"
@@ -8,21 +9,33 @@ import ipaddr from "ipaddr.js"
 const IPV4_BITS = 24
 const IPV6_BITS = 48
 
+/** A site of IPv6 has 2^64 addresses for each of its networks, so single ones mean nothing. */
+const IPV6_NETWORK_BITS = 64
+
 /** The longest text of an address is an IPv6 one with an IPv4 ending. */
 const MAX_ADDRESS_CHARS = 45
 
 /** `203.0.113.7` → `203.0.113.0/24`, `2001:db8:1:2::3` → `2001:db8:1::/48`. Null for a text that is no address. */
 export function truncateAddress(text: string): string | null {
-  if (text.length > MAX_ADDRESS_CHARS) return null
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return toIpv4Network(text)
-  if (!ipaddr.IPv6.isValid(text)) return null
-  const address = ipaddr.IPv6.parse(text)
-  if (address.isIPv4MappedAddress()) return toIpv4Network(address.toIPv4Address().toString())
-  // A zone names an interface of the server.
-  const withoutZone = new ipaddr.IPv6(address.parts)
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone.toString()}/${IPV6_BITS}`).toString()}/${IPV6_BITS}`
+  return formatNetwork(text, IPV4_BITS, IPV6_BITS)
 }
 
-function toIpv4Network(text: string): string {
-  return `${ipaddr.IPv4.networkAddressFromCIDR(`${text}/${IPV4_BITS}`).toString()}/${IPV4_BITS}`
+/** What a limit counts by: an IPv4 address, or a network of IPv6. Null for a text that is no address. */
+export function groupAddress(text: string): string | null {
+  return formatNetwork(text, 32, IPV6_NETWORK_BITS)
+}
+
+function formatNetwork(text: string, ipv4Bits: number, ipv6Bits: number): string | null {
+  if (text.length > MAX_ADDRESS_CHARS) return null
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return toIpv4Network(text, ipv4Bits)
+  if (!ipaddr.IPv6.isValid(text)) return null
+  const address = ipaddr.IPv6.parse(text)
+  if (address.isIPv4MappedAddress()) return toIpv4Network(address.toIPv4Address().toString(), ipv4Bits)
+  // A zone names an interface of the server.
+  const withoutZone = new ipaddr.IPv6(address.parts)
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone.toString()}/${ipv6Bits}`).toString()}/${ipv6Bits}`
+}
+
+function toIpv4Network(text: string, bits: number): string {
+  return `${ipaddr.IPv4.networkAddressFromCIDR(`${text}/${bits}`).toString()}/${bits}`
 }

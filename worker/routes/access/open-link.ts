@@ -3,6 +3,7 @@
 import { fail, type Result } from "../../../shared/fault.ts"
 import { type LinkAudience, type LinkClaims, verifyLink } from "../../auth/link-signing.ts"
 import type { Env } from "../../env.ts"
+import { checkRate } from "../../limits/rate-limits.ts"
 import { checkRegion } from "../../platform/media-bucket.ts"
 import { sessionStub } from "../../platform/rpc/object-stubs.ts"
 import { isSuspended } from "./authorize.ts"
@@ -12,7 +13,7 @@ import { findSessionKey } from "./require-session.ts"
  * Verifies a link. One that was signed for a viewer is valid only as long as the session is shared with them, so that costs
  * a request to the session's object. One that was signed for a user who is suspended is refused; that is cached.
  *
- * Errors: `link_expired`, `link_invalid`, `user_suspended`, `region_unavailable`.
+ * Errors: `link_expired`, `link_invalid`, `rate_limited`, `user_suspended`, `region_unavailable`.
  */
 export async function openLink(env: Env, audience: LinkAudience, token: string): Promise<Result<LinkClaims>> {
   const link = await verifyLink(env.JWT_SECRET ?? "", audience, token, Date.now())
@@ -21,6 +22,8 @@ export async function openLink(env: Env, audience: LinkAudience, token: string):
   const served = checkRegion(env, tenant)
   if (!served.ok) return served
   const reader = viewer ?? user
+  const admitted = await checkRate(env, "read", { tenant, user: reader ?? session })
+  if (!admitted.ok) return admitted
   // Links of version 0.1.0 name no user.
   if (reader !== undefined && (await isSuspended(env, { tenant, user: reader })))
     return fail({ reason: "user_suspended" })

@@ -1,7 +1,7 @@
 /** request-actor.ts: who makes a request, as the audit log records it. */
 
 import type { Context } from "hono"
-import { truncateAddress } from "./client-address.ts"
+import { groupAddress, truncateAddress } from "./client-address.ts"
 import type { Actor, Administrator } from "../../platform/rpc/actor.ts"
 import { type Claims, getRole } from "../../platform/rpc/claims.ts"
 import type { AppEnv } from "../request-body.ts"
@@ -24,4 +24,9 @@ export function readAdministrator(context: Context<AppEnv>): Administrator {
 /** For routes outside the access table, such as the sign-in. */
 export function createActor(context: Context<AppEnv>, kind: Actor["kind"], id = ""): Actor {
   return { kind, id, address: truncateAddress(context.req.header(ADDRESS_HEADER) ?? "") }
+}
+
+/** The address of the client as limits count it; null if the platform names none. */
+export function readLimitAddress(context: Context<AppEnv>): string | null {
+  return groupAddress(context.req.header(ADDRESS_HEADER) ?? "")
 }

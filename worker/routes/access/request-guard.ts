@@ -10,6 +10,9 @@ import type { AppEnv } from "../request-body.ts"
 /** How long a browser may cache a preflight response, in seconds. Most browsers allow no more. */
 const PREFLIGHT_SECONDS = "600"
 
+/** What a page of another origin may read of a response, besides what browsers always let it read. */
+const EXPOSED_HEADERS = "retry-after, ratelimit, ratelimit-policy"
+
 /** For all responses of the Worker itself. The page's files have headers of their own (public/_headers). */
 const SECURE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
@@ -39,7 +42,10 @@ export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   // The headers of an upgrade cannot be changed, and no script can read them.
   if (context.res.status !== 101) {
     context.header("vary", "Origin")
-    if (origin !== undefined) context.header("access-control-allow-origin", origin)
+    if (origin !== undefined) {
+      context.header("access-control-allow-origin", origin)
+      context.header("access-control-expose-headers", EXPOSED_HEADERS)
+    }
   }
   return undefined
 }

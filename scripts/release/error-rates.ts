@@ -1,0 +1,37 @@
+/**
+ * error-rates.ts: decides from the counted requests whether a new version fails more often than the old one. Pure.
+ */
+
+import type { RequestCount } from "./platform-api.ts"
+
+/** A difference that matters to users: half a request in a hundred. */
+const MIN_DIFFERENCE = 0.005
+/** Fewer failed requests than these are no evidence, however few requests there were. */
+const MIN_FAILED = 3
+/** Standard errors between the two rates: by chance once in 740 comparisons. */
+const MIN_DEVIATION = 3
+
+/**
+ * Whether the new version is worse: its rate of failed requests is higher by MIN_DIFFERENCE and by MIN_DEVIATION standard
+ * errors of the difference (two proportions, pooled).
+ */
+export function isWorse(before: RequestCount, after: RequestCount): boolean {
+  if (after.requests === 0 || after.failed < MIN_FAILED) return false
+  const difference = getErrorRate(after) - getErrorRate(before)
+  if (difference < MIN_DIFFERENCE) return false
+  // The old version may have had no request; then its rate counts as 0, measured as often as the new one.
+  const base = Math.max(before.requests, 1)
+  const pooled = Math.min((before.failed + after.failed) / (before.requests + after.requests), 1)
+  const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / base + 1 / after.requests))
+  return before.requests === 0 || difference >= MIN_DEVIATION * deviation
+}
+
+/** The share of failed requests, between 0 and 1; 0 without requests. */
+export function getErrorRate({ requests, failed }: RequestCount): number {
+  return requests === 0 ? 0 : Math.min(failed / requests, 1)
+}
+
+/** `12 of 4800 requests failed (0.25 %)` */
+export function describeCount(count: RequestCount): string {
+  return `${count.failed} of ${count.requests} requests failed (${(getErrorRate(count) * 100).toFixed(2)} %)`
+}

@@ -1,0 +1,89 @@
+/**
+ * call-usage.ts: what one model call used: counts of tokens, time to the first chunk, retries.
+ *
+ * The numbers and names come from a provider, so they are bounded before anything else sees them.
+ */
+
+import { cutText } from "../text/cut-text.ts"
+
+/** Tokens of one call. `input` includes `cached` and `cacheWritten`; `output` includes `reasoning`. */
+export interface TokenCounts {
+  readonly input: number
+  /** Input tokens that the provider read from its cache. */
+  readonly cached: number
+  /** Input tokens that the provider wrote to its cache. */
+  readonly cacheWritten: number
+  readonly output: number
+  readonly reasoning: number
+}
+
+/** One model call, however it ended. All counts are non-negative safe integers. */
+export interface CallUsage extends TokenCounts {
+  readonly provider: string
+  readonly model: string
+  /** Milliseconds from the request to the first chunk of the response; null if none arrived. */
+  readonly firstChunkMs: number | null
+  /** Attempts that failed before this one. */
+  readonly retries: number
+  /** Whether the provider reported the tokens. If not, they are 0. */
+  readonly isReported: boolean
+}
+
+/** A call with its cost in nano-dollars (1e-9 USD). Null: unknown. */
+export interface PricedCall extends CallUsage {
+  readonly cost: number | null
+}
+
+export const NO_TOKENS: TokenCounts = { input: 0, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 }
+
+/** Largest number of tokens that a call can report. A larger one is an error of the provider, and would hide all others in the sums. */
+export const MAX_CALL_TOKENS = 1_000_000_000
+
+/** Longest stored name of a provider or model, in UTF-16 code units. */
+export const MAX_MODEL_NAME_CHARS = 200
+
+/** Counts as a provider states them: anything may be missing, negative or no number. */
+export interface ReportedCounts {
+  readonly input?: unknown
+  readonly cached?: unknown
+  readonly cacheWritten?: unknown
+  readonly output?: unknown
+  readonly reasoning?: unknown
+}
+
+/** Counts that agree with each other: a part is never larger than the whole. */
+export function cleanTokenCounts(reported: ReportedCounts): TokenCounts {
+  const input = cleanCount(reported.input)
+  const cached = Math.min(cleanCount(reported.cached), input)
+  const cacheWritten = Math.min(cleanCount(reported.cacheWritten), input - cached)
+  const output = cleanCount(reported.output)
+  return { input, cached, cacheWritten, output, reasoning: Math.min(cleanCount(reported.reasoning), output) }
+}
+
+function cleanCount(value: unknown): number {
+  return typeof value === "number" && value > 0 ? Math.min(Math.floor(value), MAX_CALL_TOKENS) : 0
+}
+
+/** A provider's or model's name without controls and invisible characters, in one line. */
+export function cleanModelName(name: string): string {
+  const line = name.slice(0, 4 * MAX_MODEL_NAME_CHARS).replace(/[\p{C}\p{Z}]+/gu, " ")
+  return cutText(line.trim(), MAX_MODEL_NAME_CHARS) || "unknown"
+}
+
+/** Tokens of several calls. */
+export function sumTokens(calls: readonly TokenCounts[]): TokenCounts {
+  const sum = { ...NO_TOKENS }
+  for (const call of calls) {
+    sum.input = addCounts(sum.input, call.input)
+    sum.cached = addCounts(sum.cached, call.cached)
+    sum.cacheWritten = addCounts(sum.cacheWritten, call.cacheWritten)
+    sum.output = addCounts(sum.output, call.output)
+    sum.reasoning = addCounts(sum.reasoning, call.reasoning)
+  }
+  return sum
+}
+
+/** The sum of two counts; at most the largest safe integer, so that a sum is never imprecise without being at its limit. */
+export function addCounts(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER)
+}

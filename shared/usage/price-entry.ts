@@ -1,0 +1,31 @@
+/**
+ * price-entry.ts: the price of a model from a day on.
+ *
+ * A price is an integer number of nano-dollars (1e-9 USD) per million tokens, so that sums are exact.
+ */
+
+/** Nano-dollars per million tokens. */
+export interface TokenPrices {
+  readonly input: number
+  /** Input tokens read from the provider's cache. Absent: as `input`. */
+  readonly cached?: number
+  /** Input tokens written to the provider's cache. Absent: as `input`. */
+  readonly cacheWrite?: number
+  /** Output tokens, including reasoning. */
+  readonly output: number
+}
+
+export interface PriceEntry extends TokenPrices {
+  /** Absent: the model of any provider. */
+  readonly provider?: string
+  readonly model: string
+  /** First day on which it is valid, in UTC: `2026-01-31`. It ends when the next entry of the same model begins. */
+  readonly from: string
+}
+
+export const NANO_PER_USD = 1_000_000_000
+
+/** An amount in nano-dollars, rounded. */
+export function usdToNano(usd: number): number {
+  return Math.round(usd * NANO_PER_USD)
+}

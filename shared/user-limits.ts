@@ -1,0 +1,44 @@
+/**
+ * user-limits.ts: what one user, session, tenant or address may use, each limit with its unit and reason.
+ *
+ * The rates and RATE_PERIOD_SECONDS must equal the bindings at the top of wrangler.toml; a test compares them.
+ */
+
+// ── Rates ──
+
+/** The period of the rates, in seconds: short, so that whoever is refused waits briefly. SPEC LI1. */
+export const RATE_PERIOD_SECONDS = 10
+
+/** What a request or a frame is counted as. */
+export type RateClass = "write" | "read" | "socket"
+
+/**
+ * Requests per RATE_PERIOD_SECONDS. A user's are enough for a page that loads many pictures, and for an import of hundreds
+ * of conversations. A tenant's are those of a hundred busy users. SPEC LI1.
+ */
+export const RATE_LIMITS: Readonly<Record<RateClass, { readonly user: number; readonly tenant: number }>> = {
+  write: { user: 60, tenant: 6_000 },
+  read: { user: 300, tenant: 30_000 },
+  socket: { user: 30, tenant: 3_000 },
+}
+
+/** The code with which a socket is closed that a limit refuses. A client waits RATE_PERIOD_SECONDS before the next. SPEC LI3. */
+export const CLOSE_LIMITED = 4429
+
+/** Frames that one socket may send in RATE_PERIOD_SECONDS: many times what a page sends. SPEC LI4. */
+export const MAX_SOCKET_FRAMES = 300
+
+/** Failed sign-ins from one address at one tenant, in SIGN_IN_PERIOD_SECONDS: more than people mistype. SPEC LI7. */
+export const MAX_FAILED_SIGN_INS = 20
+export const SIGN_IN_PERIOD_SECONDS = 60
+
+// ── Sessions and sockets ──
+
+/** Sessions that a user can have, listed ones: a list that a person can still search. SPEC LI8. */
+export const MAX_USER_SESSIONS = 10_000
+
+/** Open sockets of a session: every change is sent to each of them. SPEC LI9. */
+export const MAX_SESSION_SOCKETS = 1_000
+
+/** Open sockets of a user in all sessions: a thousand tabs, each of which replaces its socket by a newer one. SPEC LI9. */
+export const MAX_USER_SOCKETS = 2_000

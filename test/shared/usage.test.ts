@@ -1,0 +1,112 @@
+/** usage.test.ts: counts of model calls, prices with dates, and costs. */
+
+import { describe, expect, test } from "vitest"
+import {
+  type CallUsage,
+  cleanModelName,
+  cleanTokenCounts,
+  MAX_CALL_TOKENS,
+  MAX_MODEL_NAME_CHARS,
+  NO_TOKENS,
+  sumTokens,
+} from "../../shared/usage/call-usage.ts"
+import { computeCost } from "../../shared/usage/cost.ts"
+import { type PriceEntry, usdToNano } from "../../shared/usage/price-entry.ts"
+import { findPrice } from "../../shared/usage/price-table.ts"
+
+const DAY = "2026-01-31"
+
+function callOf(change: Partial<CallUsage>): CallUsage {
+  const call = { provider: "acme", model: "big", firstChunkMs: 12, retries: 0, isReported: true }
+  return { ...call, ...NO_TOKENS, ...change }
+}
+
+function priceOf(change: Partial<PriceEntry>): PriceEntry {
+  return { model: "big", from: "2026-01-01", input: usdToNano(3), output: usdToNano(15), ...change }
+}
+
+describe("what a provider reports", () => {
+  test.each<[string, Parameters<typeof cleanTokenCounts>[0], Partial<CallUsage>]>([
+    ["nothing", {}, {}],
+    ["no numbers", { input: "7", output: null, cached: {}, reasoning: [3] }, {}],
+    ["negative, NaN and infinite", { input: -4, output: Number.NaN, reasoning: -Infinity }, {}],
+    ["a fraction", { input: 7.9 }, { input: 7 }],
+    ["too many", { input: 1e18, output: Infinity }, { input: MAX_CALL_TOKENS, output: MAX_CALL_TOKENS }],
+    ["more cached than input", { input: 10, cached: 11, cacheWritten: 5 }, { input: 10, cached: 10 }],
+    ["parts that overlap", { input: 10, cached: 6, cacheWritten: 6 }, { input: 10, cached: 6, cacheWritten: 4 }],
+    ["more reasoning than output", { output: 5, reasoning: 9 }, { output: 5, reasoning: 5 }],
+  ])("[MT2] %s", (_name, reported, counts) => {
+    expect(cleanTokenCounts(reported)).toEqual({ ...NO_TOKENS, ...counts })
+  })
+
+  test.each([
+    ["gpt-5", "gpt-5"],
+    [" a\u0000b\r\n\u202Ec\u200B d ", "a b c d"],
+    ["\u0007", "unknown"],
+    ["", "unknown"],
+    ["\uD800x", "x"],
+    ["é".repeat(500), "é".repeat(MAX_MODEL_NAME_CHARS)],
+    ["😀".repeat(500), "😀".repeat(MAX_MODEL_NAME_CHARS / 2)],
+  ])("[MT2] the name %j", (name, cleaned) => {
+    expect(cleanModelName(name)).toBe(cleaned)
+  })
+
+  test("[MT2] a sum stays a safe integer", () => {
+    const most = { ...NO_TOKENS, input: Number.MAX_SAFE_INTEGER }
+    expect(sumTokens([most, most, { ...NO_TOKENS, output: 3 }])).toEqual({ ...most, output: 3 })
+  })
+})
+
+describe("cost", () => {
+  test("[MT3] each kind of token has its price; reasoning is a part of the output", () => {
+    const own = [priceOf({ cached: usdToNano(0.3), cacheWrite: usdToNano(3.75) })]
+    const call = callOf({ input: 1_000, cached: 600, cacheWritten: 100, output: 50, reasoning: 40 })
+    // 300 × 3,000 + 600 × 300 + 100 × 3,750 + 50 × 15,000 nano-dollars
+    expect(computeCost(call, own, DAY)).toBe(900_000 + 180_000 + 375_000 + 750_000)
+    expect(computeCost(call, [priceOf({})], DAY)).toBe(1_000 * 3_000 + 50 * 15_000)
+  })
+
+  test("[MT3] the price of the day counts, and before the first there is none", () => {
+    const own = [priceOf({ from: "2026-02-01", input: 2e9 }), priceOf({ from: "2026-01-15", input: 1e9 })]
+    const costOn = (day: string): number | null => computeCost(callOf({ input: 1_000_000 }), own, day)
+    expect(["2026-01-14", "2026-01-15", "2026-01-31", "2026-02-01", "9999-12-31"].map(costOn)).toEqual([
+      null,
+      1e9,
+      1e9,
+      2e9,
+      2e9,
+    ])
+  })
+
+  test("[MT3] the tenant's price first, then the provider's, then that of any provider; dates in names are optional", () => {
+    const cost = (own: PriceEntry[], change: Partial<CallUsage> = {}) =>
+      findPrice(callOf(change), own, DAY)?.input ?? null
+    const any = priceOf({ input: 1 })
+    const ofAcme = priceOf({ input: 2, provider: "acme" })
+    expect(cost([any, ofAcme])).toBe(2)
+    expect(cost([ofAcme, any], { provider: "other" })).toBe(1)
+    expect(cost([ofAcme], { provider: "other" })).toBe(null)
+    expect(cost([any], { model: "big-2025-08-07" })).toBe(1)
+    expect(cost([any, priceOf({ model: "big-20250807", input: 3 })], { model: "big-20250807" })).toBe(3)
+    expect(cost([any], { model: "big-mini" })).toBe(null)
+    const gpt = { provider: "openai", model: "gpt-5-2025-08-07" }
+    expect(cost([], gpt)).toBe(1.25e9)
+    expect(cost([priceOf({ model: "gpt-5", input: 7 })], gpt)).toBe(7)
+    expect(cost([], { ...gpt, provider: "proxy.example" })).toBe(null)
+  })
+
+  test("[MT3] unknown is never 0", () => {
+    expect(computeCost(callOf({ input: 5 }), [], DAY)).toBe(null)
+    expect(computeCost(callOf({ isReported: false }), [priceOf({})], DAY)).toBe(null)
+    expect(computeCost(callOf({ isReported: false, firstChunkMs: null }), [], DAY)).toBe(0)
+    expect(computeCost(callOf({ provider: "scripted", model: "scripted", input: 5 }), [], DAY)).toBe(0)
+  })
+
+  test("[MT3] the largest counts and prices stay exact, or at the largest safe integer", () => {
+    const most = callOf({ input: MAX_CALL_TOKENS, output: MAX_CALL_TOKENS })
+    expect(computeCost(most, [priceOf({ input: 1, output: 0 })], DAY)).toBe(1_000)
+    expect(computeCost(most, [priceOf({ input: 1e15, output: 1e15 })], DAY)).toBe(Number.MAX_SAFE_INTEGER)
+    expect(computeCost(callOf({ input: 1 }), [priceOf({ input: 499_999 })], DAY)).toBe(0)
+    expect(computeCost(callOf({ input: 1 }), [priceOf({ input: 500_000 })], DAY)).toBe(1)
+  })
+})

@@ -1,0 +1,184 @@
+/**
+ * fake-platform.ts: a server on the loopback in the place of Cloudflare's API: versions, deployments, counted requests, and
+ * what wrangler asks for when it uploads a version. It can be slow, fail, and lose answers.
+ */
+
+import { createServer, type IncomingMessage, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
+
+export const ACCOUNT = "0123456789abcdef0123456789abcdef"
+const SCRIPT = "cuecard"
+
+export interface FakeDeployment {
+  readonly id: string
+  readonly created_on: string
+  readonly annotations: { readonly "workers/message": string }
+  readonly versions: readonly { readonly version_id: string; readonly percentage: number }[]
+}
+
+/** How one request is answered instead of normally. `lose`: it takes effect, but its answer never comes. */
+export type Misbehaviour = { readonly status: number; readonly retryAfter?: string } | "hang" | "lose" | "garbage"
+
+export interface Seen {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+export interface FakePlatform {
+  readonly url: string
+  readonly seen: readonly Seen[]
+  /** The newest first. */
+  readonly deployments: FakeDeployment[]
+  /** Ids of the versions that can be deployed. */
+  readonly deployable: string[]
+  migrationTag: string | null
+  /** Requests and failures per thousand of each version, at each count. Outcome `exception` or status 500 in turns. */
+  rates: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>
+  /** Called before each request; what it returns replaces the answer. */
+  misbehave: ((seen: Seen) => Misbehaviour | null) | null
+  /** Makes a deployment as somebody else. */
+  deploy(version: string): void
+  /** `{id: percentage}` of the active deployment. */
+  traffic(): Readonly<Record<string, number>>
+  close(): Promise<void>
+}
+
+interface Answer {
+  readonly status?: number
+  readonly result?: unknown
+  readonly error?: { readonly code: number; readonly message: string }
+}
+
+/** `active` has all of the traffic. */
+export async function startFakePlatform(active: string, earlier: readonly string[] = []): Promise<FakePlatform> {
+  const seen: Seen[] = []
+  let count = 0
+  const platform: Omit<FakePlatform, "url" | "close"> = {
+    seen,
+    deployments: [],
+    deployable: [active, ...earlier],
+    migrationTag: "v3",
+    rates: {},
+    misbehave: null,
+    deploy: (version) => add([{ version_id: version, percentage: 100 }], "by hand"),
+    traffic: () =>
+      Object.fromEntries(platform.deployments[0]?.versions.map((one) => [one.version_id, one.percentage]) ?? []),
+  }
+  const add = (versions: FakeDeployment["versions"], message: string): void => {
+    count += 1
+    const created_on = new Date(1_700_000_000_000 + count * 1000).toISOString()
+    platform.deployments.unshift({
+      id: `deployment-${count}`,
+      created_on,
+      annotations: { "workers/message": message },
+      versions,
+    })
+  }
+  for (const version of [...earlier].reverse()) platform.deploy(version)
+  platform.deploy(active)
+
+  const answer = ({ method, path, body }: Seen): Answer => {
+    const own = `/accounts/${ACCOUNT}/workers`
+    switch (`${method} ${path.replace(/\?.*$/, "")}`) {
+      case `GET ${own}/scripts/${SCRIPT}/deployments`:
+        return { result: { deployments: platform.deployments } }
+      case `POST ${own}/scripts/${SCRIPT}/deployments`: {
+        const { versions, annotations } = JSON.parse(body) as FakeDeployment
+        const sum = versions.reduce((total, { percentage }) => total + percentage, 0)
+        const unknown = versions.find(({ version_id }) => !platform.deployable.includes(version_id))
+        if (sum !== 100 || versions.length > 2 || unknown !== undefined)
+          return { status: 400, error: { code: 10_000, message: "These versions cannot be deployed." } }
+        add(versions, annotations["workers/message"])
+        return { result: platform.deployments[0] }
+      }
+      case `GET ${own}/scripts/${SCRIPT}/versions`: {
+        const items = platform.deployable.map((id, i) => ({ id, number: i, metadata: { created_on: "2026-01-01" } }))
+        return { result: { items } }
+      }
+      case `POST ${own}/scripts/${SCRIPT}/versions`: {
+        const id = `00000000-0000-4000-8000-00000000000${platform.deployable.length}`
+        platform.deployable.push(id)
+        return { result: { id, startup_time_ms: 9, metadata: { has_preview: false } } }
+      }
+      case `GET ${own}/services/${SCRIPT}`:
+        return {
+          result: { default_environment: { script: { migration_tag: platform.migrationTag, tag: "t", tags: [] } } },
+        }
+      case `POST ${own}/scripts/${SCRIPT}/assets-upload-session`:
+        // Every file is known already.
+        return { result: { jwt: "done", buckets: [] } }
+      case `POST ${own}/observability/telemetry/query`:
+        return { result: countEvents(JSON.parse(body) as Query, platform.rates) }
+      case `GET ${own}/scripts/${SCRIPT}/secrets`:
+        return { result: [] }
+      case `GET ${own}/scripts/${SCRIPT}/settings`:
+        return { result: { bindings: [{ type: "r2_bucket", name: "MEDIA", bucket_name: "cuecard-media" }] } }
+      default:
+        return { result: {} }
+    }
+  }
+
+  const server = createServer(async (request, response) => {
+    const entry = { method: request.method ?? "", path: request.url ?? "", body: await readText(request) }
+    seen.push(entry)
+    const odd = platform.misbehave?.(entry) ?? null
+    if (odd === "hang") return
+    if (odd === "garbage") return void response.end("<html>not the API</html>")
+    if (odd !== null && odd !== "lose") {
+      const headers = odd.retryAfter === undefined ? {} : { "retry-after": odd.retryAfter }
+      response.writeHead(odd.status, headers)
+      return void response.end(JSON.stringify({ success: false, errors: [{ code: 1, message: "odd" }] }))
+    }
+    const { status = 200, result = null, error } = answer(entry)
+    if (odd === "lose") return void response.destroy()
+    response.writeHead(status, { "content-type": "application/json" })
+    response.end(JSON.stringify({ success: error === undefined, errors: error === undefined ? [] : [error], result }))
+  })
+  const url = await listen(server)
+  const close = async (): Promise<void> => {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  }
+  return Object.assign(platform, { url, close })
+}
+
+interface Query {
+  readonly parameters: {
+    readonly groupBys: readonly { readonly value: string }[]
+    readonly filters: readonly { readonly key: string }[]
+  }
+}
+
+/** Half of the failures are exceptions, the other half responses with status 500. */
+function countEvents({ parameters }: Query, rates: FakePlatform["rates"]): object {
+  const isByStatus = parameters.filters.some(({ key }) => key === "$workers.event.response.status")
+  const aggregates = Object.entries(rates).flatMap(([version, { requests, failed }]) => {
+    const exceptions = Math.floor(failed / 2)
+    const row = (value: number, outcome: string): object => ({
+      groups: parameters.groupBys.map(({ value: key }) => ({
+        key,
+        value: key === "$workers.outcome" ? outcome : version,
+      })),
+      value,
+      count: value,
+      interval: 0,
+      sampleInterval: 1,
+    })
+    return isByStatus
+      ? [row(failed - exceptions, "ok")]
+      : [row(requests - exceptions, "ok"), row(exceptions, "exception")]
+  })
+  return { run: { status: "COMPLETED" }, calculations: [{ calculation: "COUNT", aggregates, series: [] }] }
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString("utf8")
+}
+
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

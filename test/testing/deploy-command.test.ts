@@ -1,0 +1,90 @@
+/**
+ * deploy-command.test.ts: `npm run deploy -- --stage` and `npm run rollback` as an operator runs them: a real production
+ * build, uploaded by the real wrangler to a fake of the platform's API on the loopback.
+ */
+
+import { execFile } from "node:child_process"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { ACCOUNT, type FakePlatform, startFakePlatform } from "../support/fake-platform.ts"
+
+/** What a build reads. It is copied, because a build in this folder would replace the one that other tests use. */
+const SOURCES = [
+  ..."shared worker client public scripts".split(" "),
+  ..."index.html admin.html wrangler.toml vite.config.ts package.json tsconfig.json tsconfig.base.json".split(" "),
+]
+
+let folder = ""
+let platform: FakePlatform
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "cuecard-deploy-test-"))
+  for (const name of SOURCES) cpSync(name, join(folder, name), { recursive: true })
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"))
+  platform = await startFakePlatform("old-version")
+})
+afterAll(async () => {
+  await platform.close()
+  rmSync(folder, { recursive: true })
+})
+
+interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly error: string
+}
+
+function run(script: string, args: readonly string[], vars: Record<string, string> = {}): Promise<Outcome> {
+  const env = {
+    ...process.env,
+    CLOUDFLARE_API_BASE_URL: platform.url,
+    CLOUDFLARE_API_TOKEN: "a-token",
+    CLOUDFLARE_ACCOUNT_ID: ACCOUNT,
+    WRANGLER_HIDE_BANNER: "true",
+    CI: "true",
+    ...vars,
+  }
+  return new Promise((done) => {
+    execFile(process.execPath, [`scripts/${script}`, ...args], { env, cwd: folder }, (error, out, stderr) => {
+      done({ code: error === null ? 0 : Number(error.code), out, error: stderr })
+    })
+  })
+}
+
+test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollback takes it back", async () => {
+  const version = "00000000-0000-4000-8000-000000000001"
+  platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
+  const deployed = await run("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
+  expect(deployed).toMatchObject({ code: 0, out: expect.stringContaining(`5 % of the traffic goes to ${version}.`) })
+  expect(platform.traffic()).toEqual({ [version]: 100 })
+  const [upload] = platform.seen.filter(({ method, path }) => method === "POST" && path.includes("/versions"))
+  expect(upload?.body).toContain('"text":"production"')
+  expect(upload?.body).not.toContain('"name":"JWT_SECRET"')
+  expect(JSON.parse(readFileSync(join(folder, "dist/cuecard/wrangler.json"), "utf8"))).toMatchObject({
+    workers_dev: true,
+  })
+
+  expect(await run("rollback.ts", [])).toMatchObject({ code: 0, error: "" })
+  expect(platform.traffic()).toEqual({ "old-version": 100 })
+  expect((await run("rollback.ts", ["--list"])).out).toContain(version)
+})
+
+test("[DP4] a version with a migration is not uploaded", async () => {
+  platform.migrationTag = "v2"
+  const refused = await run("deploy.ts", ["--stage", "5"])
+  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("Deploy it alone") })
+  expect(refused.error).not.toContain("    at ")
+  platform.migrationTag = "v3"
+})
+
+test("[DP3] options and settings that are wrong or missing are refused before anything is built", async () => {
+  rmSync(join(folder, "dist"), { recursive: true, force: true })
+  for (const [args, vars, text] of [
+    [["--stage", "200"], {}, "--stage 5"],
+    [["--stage", "5", "--dry-run"], {}, "only --minutes and --requests"],
+    [["--stage", "5"], { CLOUDFLARE_API_TOKEN: "" }, "CLOUDFLARE_API_TOKEN"],
+  ] as const)
+    expect(await run("deploy.ts", args, vars)).toMatchObject({ code: 1, error: expect.stringContaining(text) })
+  expect(existsSync(join(folder, "dist"))).toBe(false)
+})

@@ -1,0 +1,163 @@
+/** migration-commits.test.ts: the check that a migration is a commit of its own, on small git repositories. */
+
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { findBoundNewClasses, findMixedCommits } from "../../scripts/release/migration-commits.ts"
+
+const CONFIG = `name = "cuecard"
+
+[durable_objects]
+bindings = [
+  { name = "SESSION", class_name = "Session" },
+]
+
+[[migrations]]
+tag = "v3"
+new_sqlite_classes = ["Session"]
+`
+const NEW_MIGRATION = `
+# Counts what users use.
+[[migrations]]
+tag = "v4"
+new_sqlite_classes = ["Meter"]
+`
+const INDEX = `export { Session } from "./session.ts"\n\nconst app = 1\nexport default app\n`
+const NEW_CLASS = "export class Meter {}\n"
+const EXPORTED = INDEX.replace("\n\n", '\nexport { Meter } from "./meter.ts"\n\n')
+const BOUND = CONFIG.replace("\n]", '\n  { name = "METER", class_name = "Meter" },\n]')
+
+let folder = ""
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "cuecard-migrations-"))
+  git("init", "--quiet", "--initial-branch=main")
+  commit({ "wrangler.toml": CONFIG, "worker/index.ts": INDEX, "worker/session.ts": "1\n", "docs/a.md": "a\n" })
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function git(...args: string[]): string {
+  const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"]
+  return execFileSync("git", [...who, ...args], { cwd: folder, encoding: "utf8" })
+}
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+}
+
+function commit(files: Readonly<Record<string, string>>): void {
+  write(files)
+  git("add", "--all")
+  git("commit", "--quiet", "--message=one")
+}
+
+const reasons = (): string[] | undefined => findMixedCommits(folder)?.flatMap((mixed) => mixed.reasons)
+
+const ALONE = {
+  "wrangler.toml": CONFIG + NEW_MIGRATION,
+  "worker/index.ts": EXPORTED,
+  "worker/meter.ts": NEW_CLASS,
+}
+
+describe("a commit with a new migration", () => {
+  test("[DP7] may add its class, export it, and change documents and tests", () => {
+    commit({
+      ...ALONE,
+      "docs/a.md": "b\n",
+      "test/meter.test.ts": "1\n",
+      "CHANGELOG.md": "c\n",
+      "worker/README.md": "d\n",
+    })
+    expect(findMixedCommits(folder)).toEqual([])
+    // The next commits may use it.
+    commit({ "wrangler.toml": BOUND + NEW_MIGRATION, "worker/session.ts": "env.METER\n" })
+    expect(findMixedCommits(folder)).toEqual([])
+  })
+
+  test("[DP7] must not bind the class", () => {
+    commit({ ...ALONE, "wrangler.toml": BOUND + NEW_MIGRATION })
+    expect(reasons()).toEqual(["wrangler.toml changes more than its migrations: add bindings later"])
+  })
+
+  test("[DP7] must not change other code, in the Worker, the page, what they share, or the dependencies", () => {
+    for (const file of ["worker/session.ts", "client/app.tsx", "shared/limits.ts", "index.html", "package-lock.json"]) {
+      git("checkout", "--quiet", "-B", "other", "main")
+      commit({ [file]: "before\n" })
+      commit({ ...ALONE, [file]: "after\n" })
+      expect(reasons(), file).toEqual([`${file} is changed`])
+    }
+  })
+
+  test("[DP7] must not change the entry beyond the export", () => {
+    commit({ ...ALONE, "worker/index.ts": EXPORTED.replace("app = 1", "app = 2") })
+    expect(reasons()).toEqual(["worker/index.ts changes more than the exports of classes"])
+  })
+
+  test("[DP7] is found before it is made, and long after, also on a branch that was merged", () => {
+    write({ ...ALONE, "worker/session.ts": "env.METER\n" })
+    git("add", "--all")
+    expect(findMixedCommits(folder)).toEqual([
+      { commit: "the working tree", tags: ["v4"], reasons: ["worker/session.ts is changed"] },
+    ])
+    git("checkout", "--quiet", "-b", "feature")
+    commit({})
+    const bad = git("rev-parse", "HEAD").trim()
+    git("checkout", "--quiet", "main")
+    commit({ "docs/a.md": "other\n" })
+    git("merge", "--quiet", "--no-ff", "--no-edit", "feature")
+    commit({ "docs/a.md": "later\n" })
+    expect(findMixedCommits(folder)).toMatchObject([{ commit: bad }])
+  })
+
+  test("[DP7] a removed class is a migration too, and migrations of before the rule are not checked", () => {
+    const removal = `\n[[migrations]]\ntag = "v5"\ndeleted_classes = ["Session"]\n`
+    commit({ "wrangler.toml": CONFIG + removal, "worker/session.ts": "2\n" })
+    expect(reasons()).toEqual(["worker/session.ts is changed"])
+    git("checkout", "--quiet", "-B", "old", "HEAD~1")
+    commit({ "wrangler.toml": CONFIG.replaceAll("v3", "v2") })
+    commit({ "wrangler.toml": CONFIG, "worker/session.ts": "3\n" })
+    expect(findMixedCommits(folder)).toEqual([])
+  })
+
+  test("[DP7] the command names the commit and fails; without a history it says so", () => {
+    const run = (cwd: string): { code: number; text: string } => {
+      try {
+        const options = { cwd, encoding: "utf8", stdio: "pipe" } as const
+        return { code: 0, text: execFileSync(process.execPath, [resolve("scripts/check-migrations.ts")], options) }
+      } catch (error) {
+        const { status, stderr } = error as { status: number; stderr: string }
+        return { code: status, text: stderr }
+      }
+    }
+    expect(run(folder)).toMatchObject({ code: 0 })
+    commit({ ...ALONE, "worker/session.ts": "2\n" })
+    expect(run(folder)).toMatchObject({ code: 1, text: expect.stringContaining("adds the migration v4") })
+    const empty = mkdtempSync(join(tmpdir(), "cuecard-no-git-"))
+    expect(run(empty)).toMatchObject({ code: 0, text: expect.stringContaining("Not checked") })
+    rmSync(empty, { recursive: true })
+  })
+})
+
+describe("a deploy with a new migration", () => {
+  const migrations = [
+    { tag: "v3", new_sqlite_classes: ["Registry"] },
+    { tag: "v4", new_sqlite_classes: ["Meter"] },
+  ]
+  const bound = (...names: string[]) => ({ bindings: names.map((class_name) => ({ class_name })) })
+
+  test("[DP7] is refused while the code has a binding to the new class, unless it is the first one", () => {
+    const mixed = { migrations, durable_objects: bound("Registry", "Meter") }
+    expect(findBoundNewClasses(mixed, "v3")).toEqual(["Meter"])
+    expect(findBoundNewClasses(mixed, "v4")).toEqual([])
+    expect(findBoundNewClasses(mixed, null)).toEqual([])
+    expect(findBoundNewClasses({ migrations, durable_objects: bound("Registry") }, "v3")).toEqual([])
+    // An update of a deployment of 0.1.0.
+    expect(
+      findBoundNewClasses({ migrations: migrations.slice(0, 1), durable_objects: bound("Registry") }, "v2"),
+    ).toEqual([])
+  })
+})

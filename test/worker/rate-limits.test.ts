@@ -1,0 +1,182 @@
+/** rate-limits.test.ts: how often a user, a tenant and an address may ask. */
+
+import { createExecutionContext, env } from "cloudflare:test"
+import { nanoid } from "nanoid"
+import { expect, test } from "vitest"
+import {
+  MAX_SOCKET_FRAMES,
+  RATE_LIMITS,
+  RATE_PERIOD_SECONDS,
+  SIGN_IN_PERIOD_SECONDS,
+} from "../../shared/user-limits.ts"
+import { FrameRates } from "../../worker/limits/frame-rates.ts"
+import worker from "../../worker/index.ts"
+import { call, HOST, makeSession, openSocket, refusal, socketHeaders, tokenOf } from "./http.ts"
+import { recordAskedObjects } from "./asked-objects.ts"
+
+/** Admits 5 for a key in a minute. A run may meet the end of a minute, so that 10 are admitted. */
+const RATE_OF_FIVE = Reflect.get(env, "RATE_OF_FIVE") as RateLimit
+const ATTEMPTS = 14
+const MAX_ADMITTED = 10
+
+const createTenant = (): string => `t-${nanoid(8)}`.toLowerCase().replaceAll("_", "x")
+const create = (token: string, over: object) => call("/v1/sessions", { method: "POST", token, body: "{}", env: over })
+
+async function createMany(token: string, over: object, attempts = ATTEMPTS) {
+  const responses = []
+  for (let i = 0; i < attempts; i++) responses.push(await create(token, over))
+  return responses
+}
+
+test("[LI1] a user's writes over the limit are refused, before any object is asked", async () => {
+  const tenant = createTenant()
+  const token = await tokenOf(tenant, "ada")
+  const { asked, over } = recordAskedObjects()
+  const responses = await createMany(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
+  const refused = responses.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThanOrEqual(ATTEMPTS - MAX_ADMITTED)
+  expect(responses.filter(({ status }) => status === 201).length).toBe(ATTEMPTS - refused.length)
+  const before = asked.length
+  const more = await createMany(token, { ...over, RATE_WRITE: { limit: async () => ({ success: false }) } }, 100)
+  expect(more.every(({ status }) => status === 429)).toBe(true)
+  expect(asked.length).toBe(before)
+})
+
+test("[LI1] writes, reads and sockets are counted apart, and so are users", async () => {
+  const tenant = createTenant()
+  const [ada, eve] = [await tokenOf(tenant, "ada"), await tokenOf(tenant, "eve")]
+  const over = { RATE_WRITE: RATE_OF_FIVE }
+  await createMany(ada, over)
+  expect((await call("/v1/sessions", { token: ada, env: over })).status).toBe(200)
+  expect((await create(eve, over)).status).toBe(201)
+})
+
+test("[LI1] a tenant's limit counts all its users, and only what their own limits admit", async () => {
+  const tenant = createTenant()
+  const counted: string[] = []
+  const RATE_WRITE_TENANT = {
+    limit: async ({ key }: { key: string }) => {
+      counted.push(key)
+      return { success: counted.length <= 2 }
+    },
+  }
+  const statuses = []
+  for (const user of ["ada", "eve", "kim"])
+    statuses.push((await create(await tokenOf(tenant, user), { RATE_WRITE_TENANT })).status)
+  expect(statuses).toEqual([201, 201, 429])
+  expect(counted).toEqual([1, 2, 3].map(() => `write:${tenant}`))
+  const RATE_WRITE = { limit: async () => ({ success: false }) }
+  expect((await create(await tokenOf(tenant, "ada"), { RATE_WRITE, RATE_WRITE_TENANT })).status).toBe(429)
+  expect(counted).toHaveLength(3)
+})
+
+test("[LI2] a refusal says when to try again, also to pages of other origins", async () => {
+  const origin = "https://other.example"
+  const over = { RATE_READ: { limit: async () => ({ success: false }) }, ALLOWED_ORIGINS: origin }
+  const token = await tokenOf(createTenant(), "ada")
+  const refused = await call("/v1/sessions", { token, env: over, headers: { origin } })
+  expect(refused).toEqual(refusal(429, "rate_limited", `${RATE_PERIOD_SECONDS} seconds`))
+  expect(refused.headers.get("retry-after")).toBe(String(RATE_PERIOD_SECONDS))
+  expect(refused.headers.get("ratelimit")).toBe(`"read-per-user";r=0;t=${RATE_PERIOD_SECONDS}`)
+  const policy = `"read-per-user";q=${RATE_LIMITS.read.user};w=${RATE_PERIOD_SECONDS}`
+  expect(refused.headers.get("ratelimit-policy")).toBe(policy)
+  expect(refused.headers.get("access-control-expose-headers")).toContain("retry-after")
+})
+
+test("[LI2] a binding that fails or hangs admits the request", async () => {
+  const token = await tokenOf(createTenant(), "ada")
+  const failing = { limit: () => Promise.reject(new Error("down")) }
+  const hanging = { limit: () => new Promise<never>(() => {}) }
+  expect((await create(token, { RATE_WRITE: failing, RATE_WRITE_TENANT: hanging })).status).toBe(201)
+  expect((await create(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
+})
+
+test("[LI3] a refused socket is 429, and a browser's is closed with 4429 and the reason", async () => {
+  const over = { ...env, RATE_SOCKET: { limit: async () => ({ success: false }) } }
+  const token = await tokenOf(createTenant(), "ada")
+  const open = (headers: Record<string, string>) =>
+    worker.fetch(new Request(`${HOST}/v1/sessions/any/socket`, { headers }), over, createExecutionContext())
+  const plain = await open(socketHeaders(token))
+  expect([plain.status, plain.headers.get("retry-after")]).toEqual([429, String(RATE_PERIOD_SECONDS)])
+  const { webSocket, headers } = await open(socketHeaders(token, HOST))
+  expect(headers.get("sec-websocket-protocol")).toBe("cuecard.v1")
+  const frames: unknown[] = []
+  const closed = new Promise<CloseEvent>((resolve) => webSocket?.addEventListener("close", resolve))
+  webSocket?.addEventListener("message", ({ data }) => frames.push(JSON.parse(String(data))))
+  webSocket?.accept()
+  expect((await closed).code).toBe(4429)
+  expect(frames).toEqual([{ type: "error", code: "rate_limited", text: expect.any(String) }])
+})
+
+test("[LI4] a socket that floods gets an error for each frame too many, and stays open", async () => {
+  const token = await tokenOf(createTenant(), "ada")
+  const flooding = await openSocket(await makeSession(token), token)
+  for (let i = 0; i < MAX_SOCKET_FRAMES * 2; i++) flooding.socket.send("{")
+  await expect.poll(() => flooding.received.length).toBeGreaterThan(MAX_SOCKET_FRAMES * 2)
+  const limited = flooding.received.filter((type) => type === "rate_limited")
+  expect(limited.length).toBe(MAX_SOCKET_FRAMES + 1)
+  expect(flooding.closed).toBeNull()
+  flooding.socket.close()
+})
+
+test("[LI4] changes over a socket count as writes of the user", async () => {
+  const rates = new FrameRates({ RATE_WRITE: RATE_OF_FIVE })
+  const user = { tenant: createTenant(), user: "ada" }
+  // The binding counts a change after it was admitted.
+  await expect.poll(() => rates.countChange(user)).toMatchObject({ reason: "rate_limited", rateClass: "write" })
+  expect(rates.countChange({ ...user, user: "eve" })).toBeNull()
+})
+
+test("[LI5] signed links, imports and external producers count for their user", async () => {
+  const tenant = createTenant()
+  const token = await tokenOf(tenant, "ada")
+  const id = await makeSession(token)
+  const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
+  const refuse = { limit: async () => ({ success: false }) }
+  const over = { RATE_WRITE: refuse }
+  const imported = await call(`/v1/sessions/${id}/import`, { method: "POST", token, body: "{}", env: over })
+  expect(imported).toEqual(refusal(429, "rate_limited"))
+  const path = `/external/sessions/${id}/messages`
+  const produced = await call(path, { method: "POST", token: issued.json.token, body: '{"text":"Hi."}', env: over })
+  expect(produced).toEqual(refusal(429, "rate_limited"))
+  const body = JSON.stringify({ urls: ["https://example.com/a.png"] })
+  const signing = await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token, body, env: over })
+  expect(signing.status).toBe(200)
+  const link = await call(signing.json.signed[0].href, { env: { RATE_READ: refuse } })
+  expect(link).toEqual(refusal(429, "rate_limited"))
+})
+
+test("[LI7] an address that failed too often waits, and others do not", async () => {
+  const { asked, over } = recordAskedObjects()
+  const attempt = (address: string) =>
+    call("/v1/tenants", {
+      method: "POST",
+      token: "wrong",
+      body: "{}",
+      headers: { "cf-connecting-ip": address },
+      env: { ...over, RATE_SIGN_IN: RATE_OF_FIVE },
+    })
+  const responses = []
+  for (let i = 0; i < ATTEMPTS; i++) responses.push(await attempt("203.0.113.7"))
+  const limited = responses.filter(({ status }) => status === 429)
+  expect(limited.length).toBeGreaterThanOrEqual(ATTEMPTS - MAX_ADMITTED - 2)
+  expect(limited[0]).toEqual(refusal(429, "sign_ins_limited"))
+  expect(limited[0]?.headers.get("retry-after")).toBe(String(SIGN_IN_PERIOD_SECONDS))
+  expect((await attempt("203.0.113.8")).status).toBe(401)
+  expect(asked).toEqual([])
+})
+
+test("[LI7] an address whose sign-ins failed too often is led back to the page", async () => {
+  const attempt = (address: string) =>
+    call("/auth/callback/none?state=unknown", {
+      headers: { "cf-connecting-ip": address },
+      env: { RATE_SIGN_IN: RATE_OF_FIVE },
+    })
+  const seen = []
+  for (let i = 0; i < ATTEMPTS; i++) seen.push((await attempt("2001:db8:7::1")).headers.get("location"))
+  expect(seen[0]).toBe("/#/signin-error/state_invalid")
+  expect(seen.at(-1)).toBe("/#/signin-error/attempts_limited")
+  // Another address of the same network.
+  expect((await attempt("2001:db8:7::2")).headers.get("location")).toBe("/#/signin-error/attempts_limited")
+  expect((await attempt("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
+})

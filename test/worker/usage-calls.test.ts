@@ -1,0 +1,123 @@
+/** usage-calls.test.ts: what is recorded of a model call, from the events of adapters. */
+
+import { describe, expect, test } from "vitest"
+import { NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"
+import type { ModelEvent } from "../../worker/model/model-adapter.ts"
+import { createUsageReader, parseUsage } from "../../worker/model/openai-usage.ts"
+import { findProviderName } from "../../worker/model/provider-name.ts"
+import { TurnUsage } from "../../worker/usage/turn-usage.ts"
+import { createUsageRecorder } from "../../worker/usage/usage-recorder.ts"
+
+describe("one call", () => {
+  const MODEL = { provider: "acme", name: "big" }
+  const tokens: TokenCounts = { ...NO_TOKENS, input: 9, output: 4 }
+
+  /** Plays events at the given times, and ends the call after the last. */
+  function meter(events: readonly (readonly [number, ModelEvent])[]) {
+    let now = 1_000
+    const recorded: unknown[] = []
+    const onCall = (call: unknown): void => void recorded.push(call)
+    const usage = new TurnUsage(createUsageRecorder({ now: () => now, listPrices: () => [], onCall }), () => now)
+    usage.beginCall(MODEL)
+    for (const [at, event] of events) {
+      now = at
+      usage.observe(event)
+    }
+    usage.endCall()
+    usage.endCall()
+    expect(recorded).toEqual(usage.calls())
+    return usage.calls()[0]
+  }
+
+  test("[MT1] time to the first chunk, retries, and the last report of the tokens", () => {
+    const call = meter([
+      [1_010, { type: "retry" }],
+      [1_020, { type: "retry" }],
+      [1_030, { type: "thinking_delta", delta: "Hm" }],
+      [1_040, { type: "usage", tokens: { ...tokens, output: 1 } }],
+      [1_050, { type: "text_delta", delta: "Yes" }],
+      [1_060, { type: "usage", tokens }],
+      [1_070, { type: "finish" }],
+    ])
+    const about = { provider: "acme", model: "big", firstChunkMs: 30, retries: 2, isReported: true, cost: null }
+    expect(call).toEqual({ ...tokens, ...about })
+  })
+
+  test("[MT1] a call that is cut off has what was reported until then", () => {
+    const events: [number, ModelEvent][] = [
+      [1_001, { type: "started" }],
+      [1_002, { type: "usage", tokens }],
+    ]
+    expect(meter(events)).toMatchObject({ ...tokens, firstChunkMs: 1, isReported: true })
+    expect(meter([])).toMatchObject({ ...NO_TOKENS, firstChunkMs: null, isReported: false, cost: 0 })
+  })
+
+  test("[MT1] a clock that is set back gives no negative time", () => {
+    expect(meter([[400, { type: "text_delta", delta: "Yes" }]])).toMatchObject({ firstChunkMs: 0 })
+  })
+})
+
+describe("the usage of an OpenAI-compatible stream", () => {
+  test.each<[string, Record<string, unknown>, Partial<TokenCounts>]>([
+    [
+      "OpenAI",
+      {
+        prompt_tokens: 20,
+        completion_tokens: 9,
+        total_tokens: 29,
+        prompt_tokens_details: { cached_tokens: 16 },
+        completion_tokens_details: { reasoning_tokens: 5 },
+      },
+      { input: 20, cached: 16, output: 9, reasoning: 5 },
+    ],
+    [
+      "OpenRouter",
+      { prompt_tokens: 20, completion_tokens: 9, prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 12 } },
+      { input: 20, cached: 4, cacheWritten: 12, output: 9 },
+    ],
+    [
+      "DeepSeek",
+      { prompt_tokens: 20, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 12, completion_tokens: 9 },
+      { input: 20, cached: 8, output: 9 },
+    ],
+    [
+      "LiteLLM",
+      { prompt_tokens: 20, completion_tokens: 9, cache_read_input_tokens: 3, cache_creation_input_tokens: 2 },
+      { input: 20, cached: 3, cacheWritten: 2, output: 9 },
+    ],
+    [
+      "xAI, which counts reasoning apart",
+      {
+        prompt_tokens: 20,
+        completion_tokens: 2,
+        total_tokens: 92,
+        completion_tokens_details: { reasoning_tokens: 70 },
+      },
+      { input: 20, output: 72, reasoning: 70 },
+    ],
+    [
+      "hostile",
+      { prompt_tokens: "many", completion_tokens: -2, prompt_tokens_details: [1], completion_tokens_details: null },
+      {},
+    ],
+  ])("[MT1] %s", (_name, usage, counts) => {
+    expect(parseUsage(usage)).toEqual({ ...NO_TOKENS, ...counts })
+  })
+
+  test("[MT1] chunks without usage and repeated reports add nothing", () => {
+    const reader = createUsageReader()
+    const chunk = { usage: { prompt_tokens: 3, completion_tokens: 1 } }
+    const chunks = [null, 7, {}, { usage: null }, { usage: "x" }, chunk, chunk, { choices: [] }]
+    const events = chunks.flatMap((one) => [...reader.read(one)])
+    expect(events).toEqual([{ type: "usage", tokens: { ...NO_TOKENS, input: 3, output: 1 } }])
+  })
+
+  test.each([
+    ["api.openai.com", "openai"],
+    ["api.x.ai", "xai"],
+    ["llm.example.com", "llm.example.com"],
+    ["notopenai.com", "notopenai.com"],
+  ])("[MT1] the provider at %s is %s", (host, provider) => {
+    expect(findProviderName(host)).toBe(provider)
+  })
+})

@@ -1,0 +1,60 @@
+/**
+ * frame-rates.ts: how many frames a socket may send, and how many changes its user may make with them.
+ *
+ * A frame must be handled at once and in order, so nothing is awaited: the binding counts a frame that was admitted, and
+ * if it was one too many, later frames are refused for RATE_PERIOD_SECONDS.
+ */
+
+import type { Fault } from "../../shared/fault.ts"
+import { MAX_SESSION_VIEWERS } from "../../shared/limits.ts"
+import { MAX_SOCKET_FRAMES, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
+import type { RateBindings } from "../env.ts"
+import { BoundedMap } from "../platform/bounded-map.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { createRateFault, isUserWithinRate } from "./rate-limits.ts"
+
+const PERIOD_MS = RATE_PERIOD_SECONDS * 1000
+
+interface FrameCount {
+  readonly since: number
+  frames: number
+}
+
+export class FrameRates {
+  readonly #env: RateBindings
+  readonly #now: () => number
+  readonly #countBySocket = new WeakMap<WebSocket, FrameCount>()
+  /** By user: until when their changes are refused, in milliseconds since 1970. Kept in memory only. */
+  readonly #refusedUntil = new BoundedMap<string, number>(MAX_SESSION_VIEWERS + 1)
+
+  constructor(env: RateBindings, now: () => number = Date.now) {
+    this.#env = env
+    this.#now = now
+  }
+
+  /** Counts a frame, which is not parsed yet. Returns why it is refused; null if it is not. */
+  countFrame(socket: WebSocket): Fault | null {
+    const now = this.#now()
+    const known = this.#countBySocket.get(socket)
+    const isCurrent = known !== undefined && now >= known.since && now < known.since + PERIOD_MS
+    const count = isCurrent ? known : { since: now, frames: 0 }
+    count.frames += 1
+    this.#countBySocket.set(socket, count)
+    return count.frames > MAX_SOCKET_FRAMES ? createRateFault("socket", "user") : null
+  }
+
+  /** Counts a change that a user makes. Returns why it is refused; null if it is not. */
+  countChange(claims: SessionOwner): Fault | null {
+    const now = this.#now()
+    const until = this.#refusedUntil.get(claims.user) ?? 0
+    // If the clock was set back, the refusal ends.
+    if (until > now && until <= now + PERIOD_MS) return createRateFault("write", "user")
+    void this.#reportChange(claims)
+    return null
+  }
+
+  async #reportChange(claims: SessionOwner): Promise<void> {
+    if (await isUserWithinRate(this.#env, "write", claims)) return
+    this.#refusedUntil.set(claims.user, this.#now() + PERIOD_MS)
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * rate-limits.ts: how often a user and a tenant may ask, by the rate limiting bindings of the platform.
+ *
+ * The platform counts per location and somewhat late, so these limits only ward off floods. What must be exact is counted
+ * by the objects.
+ */
+
+import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import { RATE_PERIOD_SECONDS, type RateClass } from "../../shared/user-limits.ts"
+import type { RateBindings } from "../env.ts"
+import { describeError, logError } from "../platform/log.ts"
+import type { SessionOwner } from "../platform/rpc/claims.ts"
+import { userKey } from "../platform/rpc/object-stubs.ts"
+import { withTimeout } from "../platform/timeout.ts"
+
+/** A binding that does not respond within this time counts as failed, in milliseconds. A working one needs no network. */
+const BINDING_MS = 1_000
+
+const BINDINGS = {
+  write: { user: "RATE_WRITE", tenant: "RATE_WRITE_TENANT" },
+  read: { user: "RATE_READ", tenant: "RATE_READ_TENANT" },
+  socket: { user: "RATE_SOCKET", tenant: "RATE_SOCKET_TENANT" },
+} as const satisfies Record<RateClass, Record<"user" | "tenant", keyof RateBindings>>
+
+/**
+ * Counts a request of a user, and admits or refuses it. What a user's limit refuses does not count for the tenant, or one
+ * user could block all others. Errors: `rate_limited`. Never throws.
+ */
+export async function checkRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<Result<null>> {
+  const { user, tenant } = BINDINGS[rateClass]
+  if (!(await countUp(env[user], `${rateClass}:${userKey(who)}`))) return fail(createRateFault(rateClass, "user"))
+  if (!(await countUp(env[tenant], `${rateClass}:${who.tenant}`))) return fail(createRateFault(rateClass, "tenant"))
+  return succeed(null)
+}
+
+/** Like `checkRate` for the user alone. */
+export async function isUserWithinRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<boolean> {
+  return await countUp(env[BINDINGS[rateClass].user], `${rateClass}:${userKey(who)}`)
+}
+
+export function createRateFault(rateClass: RateClass, per: "user" | "tenant"): Fault {
+  return { reason: "rate_limited", rateClass, per, retryAfterSeconds: RATE_PERIOD_SECONDS }
+}
+
+/** Counts one more for the key. False if that is over the limit. A binding that fails admits, and is logged. */
+export async function countUp(binding: RateLimit | undefined, key: string): Promise<boolean> {
+  if (binding === undefined) return true
+  try {
+    const counted = withTimeout(binding.limit({ key }), BINDING_MS, () => new Error("no response"))
+    return (await counted).success
+  } catch (error) {
+    logError("rate_limit_failed", { error: describeError(error) })
+    return true
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * openai-usage.ts: reads the usage in the chunks of an OpenAI-compatible stream.
+ *
+ * OpenAI sends it in the last chunk, others in each, and each system has its own names for what was cached.
+ */
+
+import { cleanTokenCounts, type TokenCounts } from "../../shared/usage/call-usage.ts"
+import type { ModelEvent } from "./model-adapter.ts"
+
+export interface UsageReader {
+  /** The usage in a chunk, if it has one that differs from the last. */
+  read(chunk: unknown): Generator<ModelEvent>
+}
+
+export function createUsageReader(): UsageReader {
+  let last = ""
+  return {
+    *read(chunk) {
+      const tokens = isRecord(chunk) ? parseUsage(chunk["usage"]) : null
+      const text = tokens === null ? last : Object.values(tokens).join()
+      if (tokens === null || text === last) return
+      last = text
+      yield { type: "usage", tokens }
+    },
+  }
+}
+
+/** The counts of a `usage` object; null if there is none. */
+export function parseUsage(usage: unknown): TokenCounts | null {
+  if (!isRecord(usage)) return null
+  const inputDetails = readRecord(usage, "prompt_tokens_details")
+  const outputDetails = readRecord(usage, "completion_tokens_details")
+  const input = usage["prompt_tokens"]
+  const reasoning = outputDetails["reasoning_tokens"]
+  return cleanTokenCounts({
+    input,
+    // OpenAI; DeepSeek; LiteLLM for Anthropic.
+    cached: inputDetails["cached_tokens"] ?? usage["prompt_cache_hit_tokens"] ?? usage["cache_read_input_tokens"],
+    // OpenRouter; LiteLLM.
+    cacheWritten:
+      inputDetails["cache_write_tokens"] ??
+      inputDetails["cache_creation_tokens"] ??
+      usage["cache_creation_input_tokens"],
+    output: sumOutput(input, usage["completion_tokens"], reasoning, usage["total_tokens"]),
+    reasoning,
+  })
+}
+
+/** The output with its reasoning. xAI doesn't count reasoning as completion; its total shows that. */
+function sumOutput(input: unknown, completion: unknown, reasoning: unknown, total: unknown): unknown {
+  if (typeof completion !== "number" || typeof reasoning !== "number" || reasoning <= 0) return completion
+  const isApart = typeof input === "number" && total === input + completion + reasoning
+  return isApart || reasoning > completion ? completion + reasoning : completion
+}
+
+function readRecord(record: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
+  const value = record[name]
+  return isRecord(value) ? value : {}
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

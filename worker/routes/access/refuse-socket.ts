@@ -1,0 +1,28 @@
+/**
+ * refuse-socket.ts: tells a browser why its WebSocket is refused by a limit.
+ *
+ * A browser does not show the status and the body of a refused upgrade to the page. So the socket is opened, gets the fault
+ * as an error frame, and is closed with CLOSE_LIMITED. No object is asked for that.
+ */
+
+import type { MiddlewareHandler } from "hono"
+import { CLOSE_LIMITED } from "../../../shared/user-limits.ts"
+import { SUBPROTOCOL } from "../../socket/sockets.ts"
+import type { AppEnv } from "../request-body.ts"
+import { isUpgrade, listSubprotocols } from "./authorize.ts"
+
+/** Browsers state the origin of every socket. Other clients get the response as it is. */
+export const explainRefusedSocket: MiddlewareHandler<AppEnv> = async (context, next) => {
+  await next()
+  if (context.res.status !== 429 || !isUpgrade(context) || context.req.header("origin") === undefined) return
+  const { code, text } = await context.res.json<{ readonly code: string; readonly text: string }>()
+  const { 0: client, 1: server } = new WebSocketPair()
+  server.accept()
+  server.send(JSON.stringify({ type: "error", code, text }))
+  server.close(CLOSE_LIMITED, text)
+  const isOffered = listSubprotocols(context).includes(SUBPROTOCOL)
+  const headers: Record<string, string> = isOffered ? { "sec-websocket-protocol": SUBPROTOCOL } : {}
+  // Hono would otherwise keep the headers of the refusal.
+  context.res = undefined
+  context.res = new Response(null, { status: 101, webSocket: client, headers })
+}

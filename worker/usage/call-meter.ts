@@ -1,0 +1,52 @@
+/** call-meter.ts: measures one model call from its events. */
+
+import { type CallUsage, cleanModelName, NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"
+
+/** Events of a model that only metering reads. */
+export type MeterEvent =
+  /** The first chunk of the response has arrived. Sent if no content follows at once, as before a tool call. */
+  | { readonly type: "started" }
+  /** An attempt has failed and is repeated. */
+  | { readonly type: "retry" }
+  /** The tokens so far. A later event replaces an earlier one. */
+  | { readonly type: "usage"; readonly tokens: TokenCounts }
+
+/** Any event of a model: one that is none of `MeterEvent` is content, a finish or a fault. */
+type ObservedEvent = MeterEvent | { readonly type: Exclude<string, MeterEvent["type"]> }
+
+/** Events that say nothing about the response's content. */
+const NO_CONTENT: ReadonlySet<string> = new Set(["retry", "usage", "finish", "fault"])
+
+export class CallMeter {
+  readonly #model: Pick<CallUsage, "provider" | "model">
+  readonly #now: () => number
+  readonly #startedAt: number
+  #firstChunkMs: number | null = null
+  #retries = 0
+  #tokens: TokenCounts | null = null
+
+  constructor({ provider, name }: { readonly provider: string; readonly name: string }, now: () => number) {
+    this.#model = { provider: cleanModelName(provider), model: cleanModelName(name) }
+    this.#now = now
+    this.#startedAt = now()
+  }
+
+  observe(event: ObservedEvent): void {
+    if (event.type === "retry") this.#retries += 1
+    if (event.type === "usage" && "tokens" in event) this.#tokens = event.tokens
+    if (this.#firstChunkMs === null && !NO_CONTENT.has(event.type)) {
+      // The clock may have been set back.
+      this.#firstChunkMs = Math.max(0, Math.round(this.#now() - this.#startedAt))
+    }
+  }
+
+  read(): CallUsage {
+    return {
+      ...this.#model,
+      ...(this.#tokens ?? NO_TOKENS),
+      firstChunkMs: this.#firstChunkMs,
+      retries: this.#retries,
+      isReported: this.#tokens !== null,
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** turn-usage.ts: the model calls of one turn, including those that an earlier process made. */
+
+import type { PricedCall } from "../../shared/usage/call-usage.ts"
+import { CallMeter } from "./call-meter.ts"
+import type { UsageRecorder } from "./usage-recorder.ts"
+
+export class TurnUsage {
+  readonly #recorder: UsageRecorder
+  readonly #now: () => number
+  #calls: readonly PricedCall[]
+  #meter: CallMeter | null = null
+
+  /** `stored`: the calls that the turn's rows have. */
+  constructor(recorder: UsageRecorder, now: () => number, stored: readonly PricedCall[] = []) {
+    this.#recorder = recorder
+    this.#now = now
+    this.#calls = stored
+  }
+
+  /** All calls that have ended, oldest first. Each change is a new array. */
+  calls(): readonly PricedCall[] {
+    return this.#calls
+  }
+
+  beginCall(model: { readonly provider: string; readonly name: string }): void {
+    this.endCall()
+    this.#meter = new CallMeter(model, this.#now)
+  }
+
+  observe(event: Parameters<CallMeter["observe"]>[0]): void {
+    this.#meter?.observe(event)
+  }
+
+  /** Records the call that is under way, with what the provider has reported so far. Without one, it does nothing. */
+  endCall(): void {
+    if (this.#meter === null) return
+    this.#calls = [...this.#calls, this.#recorder.recordCall(this.#meter.read())]
+    this.#meter = null
+  }
+}

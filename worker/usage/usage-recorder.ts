@@ -1,0 +1,34 @@
+/**
+ * usage-recorder.ts: the one place where a finished model call is priced and recorded.
+ *
+ * model events → call meter → RECORDER → turn usage → the turn's next write
+ */
+
+import type { CallUsage, PricedCall } from "../../shared/usage/call-usage.ts"
+import { computeCost } from "../../shared/usage/cost.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
+import { toDay } from "./usage-day.ts"
+
+export interface UsageRecorder {
+  /** Prices a call that has ended, however it ended. Cost: no I/O. The turn's next write stores it. */
+  recordCall(call: CallUsage): PricedCall
+}
+
+export interface UsageRecorderOptions {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** The tenant's own prices, which come before the built-in ones. */
+  readonly listPrices: () => readonly PriceEntry[]
+  /** Called for each call. */
+  readonly onCall?: (call: PricedCall) => void
+}
+
+export function createUsageRecorder({ now, listPrices, onCall }: UsageRecorderOptions): UsageRecorder {
+  return {
+    recordCall(call) {
+      const priced = { ...call, cost: computeCost(call, listPrices(), toDay(now())) }
+      onCall?.(priced)
+      return priced
+    },
+  }
+}
