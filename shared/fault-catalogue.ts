@@ -3,6 +3,7 @@
  */
 
 import type { BudgetFault, Fault, FaultReason } from "./fault.ts"
+import { CLOSE_LIMITED } from "./user-limits.ts"
 
 export interface CatalogueEntry<F extends Fault> {
   readonly status: number
@@ -102,8 +103,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   },
   import_too_many_records: {
     status: 413,
-    text: ({ max }) =>
-      `Files can have up to ${max.toLocaleString("en-US")} records. Send larger files in numbered parts.`,
+    text: ({ max }) => `Files can have up to ${formatCount(max)} records. Send larger files in numbered parts.`,
   },
   import_inflated: { status: 413, text: "This file unpacks to far more than its size. Send it unpacked." },
   import_slow: { status: 408, text: "The upload took too long. Send the file in smaller parts." },
@@ -170,6 +170,20 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   },
   budget_exhausted: { status: 429, text: describeBudget },
   budget_unchecked: { status: 503, text: "We couldn't check your budget. Try again in a moment." },
+  sessions_full: {
+    status: 409,
+    text: ({ max }) => `You have ${formatCount(max)} conversations, which is the limit. Delete some first.`,
+  },
+  sockets_full: {
+    status: 429,
+    text: ({ max }) => `This conversation is open in ${formatCount(max)} places, which is the limit. Close one first.`,
+    close: CLOSE_LIMITED,
+  },
+  user_sockets_full: {
+    status: 429,
+    text: ({ max }) => `You have conversations open in ${formatCount(max)} places. Close some first.`,
+    close: CLOSE_LIMITED,
+  },
   internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
 }
 
@@ -199,4 +213,9 @@ function describeBudget({ budget, scope, resets }: BudgetFault): string {
       return `${whose} budget for this month is used up. It resets on the 1st at 00:00 UTC.`
   }
   return `What is left of ${whose.toLowerCase()} budget is needed for the answers in progress. Try again when they are done.`
+}
+
+/** 10000 → "10,000". */
+function formatCount(count: number): string {
+  return count.toLocaleString("en-US")
 }

@@ -125,6 +125,9 @@ export type Fault =
   | { readonly reason: "sign_ins_limited"; readonly retryAfterSeconds: number }
   | BudgetFault
   | { readonly reason: "budget_unchecked" }
+  | { readonly reason: "sessions_full"; readonly max: number }
+  | { readonly reason: "sockets_full"; readonly max: number }
+  | { readonly reason: "user_sockets_full"; readonly max: number }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]

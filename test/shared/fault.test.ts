@@ -109,6 +109,9 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   budget_exhausted: { reason: "budget_exhausted", budget: "tokens_per_day", scope: "user", resets: 0 },
   budget_unchecked: { reason: "budget_unchecked" },
   sign_ins_limited: { reason: "sign_ins_limited", retryAfterSeconds: 60 },
+  sessions_full: { reason: "sessions_full", max: 10_000 },
+  sockets_full: { reason: "sockets_full", max: 1_000 },
+  user_sockets_full: { reason: "user_sockets_full", max: 2_000 },
   internal: { reason: "internal" },
 }
 

@@ -9,7 +9,19 @@ import { fail, type Fault, type Result, succeed } from "../../shared/fault.ts"
 import type { Spending } from "../../shared/usage/budget-meter.ts"
 import { beginWithLease, canBegin, countInLease } from "../../shared/usage/session-budget.ts"
 import type { SessionLease } from "../../shared/usage/user-account.ts"
-import { errorMessage, log } from "../platform/log.ts"
+import type { Env } from "../env.ts"
+import { describeError, log } from "../platform/log.ts"
+import { directoryStub } from "../platform/rpc/object-stubs.ts"
+
+/** The gate of a session. `hasBudgets`: whether the tenant had some when the session last got its configuration. */
+export function createTurnGate(
+  env: Env,
+  row: { readonly tenant: string; readonly user: string; readonly id: string },
+  hasBudgets: () => boolean,
+): TurnGate {
+  const askDirectory = async (isAgent: boolean) => await directoryStub(env, row).leaseTurn(row.id, isAgent)
+  return new TurnGate({ now: Date.now, hasBudgets, askDirectory })
+}
 
 export interface TurnGateHost {
   readonly now: () => number
@@ -68,7 +80,7 @@ export class TurnGate {
       this.renew(asked.value)
       return succeed(null)
     } catch (error) {
-      log("budget_unchecked", { message: errorMessage(error) })
+      log("budget_unchecked", { error: describeError(error) })
       return fail({ reason: "budget_unchecked" } satisfies Fault)
     }
   }

@@ -6,6 +6,7 @@
 
 import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
+import type { SessionLease } from "../../../shared/usage/user-account.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -68,7 +69,7 @@ export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
-   * user is added to the tenant's list of users.
+   * user is added to the tenant's list of users. Errors: `sessions_full`, `token_revoked`.
    */
   addSession(
     id: string,
@@ -85,6 +86,11 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
   /** Stores whether a turn is running in a session. */
   setRunning(id: string, running: boolean): void
+  /**
+   * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
+   * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
+   */
+  leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null>
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
   /**
@@ -101,11 +107,12 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role
-   * that was read before an administrator lowered it counts as revoked.
+   * that was read before an administrator lowered it counts as revoked. `sockets`: the open sockets of the user in that
+   * session, with this one; absent: unknown.
    *
-   * Errors: `token_revoked`, `user_suspended`.
+   * Errors: `token_revoked`, `user_suspended`, `user_sockets_full`.
    */
-  authorizeSocket(claims: Claims, session: string): Promise<Result<null>>
+  authorizeSocket(claims: Claims, session: string, sockets?: number): Promise<Result<null>>
   /**
    * Adds a sign-in. Errors: `sign_in_required` if one of this id exists or was revoked: a sign-in is completed once;
    * `revocations_full`.
