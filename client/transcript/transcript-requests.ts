@@ -27,6 +27,8 @@ export interface TranscriptRequests {
     getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
   }
   readonly link: ReadonlySignal<LinkState>
+  /** Nothing can be changed: no button does. */
+  readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** The hosts and origins that the tenant allows. */
   readonly settings: ReadonlySignal<PageSettings>
@@ -47,4 +49,10 @@ export const TranscriptRequestsContext = createContext<TranscriptRequests | null
 
 export function useTranscriptRequests(): TranscriptRequests | null {
   return useContext(TranscriptRequestsContext)
+}
+
+/** Null where nothing can be changed. */
+export function useChangeRequests(): TranscriptRequests | null {
+  const requests = useTranscriptRequests()
+  return requests?.isReadOnly.value === false ? requests : null
 }
