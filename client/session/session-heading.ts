@@ -35,7 +35,7 @@ export function createHeading(
   return computed(() => {
     const open = controller.value
     if (open === null) return NO_HEADING
-    if (isAgentSession(open.id)) {
+    if (isAgentSession(open.id.replace(/.*\//, ""))) {
       const askingAgent = open.store.findAskingAgent()
       return { ...NO_HEADING, isAgentSession: true, askingAgent, openedFrom: openedFrom.value }
     }

@@ -37,11 +37,11 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
         <SidebarHeader isReadOnly={router.isReadOnly.value} />
         <SessionNavigation router={router} actions={actions} />
         <footer>
-          <div class="import-slot">
-            {loaded !== null && !router.isReadOnly.value && (
-              <loaded.ImportButton router={router} onOpen={closeDrawer} />
-            )}
-          </div>
+          {!router.isReadOnly.value && (
+            <div class="import-slot">
+              {loaded !== null && <loaded.ImportButton router={router} onOpen={closeDrawer} />}
+            </div>
+          )}
           <button type="button" class="theme" onClick={cycleTheme}>
             {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
           </button>

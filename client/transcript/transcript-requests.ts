@@ -15,6 +15,8 @@ import type { LinkState } from "../net/socket-link.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
 
 export interface TranscriptRequests {
+  /** The session, as the page's address names it. */
+  readonly id: string
   /** By the id of a message or tool call. */
   readonly commands: {
     readonly pending: ReadonlySignal<ReadonlyMap<string, PendingCommand>>
