@@ -2,6 +2,7 @@
  * run.ts: one seeded run: starts a server, plays the plans of several sessions concurrently, and returns the violations.
  */
 
+import type { Build } from "../../testing/built-worker.ts"
 import { playSession, settleSession } from "./act.ts"
 import { createChance } from "./chance.ts"
 import { checkSession, liveDifference } from "./checks.ts"
@@ -53,20 +54,21 @@ export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report
 /**
  * Runs a plan.
  *
- * Shapes: RunPlan → Report; `vars` override the default variables, to select a mutant.
+ * Shapes: RunPlan → Report; `vars` override the default variables, to select a mutant; each kill deploys the next of `builds`.
  * Errors: violations are values; throws if the server cannot be started.
  */
 export async function runPlan(
   plan: RunPlan,
   vars: Readonly<Record<string, string>> = {},
   patienceMs: number = TURN_END_MS,
+  builds: readonly Build[] = [],
 ): Promise<Report> {
   const started = performance.now()
   const { seed } = plan
   const faults = new Map<string, number>()
   const count = (fault: string): void => void faults.set(fault, (faults.get(fault) ?? 0) + 1)
   const upstream = await startUpstream((play) => count(`model: ${play}`))
-  const server = await startServer({ ...varsFor(plan, upstream), ...vars })
+  const server = await startServer({ ...varsFor(plan, upstream), ...vars }, builds)
   const violations: Violation[] = []
   const sessions: TestSession[] = []
   let hits = 0
@@ -76,6 +78,7 @@ export async function runPlan(
     patienceMs,
     model: plan.model,
     chance: createChance(seed + 1),
+    effects: upstream.effects,
     report: (violation) => void violations.push(violation),
     count,
     hit: (turns) => {

@@ -1,7 +1,7 @@
 /** directory-transfer.ts: what a user's directory does for the export, import and erasure of a tenant. */
 
 import type { Env } from "../env.ts"
-import { logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
@@ -15,6 +15,10 @@ const CLOSE_TIMEOUT_MS = 5_000
 export function listEntries(sql: SqlStorage, after: string | null, limit: number): DirectoryEntry[] {
   const query = "SELECT id, title, created, active FROM sessions WHERE id > ? ORDER BY id LIMIT ?"
   return sql.exec<DirectoryEntry & Record<string, SqlStorageValue>>(query, after ?? "", limit).toArray()
+}
+
+export function isListed(sql: SqlStorage, id: string): boolean {
+  return sql.exec("SELECT 1 FROM sessions WHERE id = ?", id).toArray().length > 0
 }
 
 export function restoreEntry(sql: SqlStorage, { id, title, created, active }: DirectoryEntry): void {
@@ -31,7 +35,7 @@ export async function closeHolderSockets(env: Env, tenant: string, sessions: rea
       await withTimeout(closing, CLOSE_TIMEOUT_MS, () => new Error(`no response within ${CLOSE_TIMEOUT_MS} ms`))
     } catch (error) {
       unreached += 1
-      logError("sockets_not_closed", { session, message: String(error) })
+      logError("sockets_not_closed", { session, error: describeError(error) })
     }
   }
   return unreached

@@ -48,7 +48,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */
   erase(owner: SessionOwner, withAgents?: boolean): Promise<Result<null>>
 
-  send(claims: Claims, request: SendRequest): Result<AcceptedMessage>
+  /** `trace` is the id of the turn in the log. An object that gets none makes one. */
+  send(claims: Claims, request: SendRequest, trace?: string): Result<AcceptedMessage>
   /** Stops the answer of an exchange, or the running one (null). Returns which exchange it was. Errors: `turn_ended`. */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
   readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>
@@ -107,6 +108,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>
   /** Closes all sockets. Their clients connect again, with what their tokens allow now. */
   closeSockets(): void
+  /** The number of open sockets of a user, the owner or a viewer. Called by the user's directory. */
+  countSockets(user: string): number
 
   /** Called by the directory of the owner or of a viewer: closes the sockets and producer streams of revoked tokens. */
   revoke(owner: SessionOwner, revoked: RevocationState): void
