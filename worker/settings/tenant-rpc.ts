@@ -6,7 +6,7 @@
 
 import type { Result } from "../../shared/fault.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
-import type { UserSummary } from "../../shared/protocol/http-body.ts"
+import type { PageSettings, UserSummary } from "../../shared/protocol/http-body.ts"
 import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type {
@@ -57,6 +57,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   getAgentView(name: string): AgentView | null
   /** The tenant's own settings merged with those of the deployment. */
   getSettings(): TenantSettings
+  /** The same, and when the tenant is erased. */
+  getPageSettings(): PageSettings
   /** Replaces the tenant's own settings. Returns the merged ones. */
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings
   /** Adds or replaces an agent. Errors: `agents_full`. */
