@@ -21,7 +21,9 @@ export const METERED_BUDGETS = {
 export type MeteredBudget = keyof typeof METERED_BUDGETS
 
 /** What exists at one time, and is given back when it ends or is deleted. */
-const HELD_BUDGETS = ["concurrent_turns", "sessions", "stored_bytes"] as const satisfies readonly BudgetName[]
+export const HELD_BUDGETS = ["concurrent_turns", "sessions", "stored_bytes"] as const satisfies readonly BudgetName[]
+export type HeldBudget = (typeof HELD_BUDGETS)[number]
+
 export const METERED_BUDGET_NAMES = Object.keys(METERED_BUDGETS) as readonly MeteredBudget[]
 export const BUDGET_NAMES: readonly BudgetName[] = [...METERED_BUDGET_NAMES, ...HELD_BUDGETS]
 

@@ -117,3 +117,47 @@ describe("what budgets cost", () => {
     expect((await messagesOf(session, token)).length).toBe(4)
   })
 })
+
+describe("what a user has", () => {
+  test("[BU11] a conversation beyond the budget is not created", async () => {
+    await limit("bt-sessions", { roles: { member: { sessions: 2 } } })
+    const token = await roleToken("bt-sessions", "ada", "member")
+    const first = await makeSession(token)
+    await makeSession(token)
+    const refused = await call("/v1/sessions", { method: "POST", token, body: "{}" })
+    expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "sessions", resets: null } })
+    expect((await call(`/v1/sessions/${first}`, { method: "DELETE", token })).status).toBe(204)
+    await makeSession(token)
+  })
+
+  test("[BU11] a turn more than may run at once is refused, until one has ended", async () => {
+    await limit("bt-turns", { tenant: { concurrent_turns: 1 } })
+    const token = await roleToken("bt-turns", "ada", "member")
+    const [one, other] = [await makeSession(token), await makeSession(token)]
+    const client = await connect(one, claimsOf("bt-turns"))
+    client.say({ type: "send", id: "m1", content: "/bench deltas=20 ms=1500" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
+    const refused = await send(other, token)
+    expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "concurrent_turns" } })
+    // A restart of the directory does not forget what runs.
+    await evictDurableObject(directory("bt-turns"))
+    expect(await send(other, token)).toMatchObject({ status: 429, json: { budget: "concurrent_turns" } })
+    await client.untilEnd("m1")
+    await expect.poll(async () => (await send(other, token, "/say two")).status).toBe(202)
+  })
+
+  test("[BU12] a user sees what is left and when it resets; nothing is shown without budgets", async () => {
+    const token = await roleToken("bt-me", "ada", "member")
+    await makeSession(token)
+    expect((await call("/v1/usage/me", { token })).json).toEqual({ budgets: [] })
+    await limit("bt-me", { tenant: { cost_per_day: 5_000 }, users: { ada: { sessions: 3, tokens_per_day: 100 } } })
+    await evictDurableObject(directory("bt-me"))
+    expect((await call("/v1/usage/me", { token })).json).toEqual({
+      budgets: [
+        { budget: "tokens_per_day", scope: "user", limit: 100, used: 0, left: 100, resets: TOMORROW },
+        { budget: "cost_per_day", scope: "tenant", limit: 5_000, used: 0, left: 5_000, resets: TOMORROW },
+        { budget: "sessions", scope: "user", limit: 3, used: 1, left: 2, resets: null },
+      ],
+    })
+  })
+})

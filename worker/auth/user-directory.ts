@@ -9,6 +9,7 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
+import type { HeldCounts } from "../../shared/usage/budget-view.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
@@ -84,6 +85,10 @@ export class Directory extends SessionLists implements DirectoryRpc {
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
+  protected override countHeld(): Omit<HeldCounts, "concurrent_turns"> {
+    return { sessions: this.#stockRows.countSessions(), stored_bytes: null }
+  }
+
   protected override migrate(): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
   }
@@ -102,7 +107,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
     this.migrate()
     const { sql } = this.ctx.storage
     if (isListed(sql, id)) return succeed(null)
-    const admitted = this.#stockRows.checkSessions()
+    const budgeted = this.budget.checkHeld("sessions", this.#stockRows.countSessions() + 1)
+    const admitted = budgeted.ok ? this.#stockRows.checkSessions() : budgeted
     if (!admitted.ok) return admitted
     this.#stockRows.addSessions(1)
     restoreEntry(sql, { id, title, created, active: created })

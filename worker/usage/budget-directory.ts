@@ -11,6 +11,7 @@ import {
   type SessionLease,
   type TenantGrant,
 } from "../../shared/usage/user-account.ts"
+import { type BudgetView, type HeldCounts, listBudgetViews } from "../../shared/usage/budget-view.ts"
 import type { Env } from "../env.ts"
 import { describeError, log } from "../platform/log.ts"
 import { hasSchema } from "../platform/migrate.ts"
@@ -35,6 +36,9 @@ export abstract class BudgetDirectory extends DurableObject<Env> {
   /** The keys of the listed sessions in which a turn runs. */
   protected abstract listRunningSessions(): string[]
 
+  /** What the user has; null: unknown. */
+  protected abstract countHeld(): Omit<HeldCounts, "concurrent_turns">
+
   leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
     const leased = hasSchema(this.ctx.storage.sql) ? this.budget.leaseTurn(session, isAgent) : succeed(null)
     if (!leased.ok || leased.value !== null || this.#hasNone) return leased
@@ -44,6 +48,15 @@ export abstract class BudgetDirectory extends DurableObject<Env> {
     })
     this.ctx.waitUntil(this.#fetching)
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
+  }
+
+  async readBudgets(): Promise<BudgetView[]> {
+    if (!hasSchema(this.ctx.storage.sql)) return []
+    const account = this.budget.readAccount()
+    // A user whose directory has never been asked for a turn since budgets were set.
+    if (account === null && !this.#hasNone) await this.#fetchGrant()
+    const held = { ...this.countHeld(), concurrent_turns: this.budget.countRunning() }
+    return listBudgetViews(this.budget.readAccount(), held, Date.now())
   }
 
   /** Takes the tenant's answer to a call that was made anyway. */

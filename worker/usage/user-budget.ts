@@ -7,6 +7,7 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
+import { findStrictest, type HeldBudget } from "../../shared/usage/budget-limits.ts"
 import type { Spending } from "../../shared/usage/budget-meter.ts"
 import {
   applyGrant,
@@ -92,6 +93,18 @@ export class UserBudget {
     if (lease.turns === 0) this.#takeBack(session)
     else this.#give({ session, until: lease.until, isRunning: false })
     return lease
+  }
+
+  /** Whether the user may have so many of something. Errors: `budget_exhausted`. */
+  checkHeld(budget: HeldBudget, count: number): Result<null> {
+    const limits = this.readAccount()?.limits
+    const strictest = limits === undefined ? null : findStrictest(limits, budget)
+    if (strictest === null || count <= strictest.limit) return succeed(null)
+    return fail({ reason: "budget_exhausted", budget, scope: strictest.scope, resets: null })
+  }
+
+  countRunning(): number {
+    return this.#listOthers("", this.#host.now()).filter(({ isRunning }) => isRunning).length
   }
 
   needsRenewal(): boolean {

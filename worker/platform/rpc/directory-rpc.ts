@@ -6,6 +6,7 @@
 
 import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
+import type { BudgetView } from "../../../shared/usage/budget-view.ts"
 import type { SessionLease } from "../../../shared/usage/user-account.ts"
 import type { Claims, Role } from "./claims.ts"
 
@@ -91,6 +92,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
   leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null>
+  /** What is left of the budgets that concern the user. */
+  readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
   /**
