@@ -301,7 +301,7 @@ describe("what is read with each token", () => {
       })
       // An administrator's change raises the version of the directory.
       await runInDurableObject(env.DIRECTORY.getByName(`si-roles:${user.id}`), (_object, { storage }) => {
-        storage.sql.exec("UPDATE account SET version = version + 1")
+        storage.sql.exec("UPDATE account SET version = version + 1, suspended = ?", value === "suspended" ? 1 : 0)
       })
     }
     const roleNow = async () => (await browser.post("/auth/token")).json.user.role

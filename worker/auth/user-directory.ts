@@ -227,6 +227,12 @@ export class Directory extends SessionLists implements DirectoryRpc {
     return succeed(null)
   }
 
+  addKnownLogin(login: NewLogin): Result<null> {
+    const isKnown = hasSchema(this.ctx.storage.sql) && this.#accountRows.isRegistered()
+    if (!isKnown || this.#readRevocationState().upTo === ALL_TOKENS) return fail({ reason: "user_unknown" })
+    return this.#accountRows.isSuspended() ? fail({ reason: "user_suspended" }) : this.addLogin(login)
+  }
+
   useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied"> {
     if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
     if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })

@@ -2,6 +2,7 @@
  * sign-in-flow.ts: begins and completes a sign-in at a provider of the tenant.
  */
 
+import { fail } from "../../shared/fault.ts"
 import { SIGN_IN_MS } from "../../shared/limits.ts"
 import type { SignInError } from "../../shared/protocol/sign-in.ts"
 import { type ForeignIdentity, verifyIdToken } from "../auth/issuer/foreign-token.ts"
@@ -131,12 +132,18 @@ async function addLogin(
   { user, name, role }: ForeignIdentity,
 ): Promise<Step<LoginCookie>> {
   const signedIn = { issuer: provider, generation, role }
-  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, ...signedIn })
-  if (admitted === null) return refuse("provider_unknown")
-  if (admitted.status !== "active") return refuse("user_suspended")
   const [login, secret] = [await createLoginId(state), createLoginSecret()]
-  const hash = await hashLoginSecret(secret)
-  const added = await directoryStub(env, { tenant, user }).addLogin({ id: login, hash, ...signedIn })
+  const newLogin = { id: login, hash: await hashLoginSecret(secret), ...signedIn }
+  const directory = directoryStub(env, { tenant, user })
+  // A directory of an earlier version does not have the method.
+  let added = await directory.addKnownLogin(newLogin).catch(() => fail({ reason: "user_unknown" }))
+  if (!added.ok && added.fault.reason === "user_suspended") return refuse("user_suspended")
+  if (!added.ok && added.fault.reason === "user_unknown") {
+    const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, ...signedIn })
+    if (admitted === null) return refuse("provider_unknown")
+    if (admitted.status !== "active") return refuse("user_suspended")
+    added = await directory.addLogin(newLogin)
+  }
   if (added.ok) return { ok: true, value: { tenant, user, login, secret } }
   if (added.fault.reason === "sign_in_required") return refuse("state_invalid")
   log("sign_in_failed", { tenant, provider, message: added.fault.reason })

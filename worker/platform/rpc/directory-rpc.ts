@@ -127,6 +127,11 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   addLogin(login: NewLogin): Result<null>
   /**
+   * The same for a user whom the tenant is known to list, so that it need not be asked. Errors, besides those of `addLogin`:
+   * `user_unknown` if the tenant must be asked, `user_suspended`.
+   */
+  addKnownLogin(login: NewLogin): Result<null>
+  /**
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
    * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`.
    */
