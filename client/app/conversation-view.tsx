@@ -54,6 +54,7 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
       <footer class="foot">
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <LinkStatus
+          holdText={router.holdText}
           link={isOutdated ? "outdated" : controller.link.value}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}

@@ -11,19 +11,22 @@ interface LinkStatusProps {
   readonly wasLoaded: boolean
   /** The connection was live before. */
   readonly wasLive: boolean
+  /** What the page says while the server refuses more requests; otherwise null. */
+  readonly holdText: string | null
 }
 
-export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusProps): VNode | null {
+export function LinkStatus({ link, isOnline, wasLoaded, wasLive, holdText }: LinkStatusProps): VNode | null {
   if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus />
   switch (link) {
     case "live":
-      return null
+      return holdText === null ? null : <QuietStatus text={holdText} />
     case "connecting":
     case "waiting":
       return (
-        <p class={`link ${link}`} role="status">
-          {wasLive ? connectionText.reconnecting : connectionText.connecting}
-        </p>
+        <QuietStatus
+          text={holdText ?? (wasLive ? connectionText.reconnecting : connectionText.connecting)}
+          link={link}
+        />
       )
     case "outdated":
       return (
@@ -44,9 +47,13 @@ export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusPro
 }
 
 export function OfflineStatus(): VNode {
+  return <QuietStatus text={connectionText.offline} />
+}
+
+export function QuietStatus({ text, link = "" }: { readonly text: string; readonly link?: string }): VNode {
   return (
-    <p class="link" role="status">
-      {connectionText.offline}
+    <p class={`link ${link}`} role="status">
+      {text}
     </p>
   )
 }

@@ -14,6 +14,7 @@ import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { HttpApi } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
 import { openStorage } from "../ui/browser-storage.ts"
+import type { RequestHold } from "../net/request-hold.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
@@ -63,7 +64,13 @@ const settings = signal(EMPTY_SETTINGS)
 const storage = openStorage()
 const userStorage = createUserStorage(storage)
 const guardUser = createUserGuard(storage, userStorage)
+const setTimer = (ms: number, callback: () => void): (() => void) => {
+  const timer = setTimeout(callback, ms)
+  return () => clearTimeout(timer)
+}
+const hold: RequestHold = { text: signal(null), end: null, resends: new Set(), random: Math.random, setTimer }
 const api = new HttpApi({
+  hold,
   // Without a timeout, a network that drops packets would block the page for minutes.
   fetch: (url, init, timeoutMs = REQUEST_TIMEOUT_MS) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
   now: Date.now,
@@ -93,10 +100,8 @@ const router = new SessionRouter({
   now: Date.now,
   random: Math.random,
   createId: () => nanoid(),
-  setTimer(ms, callback) {
-    const timer = setTimeout(callback, ms)
-    return () => clearTimeout(timer)
-  },
+  setTimer,
+  hold,
   scheduleRender(callback) {
     if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
     else requestAnimationFrame(callback)

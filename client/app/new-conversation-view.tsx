@@ -7,7 +7,7 @@ import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { appText } from "../words/page-text.ts"
-import { OfflineStatus } from "./link-status.tsx"
+import { OfflineStatus, QuietStatus } from "./link-status.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -41,6 +41,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
       </main>
       <footer class="foot">
         {!isOnline.value && <OfflineStatus />}
+        {router.holdText !== null && <QuietStatus text={router.holdText} />}
         <Composer
           canSend={entry === null || entry.error !== null}
           onSend={(content, extras) => router.sendMessage(content, extras)}

@@ -1,13 +1,16 @@
 /** send-file-xhr.ts: uploads a file with XMLHttpRequest, because `fetch` does not report upload progress. */
 
-import type { SendFile } from "../files/send-file.ts"
+import type { SendFile } from "../net/send-file.ts"
 
 export const sendFile: SendFile = (path, body, token, onSent, signal) =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const rejectRequest = (): void => reject(new TypeError("No response"))
     request.upload.onprogress = ({ loaded }) => onSent(loaded)
-    request.onload = () => resolve({ status: request.status, text: request.responseText })
+    request.onload = () => {
+      const { status, responseText: text } = request
+      resolve({ status, text, retryAfter: request.getResponseHeader("retry-after") })
+    }
     request.onerror = rejectRequest
     request.onabort = rejectRequest
     request.open("POST", path)

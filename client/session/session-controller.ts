@@ -12,6 +12,7 @@ import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import type { Api } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
+import { loadRateWait, type RequestHold } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
@@ -38,6 +39,8 @@ export interface SessionControllerDeps {
   setTimer(ms: number, callback: () => void): () => void
   scheduleRender(callback: () => void): void
   onMessageEnd(message: WireMessage): void
+  /** Holds frames and sockets while the server refuses more of them. */
+  readonly hold?: RequestHold
   /** Called when the server has responded, even if the browser reports that it is offline. */
   onReachable?(): void
 }
@@ -106,10 +109,13 @@ export class SessionController {
   }
 
   #createSocket(): SessionSocket {
-    const { api, now, random, setTimer } = this.#deps
+    const { api, hold, now, random, setTimer } = this.#deps
     const linkDeps = {
       connect: (protocols: string[], events: WebSocketEvents) => this.#deps.connect(this.id, protocols, events),
-      getToken: () => api.getToken(),
+      async getToken() {
+        await hold?.end
+        return await api.getToken()
+      },
       forgetToken: () => api.forgetToken(),
       now,
       random,
@@ -327,6 +333,9 @@ export class SessionController {
   }
 
   #handleError({ id, code, text }: ErrorFrame): void {
+    const { hold } = this.#deps
+    if (hold !== undefined && /^rate_l|sockets_f/.test(code))
+      return void loadRateWait().then(({ holdFrames }) => holdFrames(hold, code, text, this.#resend))
     if (id === undefined) return
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
     else this.#sender.handleRefusal(id, code, text)
@@ -334,7 +343,14 @@ export class SessionController {
   }
 
   #handleLive(): void {
+    const { hold } = this.#deps
+    if (hold?.end === null) hold.text.value = null
     this.#reloads.markLive()
+    this.#resend()
+  }
+
+  /** Sends everything that is not acknowledged, under the same ids. */
+  readonly #resend = (): void => {
     this.#sender.restart()
     this.commands.resendPending()
   }
