@@ -13,6 +13,7 @@ import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
+import { ReadOnlyNote } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -54,17 +55,20 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
       <footer class="foot">
         <ScrollToEndButton scrollAnchor={scrollAnchor} />
         <LinkStatus
-          holdText={router.holdText}
           link={isOutdated ? "outdated" : controller.link.value}
           isOnline={isOnline.value}
           wasLoaded={controller.isLoaded.value}
           wasLive={controller.wasLive.value}
         />
-        <ConversationComposer
-          controller={controller}
-          onSend={sendMessage}
-          onFiles={(files) => router.attachFiles(files)}
-        />
+        {controller.isReadOnly.value ? (
+          <ReadOnlyNote router={router} />
+        ) : (
+          <ConversationComposer
+            controller={controller}
+            onSend={sendMessage}
+            onFiles={(files) => router.attachFiles(files)}
+          />
+        )}
       </footer>
     </>
   )
@@ -116,7 +120,7 @@ function ConversationContent(props: ConversationContentProps): VNode {
   const isEmpty = controller.isLoaded.value && store.messageIds.value.length === 0 && !hasUnsent
   return (
     <>
-      {isEmpty && <WelcomeScreen onSelect={onSelectPrompt} />}
+      {isEmpty && !controller.isReadOnly.value && <WelcomeScreen onSelect={onSelectPrompt} />}
       {code === null || code === "lost" || !isLoaded ? (
         <LoadingNote
           isOnline={isOnline.value}

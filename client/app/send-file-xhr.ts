@@ -1,6 +1,6 @@
 /** send-file-xhr.ts: uploads a file with XMLHttpRequest, because `fetch` does not report upload progress. */
 
-import type { SendFile } from "../net/send-file.ts"
+import type { SendFile } from "../files/send-file.ts"
 
 export const sendFile: SendFile = (path, body, token, onSent, signal) =>
   new Promise((resolve, reject) => {

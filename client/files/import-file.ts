@@ -15,9 +15,8 @@ import type { Api } from "../net/api.ts"
 import { describeError, RequestError, toRequestError } from "../net/http-request.ts"
 import { importText } from "../words/import-text.ts"
 import { errorText } from "../words/page-text.ts"
-import type { RequestHold } from "../net/request-hold.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
-import type { SendFile } from "../net/send-file.ts"
+import type { SendFile } from "./send-file.ts"
 import { splitConversations, type SplitExport } from "./split-conversations.ts"
 import { splitAtLines, isJsonArray, isGzip, isZip, countLinesBefore } from "./split-file.ts"
 import type { UnfinishedImports } from "./unfinished-imports.ts"
@@ -59,7 +58,6 @@ export interface ExportCounts {
 export interface ImporterDeps {
   readonly api: Api
   readonly sendFile: SendFile
-  readonly hold?: RequestHold | undefined
   /** Erases sessions of imports that were not completed. */
   readonly unfinishedImports: UnfinishedImports
   createId(): string

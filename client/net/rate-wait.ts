@@ -5,38 +5,34 @@
  * Source: SPEC LI6.
  */
 
-import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import { parseJson } from "../../shared/json.ts"
 import { parseRefusal } from "../../shared/protocol/responses.ts"
+import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import { rateWaitText } from "../words/rate-wait-text.ts"
-import type { SendFileResult } from "./send-file.ts"
-import type { RequestHold } from "./request-hold.ts"
+import { hold, holdText } from "./request-hold.ts"
 
 /** Longest `Retry-After` that is waited for, in seconds. A request that has to wait longer fails. */
 const MAX_WAIT_SECONDS = 60
 /** A random part of the wait is added, up to this share of it: other tabs and users wait, too. */
 const JITTER_SHARE = 0.3
 
-/** Repeats a refused request while its response asks for a wait. Returns the first response that does not. */
-export async function repeatRequest(
-  hold: RequestHold,
-  refused: Response,
-  send: () => Promise<Response>,
-): Promise<Response> {
-  let response = refused
-  while (await waitAfter(hold, response.status, response.headers.get("retry-after"), await response.clone().text()))
-    response = await send()
-  return response
+/** A response that may ask for a wait: to a request, or to an upload. */
+export type Refusable = Response | UploadResponse
+
+interface UploadResponse {
+  readonly status: number
+  readonly text: string
+  /** The header `Retry-After`. */
+  readonly retryAfter?: string | null
 }
 
-/** Like `repeatRequest`. */
-export async function repeatUpload(
-  hold: RequestHold,
-  refused: SendFileResult,
-  send: () => Promise<SendFileResult>,
-): Promise<SendFileResult> {
+/** What sends refused frames again after the wait. */
+const resends = new Set<() => void>()
+
+/** Repeats a refused request or upload while its response asks for a wait. Returns the first response that does not. */
+export async function repeatRefused<T extends Refusable>(refused: T, send: () => Promise<T>): Promise<T> {
   let response = refused
-  while (await waitAfter(hold, response.status, response.retryAfter, response.text)) response = await send()
+  while (await waitAfter(response)) response = await send()
   return response
 }
 
@@ -44,41 +40,38 @@ export async function repeatUpload(
  * Handles a refused frame or socket. After a refused frame it waits, and then calls `resend` once for all frames that were
  * refused. Why a socket was refused is shown until one is admitted; the link opens the next one anyway.
  */
-export async function holdFrames(hold: RequestHold, code: string, text: string, resend: () => void): Promise<void> {
+export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
   if (code !== "rate_limited") {
-    hold.text.value = rateWaitText.waiting(text)
+    holdText.value = rateWaitText.waiting(text)
     return
   }
-  if (hold.resends.has(resend)) return
-  hold.resends.add(resend)
-  await beginWait(hold, text, RATE_PERIOD_SECONDS)
-  hold.resends.delete(resend)
+  if (resends.has(resend)) return
+  resends.add(resend)
+  await beginWait(text, RATE_PERIOD_SECONDS)
+  resends.delete(resend)
   resend()
 }
 
 /** Waits if a response asks for it, or as long as the page waits already. False at once if the response is final. */
-async function waitAfter(
-  hold: RequestHold,
-  status: number,
-  retryAfter: string | null | undefined,
-  body: string,
-): Promise<boolean> {
-  const seconds = Number(retryAfter)
-  if (status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
-  await beginWait(hold, parseRefusal(parseJson(body)).text ?? "", seconds)
+async function waitAfter(response: Refusable): Promise<boolean> {
+  const isUpload = "retryAfter" in response
+  const seconds = Number(isUpload ? response.retryAfter : response.headers.get("retry-after"))
+  if (response.status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
+  const body = isUpload ? response.text : await response.clone().text()
+  await beginWait(parseRefusal(parseJson(body)).text ?? "", seconds)
   return true
 }
 
-async function beginWait(hold: RequestHold, text: string, seconds: number): Promise<void> {
+async function beginWait(text: string, seconds: number): Promise<void> {
   if (hold.end === null) {
-    hold.text.value = rateWaitText.waiting(text)
+    holdText.value = rateWaitText.waiting(text)
     hold.end = new Promise((resolve) => {
       const end = (): void => {
         hold.end = null
-        hold.text.value = null
+        holdText.value = ""
         resolve()
       }
-      hold.setTimer(seconds * 1000 * (1 + JITTER_SHARE * hold.random()), end)
+      setTimeout(end, seconds * 1000 * (1 + JITTER_SHARE * Math.random()))
     })
   }
   await hold.end

@@ -1,20 +1,24 @@
 /**
- * request-hold.ts: the state of a page that waits, because the server refuses more requests. What begins a wait is loaded with
- * the first refusal (rate-wait.ts).
+ * request-hold.ts: whether the page waits, because the server refuses more requests. What begins and ends a wait is loaded with
+ * the first refusal (rate-wait.ts). The page has one server, so this is a state of the module.
  */
 
-import type { Signal } from "@preact/signals"
+import { type Signal, signal } from "@preact/signals"
+import type { Refusable } from "./rate-wait.ts"
 
-export interface RequestHold {
-  /** What the page says while it waits; null if it doesn't wait. */
-  readonly text: Signal<string | null>
-  /** Resolves when requests may be sent; null: now. */
-  end: Promise<void> | null
-  /** What sends refused frames again after the wait. */
-  readonly resends: Set<() => void>
-  random(): number
-  /** Calls back after `ms` milliseconds. */
-  setTimer(ms: number, callback: () => void): unknown
+/** What the page says while the server refuses more requests; otherwise empty. */
+export const holdText: Signal<string> = signal("")
+
+/** `end` resolves when requests may be sent; null: now. */
+export const hold: { end: Promise<void> | null } = { end: null }
+
+/** Sends a request or an upload, and repeats it if its response asks for a wait. */
+export async function sendPatiently<T extends Refusable>(send: () => Promise<T>): Promise<T> {
+  const response = await send()
+  return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
 }
 
-export const loadRateWait = () => import("./rate-wait.ts")
+/** Handles a frame or a socket that a limit of the server refused. `resend` is called after the wait, if there is one. */
+export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
+  await (await import("./rate-wait.ts")).holdFrames(code, text, resend)
+}

@@ -9,7 +9,7 @@
 import { parseJson } from "../../shared/json.ts"
 import { parseTokenResponse } from "../../shared/protocol/responses.ts"
 import { errorText } from "../words/page-text.ts"
-import { loadRateWait, type RequestHold } from "./request-hold.ts"
+import { hold } from "./request-hold.ts"
 import { createJsonRequest, parseBody, RequestError } from "./http-request.ts"
 
 export interface AccessToken {
@@ -32,8 +32,6 @@ export interface TokenSourceDeps {
   readonly tokenRoutes: readonly string[]
   /** Returns a new token from the product that embeds the page. Used instead of `tokenRoutes`. */
   readonly getEmbeddedToken?: (() => Promise<string>) | undefined
-  /** Holds requests while the server refuses more of them. */
-  readonly hold?: RequestHold
   /** Called with every new token before it is used. */
   onToken?(response: TokenResponse): Promise<void> | void
   /** Called when nobody is signed in, or the user may not use the page. Then no token is requested any more. */
@@ -54,7 +52,9 @@ export class TokenSource {
     this.#deps = deps
   }
 
+  /** A valid token. Requests, uploads and sockets need one, so all of them wait here while the server refuses more. */
   getToken(): Promise<AccessToken> {
+    if (hold.end !== null) return hold.end.then(() => this.getToken())
     if (this.#cachedToken !== null && this.#cachedToken.renewAt > this.#deps.now())
       return Promise.resolve(this.#cachedToken)
     this.#pendingToken ??= this.#renewToken().catch((error: unknown) => {
@@ -72,22 +72,8 @@ export class TokenSource {
     this.#cachedToken = null
   }
 
-  /**
-   * Sends a request with the token. Repeats it once with a new token if the token is refused, and after a wait if the
-   * server asks for one.
-   */
+  /** Sends a request with the token. Repeats it once with a new token if the token is refused. */
   async fetchAuthorized(path: string, init: RequestInit = {}, timeoutMs?: number): Promise<Response> {
-    const { hold } = this.#deps
-    const send = async (): Promise<Response> => {
-      await hold?.end
-      return await this.#fetchWithToken(path, init, timeoutMs)
-    }
-    const response = await send()
-    if (response.status !== 429 || hold === undefined) return response
-    return await (await loadRateWait()).repeatRequest(hold, response, send)
-  }
-
-  async #fetchWithToken(path: string, init: RequestInit, timeoutMs?: number): Promise<Response> {
     const fetchOnce = async (): Promise<Response> => {
       const headers = { ...init.headers, authorization: `Bearer ${(await this.getToken()).token}` }
       return await this.#deps.fetch(path, { ...init, headers }, timeoutMs)

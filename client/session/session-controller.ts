@@ -10,9 +10,9 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
-import type { Api } from "../net/api.ts"
+import { type Api, isShared } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import { loadRateWait, type RequestHold } from "../net/request-hold.ts"
+import { hold, holdFrames, holdText } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
@@ -32,6 +32,10 @@ export interface SessionControllerDeps {
   readonly storage: KeyValueStorage
   /** What the tenant allows. If absent, nothing is allowed. */
   readonly settings?: ReadonlySignal<PageSettings>
+  /** The user may write nothing. */
+  readonly isReadOnly?: ReadonlySignal<boolean>
+  /** Called when the server may have changed what the user can do: it refused a write, or made the page connect again. */
+  onAccessUnsure?(): void
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
   random(): number
@@ -39,8 +43,6 @@ export interface SessionControllerDeps {
   setTimer(ms: number, callback: () => void): () => void
   scheduleRender(callback: () => void): void
   onMessageEnd(message: WireMessage): void
-  /** Holds frames and sockets while the server refuses more of them. */
-  readonly hold?: RequestHold
   /** Called when the server has responded, even if the browser reports that it is offline. */
   onReachable?(): void
 }
@@ -51,7 +53,8 @@ export interface ReadingPlace {
   readonly offset: number
 }
 
-const EMPTY_SETTINGS_SIGNAL = signal(EMPTY_SETTINGS)
+export const NO_SETTINGS: ReadonlySignal<PageSettings> = signal(EMPTY_SETTINGS)
+export const WRITABLE: ReadonlySignal<boolean> = signal(false)
 
 export class SessionController {
   readonly id: string
@@ -63,6 +66,8 @@ export class SessionController {
   readonly wasLive = signal(false)
   /** Whether the newest history was loaded at least once. */
   readonly isLoaded = signal(false)
+  /** Nothing can be written in this session. What is in the outbox waits. */
+  readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: Draft
   /** Where the user is reading; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
@@ -94,7 +99,8 @@ export class SessionController {
     })
     this.outbox = new Outbox(deps.storage, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
-    this.#sender = new MessageSender(this.outbox, (frame) => this.#socket.send(frame))
+    this.isReadOnly = isShared(id) ? signal(true) : (deps.isReadOnly ?? WRITABLE)
+    this.#sender = new MessageSender(this.outbox, (frame) => !this.isReadOnly.peek() && this.#socket.send(frame))
     this.#stopper = new AnswerStopper({
       store: this.store,
       outbox: this.outbox,
@@ -109,13 +115,10 @@ export class SessionController {
   }
 
   #createSocket(): SessionSocket {
-    const { api, hold, now, random, setTimer } = this.#deps
+    const { api, now, random, setTimer } = this.#deps
     const linkDeps = {
       connect: (protocols: string[], events: WebSocketEvents) => this.#deps.connect(this.id, protocols, events),
-      async getToken() {
-        await hold?.end
-        return await api.getToken()
-      },
+      getToken: () => api.getToken(),
       forgetToken: () => api.forgetToken(),
       now,
       random,
@@ -134,7 +137,9 @@ export class SessionController {
       onStateChange: (state) => {
         if (state === "gone") this.#markGone(connectionText.deleted)
         else this.link.value = state
-        if (state === "live") this.wasLive.value = true
+        if (state !== "live") return
+        if (this.wasLive.peek()) this.#deps.onAccessUnsure?.()
+        this.wasLive.value = true
       },
       onReachable: () => this.#deps.onReachable?.(),
     }
@@ -145,7 +150,7 @@ export class SessionController {
   }
 
   get settings(): ReadonlySignal<PageSettings> {
-    return this.#deps.settings ?? EMPTY_SETTINGS_SIGNAL
+    return this.#deps.settings ?? NO_SETTINGS
   }
 
   signUrls(urls: readonly string[]): Promise<SignResponse> {
@@ -236,7 +241,7 @@ export class SessionController {
 
   /** Stops the running answer, or one that is about to begin. False if there is none. */
   stopAnswer(): boolean {
-    return this.#stopper.stopAnswer()
+    return !this.isReadOnly.peek() && this.#stopper.stopAnswer()
   }
 
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void {
@@ -333,18 +338,16 @@ export class SessionController {
   }
 
   #handleError({ id, code, text }: ErrorFrame): void {
-    const { hold } = this.#deps
-    if (hold !== undefined && /^rate_l|sockets_f/.test(code))
-      return void loadRateWait().then(({ holdFrames }) => holdFrames(hold, code, text, this.#resend))
+    if (/^rate_l|sockets_f/.test(code)) return void holdFrames(code, text, this.#resend)
     if (id === undefined) return
+    if (code === "scope_denied") this.#deps.onAccessUnsure?.()
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
     else this.#sender.handleRefusal(id, code, text)
     this.#closeIfDone()
   }
 
   #handleLive(): void {
-    const { hold } = this.#deps
-    if (hold?.end === null) hold.text.value = null
+    if (hold.end === null) holdText.value = ""
     this.#reloads.markLive()
     this.#resend()
   }

@@ -19,7 +19,7 @@ import { attachmentText } from "../words/page-text.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { UnfinishedImports } from "../files/unfinished-imports.ts"
 import type { ImporterDeps } from "../files/import-file.ts"
-import type { SendFile } from "../net/send-file.ts"
+import type { SendFile } from "../files/send-file.ts"
 import {
   type MessageExtras,
   pickExtras,
@@ -96,14 +96,9 @@ export class SessionRouter {
     return this.#deps.api
   }
 
-  /** What the page says while the server refuses more requests; otherwise null. */
-  get holdText(): string | null {
-    return this.#deps.hold?.text.value ?? null
-  }
-
   get importerDeps(): ImporterDeps {
-    const { api, createId, setTimer, random, sendFile, hold } = this.#deps
-    return { api, createId, setTimer, random, sendFile, hold, unfinishedImports: this.#unfinishedImports }
+    const { api, createId, setTimer, random, sendFile } = this.#deps
+    return { api, createId, setTimer, random, sendFile, unfinishedImports: this.#unfinishedImports }
   }
 
   /** Opens an imported session. If the file contained no title, the session is named after the file. */
