@@ -1,6 +1,7 @@
 /** link-status.tsx: the state of the connection, shown above the composer unless the connection is live. Source: SPEC PG29, PG79. */
 
 import type { VNode } from "preact"
+import { holdText } from "../net/request-hold.ts"
 import type { LinkState } from "../net/socket-link.ts"
 import { connectionText } from "../words/page-text.ts"
 
@@ -11,22 +12,20 @@ interface LinkStatusProps {
   readonly wasLoaded: boolean
   /** The connection was live before. */
   readonly wasLive: boolean
-  /** What the page says while the server refuses more requests; otherwise null. */
-  readonly holdText: string | null
 }
 
-export function LinkStatus({ link, isOnline, wasLoaded, wasLive, holdText }: LinkStatusProps): VNode | null {
+export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusProps): VNode | null {
   if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus />
   switch (link) {
     case "live":
-      return holdText === null ? null : <QuietStatus text={holdText} />
+      return <HoldStatus />
     case "connecting":
     case "waiting":
+      if (holdText.value !== "") return <HoldStatus />
       return (
-        <QuietStatus
-          text={holdText ?? (wasLive ? connectionText.reconnecting : connectionText.connecting)}
-          link={link}
-        />
+        <p class={`link ${link}`} role="status">
+          {wasLive ? connectionText.reconnecting : connectionText.connecting}
+        </p>
       )
     case "outdated":
       return (
@@ -47,12 +46,18 @@ export function LinkStatus({ link, isOnline, wasLoaded, wasLive, holdText }: Lin
 }
 
 export function OfflineStatus(): VNode {
-  return <QuietStatus text={connectionText.offline} />
+  return (
+    <p class="link" role="status">
+      {connectionText.offline}
+    </p>
+  )
 }
 
-export function QuietStatus({ text, link = "" }: { readonly text: string; readonly link?: string }): VNode {
-  return (
-    <p class={`link ${link}`} role="status">
+/** Says that the page waits, because the server refuses more requests. Source: SPEC LI6. */
+export function HoldStatus(): VNode | null {
+  const text = holdText.value
+  return text === "" ? null : (
+    <p class="link" role="status">
       {text}
     </p>
   )

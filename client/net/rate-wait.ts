@@ -54,10 +54,10 @@ export async function holdFrames(code: string, text: string, resend: () => void)
 
 /** Waits if a response asks for it, or as long as the page waits already. False at once if the response is final. */
 async function waitAfter(response: Refusable): Promise<boolean> {
-  const isUpload = "retryAfter" in response
-  const seconds = Number(isUpload ? response.retryAfter : response.headers.get("retry-after"))
+  const isRequest = "headers" in response
+  const seconds = Number(isRequest ? response.headers.get("retry-after") : response.retryAfter)
   if (response.status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
-  const body = isUpload ? response.text : await response.clone().text()
+  const body = isRequest ? await response.clone().text() : response.text
   await beginWait(parseRefusal(parseJson(body)).text ?? "", seconds)
   return true
 }

@@ -1,9 +1,9 @@
-/** leaving.test.ts: real servers are killed while a tenant is exported and imported, and token keys rotate. */
+/** leaving.test.ts: real servers are killed while a tenant is exported and imported, and token keys rotate; and exports at its start. */
 
 import { afterEach, expect, test } from "vitest"
 import { createChance } from "./chance.ts"
 import { startServer, type TestServer } from "./server.ts"
-import { fillSessions, killUntil, OPERATOR, request, requestJson, tokenOf } from "./tenant-client.ts"
+import { fillSessions, killUntil, OPERATOR, request, requestJson, tokenOf, WAIT } from "./tenant-client.ts"
 
 let server: TestServer | null = null
 afterEach(async () => {
@@ -58,4 +58,17 @@ test("[FS13] a kill during the rotation of token keys leaves a tenant whose toke
     const fresh = await json("/v1/tokens", made.key, { method: "POST", body: '{"user":"ada"}' })
     for (const { token } of [issued, fresh]) expect((await send("/v1/sessions", token)).status).toBe(200)
   }
+})
+
+test("[FS13] [TX4] several tenants that export right after the server's start all finish", async () => {
+  server = await startServer({})
+  const on = server
+  const tenants = Array.from({ length: 6 }, (_, n) => `starts-${n}`)
+  const owners = await Promise.all(tenants.map((tenant) => tokenOf(tenant, "boss", "owner")))
+  await Promise.all(tenants.map((tenant) => fillSessions(on, tenant, "ada", 3)))
+  // The new process has loaded nothing yet, and the alarms of all objects load the jobs.
+  await server.crash()
+  const started = await Promise.all(owners.map((owner) => json("/v1/tenant/export", owner, { method: "POST" })))
+  const stateOf = async (n: number) => (await json(`/v1/tenant/exports/${started[n].id}`, owners[n] ?? "")).state
+  for (const n of tenants.keys()) await expect.poll(() => stateOf(n), WAIT).toBe("done")
 })

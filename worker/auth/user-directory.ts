@@ -23,6 +23,7 @@ import type {
 } from "../platform/rpc/directory-rpc.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
+import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { ALL_TOKENS, closeHolderSockets, isListed, restoreEntry } from "./directory-transfer.ts"
 import { createHolderSockets, type HolderSockets } from "./holder-sockets.ts"
@@ -55,6 +56,7 @@ const MIGRATIONS: readonly string[] = [
   LOGIN_TABLE,
   STOCK_TABLE,
   HOLDER_SOCKETS,
+  BUDGET_ACCOUNT_TABLE,
 ]
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
@@ -75,7 +77,7 @@ export class Directory extends SessionLists implements DirectoryRpc {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
     this.#accountRows = new AccountRows(ctx.storage.sql)
-    this.#registration = new UserRegistration(ctx, env, this.#accountRows)
+    this.#registration = new UserRegistration(ctx, env, this.#accountRows, (grant) => this.applyGrant(grant))
     this.#loginRows = new LoginRows(ctx.storage.sql)
     this.#stockRows = new StockRows(ctx.storage.sql)
     this.#holderSockets = createHolderSockets(ctx.id.name ?? "", env, this.#revocationRows)
@@ -180,6 +182,7 @@ export class Directory extends SessionLists implements DirectoryRpc {
     const { storage } = this.ctx
     if (keepsTombstone) this.migrate()
     this.#registration.reset()
+    this.budget.forget()
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
     storage.transactionSync(() => {
