@@ -21,11 +21,8 @@ export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusPro
       return <HoldStatus />
     case "connecting":
     case "waiting":
-      if (holdText.value !== "") return <HoldStatus />
       return (
-        <p class={`link ${link}`} role="status">
-          {wasLive ? connectionText.reconnecting : connectionText.connecting}
-        </p>
+        <QuietStatus text={holdText.value || (wasLive ? connectionText.reconnecting : connectionText.connecting)} />
       )
     case "outdated":
       return (
@@ -46,17 +43,16 @@ export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusPro
 }
 
 export function OfflineStatus(): VNode {
-  return (
-    <p class="link" role="status">
-      {connectionText.offline}
-    </p>
-  )
+  return <QuietStatus text={connectionText.offline} />
 }
 
 /** Says that the page waits, because the server refuses more requests. Source: SPEC LI6. */
 export function HoldStatus(): VNode | null {
-  const text = holdText.value
-  return text === "" ? null : (
+  return holdText.value === "" ? null : <QuietStatus text={holdText.value} />
+}
+
+function QuietStatus({ text }: { readonly text: string }): VNode {
+  return (
     <p class="link" role="status">
       {text}
     </p>
