@@ -57,6 +57,10 @@ function workerProject(
           // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
           bindings: {
             PROBE_TOOLS: "on",
+            // Spans and data points are log lines here, so that every test checks them for content (SPEC OB6).
+            SPANS: "log",
+            SPAN_SAMPLING: "1",
+            POINTS: "log",
             ...LENGTHS,
             ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
           },

@@ -75,6 +75,14 @@ export interface Env extends RegionBuckets, RateBindings {
   readonly MODEL_API_KEY?: string
   /** Comma-separated kinds of files that the model accepts: image, pdf, audio, video. Default: `image`. */
   readonly MODEL_TAKES?: string
+  /** A data set of Analytics Engine, for data points of requests and turns. */
+  readonly METRICS?: AnalyticsEngineDataset
+  /** `log`: data points are logged, with or without METRICS. For local use and tests. */
+  readonly POINTS?: string
+  /** `platform` or `log`: where the spans of turns go. Otherwise there are none. */
+  readonly SPANS?: string
+  /** The share of turns with spans, 0 to 1. Default: DEFAULT_SPAN_SAMPLING of telemetry/telemetry.ts. */
+  readonly SPAN_SAMPLING?: string
   /** For tests: the output of each model call of a turn, as JSON (`ModelEvent[][]`). */
   readonly MODEL_SCRIPT?: string
   /** Maximum tokens of one model call. Default: MODEL_CONTEXT_TOKENS of shared/limits.ts. */

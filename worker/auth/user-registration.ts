@@ -6,7 +6,7 @@
  */
 
 import type { Env } from "../env.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { AccountRows } from "./account-rows.ts"
@@ -38,7 +38,7 @@ export class UserRegistration {
       await tenantStub(this.#env, identity.tenant).registerUser({ id: identity.user, role })
     } catch (error) {
       if (!isUsed) throw error
-      logError("user_not_registered", { message: errorMessage(error) })
+      logError("user_not_registered", { error: describeError(error) })
       return
     }
     migrate()

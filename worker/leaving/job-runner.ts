@@ -4,7 +4,7 @@
  * The next alarm is set before a slice runs, so a job continues after its process was killed at any step.
  */
 
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { deleteTransferFiles, TRANSFER_KEPT_MS } from "./export-files.ts"
 import { runEraseTenantSlice } from "./erase-tenant-job.ts"
@@ -64,7 +64,7 @@ async function runSlice(host: LeavingHost, job: Job): Promise<void> {
       else rows.saveProgress(job.id, { ...result, updated: now() })
     })
   } catch (error) {
-    logError("job_failed", { job: job.id, kind: job.kind, tries: job.tries + 1, message: errorMessage(error) })
+    logError("job_failed", { job: job.id, kind: job.kind, tries: job.tries + 1, error: describeError(error) })
     await handleFailure(host, job, error)
   }
 }
@@ -104,7 +104,7 @@ async function tryDeleteFiles(host: LeavingHost, job: Job): Promise<boolean> {
     await deleteTransferFiles(host, job)
     return true
   } catch (error) {
-    logError("files_not_deleted", { job: job.id, message: errorMessage(error) })
+    logError("files_not_deleted", { job: job.id, error: describeError(error) })
     return false
   }
 }

@@ -8,6 +8,7 @@ import { type Result, succeed } from "../../shared/fault.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { readChangesSince } from "../socket/history-pages.ts"
 import { type RevisionFrame, reviseMessage } from "../turn/message-versions.ts"
+import { createTraceId } from "../telemetry/trace-id.ts"
 import type { LiveSession } from "./live-session.ts"
 import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
 
@@ -17,8 +18,9 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
     case "hello":
       return handleHello(session, socket, frame)
     case "send": {
-      const accepted = session.acceptMessage(frame)
-      return sendResult(session, socket, frame.id, accepted.ok ? succeed(accepted.value.seq) : accepted)
+      const trace = createTraceId()
+      const accepted = session.acceptMessage(frame, trace)
+      return sendResult(session, socket, frame.id, accepted.ok ? succeed(accepted.value.seq) : accepted, trace)
     }
     case "seen":
       return sockets.acknowledgeSeen(socket, frame.seq)
@@ -63,7 +65,13 @@ function handleRevision(session: LiveSession, socket: WebSocket, frame: Revision
   session.advance()
 }
 
-function sendResult({ sockets }: LiveSession, socket: WebSocket, id: string, result: Result<number>): void {
+function sendResult(
+  { sockets }: LiveSession,
+  socket: WebSocket,
+  id: string,
+  result: Result<number>,
+  trace?: string,
+): void {
   if (result.ok) sockets.sendFrame(socket, { type: "ack", id, seq: result.value })
-  else sockets.sendFault(socket, result.fault, id)
+  else sockets.sendFault(socket, result.fault, id, trace)
 }

@@ -15,7 +15,10 @@ import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
 import { deriveExportKey } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
-import { log } from "../platform/log.ts"
+import { type Log, log } from "../platform/log.ts"
+import { keyToPublicId } from "../platform/session-key.ts"
+import { createTelemetry } from "../telemetry/telemetry.ts"
+import { createTraceId } from "../telemetry/trace-id.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Sockets } from "../socket/sockets.ts"
@@ -140,6 +143,12 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.#agentView
   }
 
+  /** Adds to each line what an operator looks for: the tenant, the session, and the trace of the running turn. */
+  readonly log: Log = (event, fields) => {
+    const { tenant, id } = this.row
+    log(event, { tenant, session: keyToPublicId(id), trace: this.turns.currentTrace(), ...fields })
+  }
+
   readonly agentName = (): string => this.#agent.name
 
   readonly maxMessageTokens = (): number => this.#agent.maxMessageTokens
@@ -203,9 +212,10 @@ export class LiveSession implements AgentSession, RevisionContext {
   }
 
   /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
-  acceptMessage(request: SendRequest): Result<AcceptedMessage> {
+  acceptMessage(request: SendRequest, trace = createTraceId()): Result<AcceptedMessage> {
     const nowMs = Date.now()
-    const accepted = acceptMessage(this, request, nowMs)
+    const accepted = acceptMessage(this, request, nowMs, trace)
+    if (!accepted.ok) this.log("message_refused", { exchange: request.id, trace, code: accepted.fault.reason })
     if (accepted.ok && !accepted.value.duplicate) {
       this.reportActivity(pickTitleText(this.assets, request), nowMs)
       this.advance()
@@ -293,7 +303,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       renameSession: this.#renameSession,
       askAgent: this.outboundAsks.askAgent.bind(this.outboundAsks),
     }
-    return resolveAgent(this.#env, this.#agentView, services, log)
+    return resolveAgent(this.#env, this.#agentView, services, this.log)
   }
 
   #createAssetService(): AssetService {
@@ -310,7 +320,7 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   #createTurnHost(): TurnHost {
     const env = this.#env
-    const { store, sockets, assets, nextSeq, resetSeq } = this
+    const { row, store, sockets, assets, nextSeq, resetSeq } = this
     const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
     return {
       store,
@@ -329,7 +339,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       // In a later task: an `advance` that is running now may already have looked for work.
       resume: () => void setTimeout(this.advance),
       pastTurns: createPastTurns(store.findMessageAt, contextTokens, createQuoteLookup(store)),
-      loadAsset: createAssetLoader(mediaBucket(env, this.row.tenant), this.row, log),
+      loadAsset: createAssetLoader(mediaBucket(env, row.tenant), row, this.log),
       saveAsset: this.assetService.save,
       times: readTimeLimits(env),
       now: Date.now,
@@ -337,7 +347,14 @@ export class LiveSession implements AgentSession, RevisionContext {
       nextSeq,
       resetSeq,
       armAlarm: this.#armAlarmIfOpen,
-      log,
+      log: this.log,
+      telemetry: createTelemetry({
+        env,
+        tenant: row.tenant,
+        session: keyToPublicId(row.id),
+        log: this.log,
+        now: Date.now,
+      }),
       usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
     }
   }
@@ -357,7 +374,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       now: Date.now,
       armAlarm: this.#armAlarmIfOpen,
       resume: this.advance,
-      log,
+      log: this.log,
       onFolded: async (staged) => await this.#showImport(staged),
     }
   }
@@ -374,6 +391,6 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.setEpoch(epoch)
     if (title === "" || this.store.readSession()?.title !== "") return
     // Without its title the session is listed under the first words of its next message.
-    await this.#renameSession(title).catch(() => log("import_untitled", {}))
+    await this.#renameSession(title).catch(() => this.log("import_untitled", {}))
   }
 }

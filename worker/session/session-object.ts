@@ -77,8 +77,8 @@ export class Session extends PortableSession implements SessionRpc {
     return this.#withReadable(claims, ({ store, epoch, lastSeq }) => succeed(readPage(store, epoch, lastSeq, query)))
   }
 
-  send(claims: Claims, request: Types.SendRequest): Result<Types.AcceptedMessage> {
-    return this.#withSession(claims, (session) => session.withSeqRollback(() => session.acceptMessage(request)))
+  send(claims: Claims, request: Types.SendRequest, trace?: string): Result<Types.AcceptedMessage> {
+    return this.#withSession(claims, (session) => session.withSeqRollback(() => session.acceptMessage(request, trace)))
   }
 
   cancel(claims: Claims, exchangeId: string | null): Result<CancelledTurn> {

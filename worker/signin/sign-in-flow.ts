@@ -8,7 +8,7 @@ import { type ForeignIdentity, verifyIdToken } from "../auth/issuer/foreign-toke
 import { parseToken } from "../auth/issuer/token-parts.ts"
 import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
-import { log } from "../platform/log.ts"
+import { describeError, log } from "../platform/log.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { IssuerKeys, SignInClient } from "../settings/issuer-config.ts"
 import { createLoginId, createLoginSecret, hashLoginSecret } from "./login-secret.ts"
@@ -77,7 +77,7 @@ export async function completeSignIn(
     return await complete(env, callback, transaction)
   } catch (error) {
     // The person came by a navigation, so the page has to say what happened.
-    log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, message: String(error) })
+    log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, error: describeError(error) })
     return refuse("internal")
   }
 }
@@ -102,7 +102,7 @@ async function identify(
   try {
     idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin, client.name))
   } catch (error) {
-    log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, message: String(error) })
+    log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, error: describeError(error) })
     return refuse(toSignInError(error))
   }
   return await verifyIdentity(env, client, transaction.tenant, idToken)

@@ -154,10 +154,14 @@ export class Sockets {
     sendText(socket, JSON.stringify(frame))
   }
 
-  /** Sends an error, and closes the socket if the fault requires it. `id` is that of the frame that caused it. */
-  sendFault(socket: WebSocket, fault: Fault, id?: string): void {
+  /**
+   * Sends an error, and closes the socket if the fault requires it. `id` is that of the frame that caused it, and `trace`
+   * that of the line in the log about a refused message.
+   */
+  sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, close } = faultToWire(fault)
-    this.sendFrame(socket, { type: "error", code, text, ...(id === undefined ? {} : { id }) })
+    const optional = { ...(id === undefined ? {} : { id }), ...(trace === undefined ? {} : { trace }) }
+    this.sendFrame(socket, { type: "error", code, text, ...optional })
     if (close !== null) socket.close(close, text)
   }
 

@@ -6,7 +6,7 @@
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { isEnded, listCalls, type Message, type Part } from "../../shared/protocol/message.ts"
-import { errorMessage } from "../platform/log.ts"
+import { describeError } from "../platform/log.ts"
 import { selectChannel } from "../store/agent-ask-rows.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { createAckedRecordWrite, restoreProducer, type Producer } from "./external-run.ts"
@@ -20,6 +20,7 @@ import {
   findTool,
   finishRun,
   isRunEnded,
+  logRunEnd,
   openRecorder,
   publishChanges,
   recordFailure,
@@ -52,6 +53,8 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
     abort: new AbortController(),
     startedMs: Date.parse(stored.message.timestamp),
     rowsBefore,
+    span: host.telemetry.startTrace(stored.message.trace),
+    firstDeltaMs: null,
     inFlight: new Set(),
     notifier: createNotifier(),
     limitTimer: null,
@@ -100,8 +103,8 @@ export function recoverTurnSafely(host: TurnHost): TurnRun | null {
   try {
     return recoverTurn(host)
   } catch (error) {
-    host.log("turn_error", { message: errorMessage(error) })
-    failStoredTurn(host)
+    host.log("turn_error", { error: describeError(error) })
+    failStoredTurn(host, null)
     return null
   }
 }
@@ -119,7 +122,7 @@ function recoverTurn(host: TurnHost): TurnRun | null {
   }
   if (!isRunEnded(run)) return run
   disposeRun(run)
-  host.log("turn_end", { status: "interrupted", reason: "process_restart" })
+  logRunEnd(host, run)
   return null
 }
 
@@ -151,8 +154,12 @@ function isLastStepCut({ parts }: Message): boolean {
   return !calls.some((call) => call.status !== "queued" || call.approval !== null)
 }
 
-/** Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded. */
-export function failStoredTurn(host: TurnHost): void {
+/**
+ * Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded. `run` is
+ * null if the turn could not even be restored.
+ */
+export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
+  const rowsBefore = host.store.countRows()
   host.resetSeq()
   const stored = readNewestMessage(host)
   if (stored === null || isMessageSettled(stored)) return
@@ -160,4 +167,8 @@ export function failStoredTurn(host: TurnHost): void {
   recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
   const flushed = recorder.flush()
   if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
+  const startedMs = Date.parse(stored.message.timestamp)
+  const unknown = { agent: host.currentAgent(), producer: null, startedMs, firstDeltaMs: null, rowsBefore }
+  const usage = new TurnUsage(host.usageRecorder, host.now)
+  logRunEnd(host, { ...(run ?? { ...unknown, usage }), recorder })
 }

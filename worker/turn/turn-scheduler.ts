@@ -9,10 +9,10 @@
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { Message } from "../../shared/protocol/message.ts"
-import { errorMessage } from "../platform/log.ts"
+import { describeError } from "../platform/log.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
-import { advanceTurn } from "./advance-turn.ts"
+import { advanceInSpan } from "./advance-turn.ts"
 import { decideApproval, denyPendingApprovals } from "./approvals.ts"
 import { beginNextQueued, beginTurn, enqueueMessage, withdrawQueued } from "./begin-turn.ts"
 import { endOverdueTurn, nextTurnAlarmAt } from "./turn-alarm.ts"
@@ -186,6 +186,11 @@ export class TurnScheduler implements ActiveTurn {
     return hasUnfinishedAnswer(this.host) ? (readNewestMessage(this.host)?.message.exchange_id ?? null) : null
   }
 
+  /** The trace of the turn that this process runs; null if it runs none. Reads nothing. */
+  currentTrace(): string | null {
+    return this.#unfinishedRun()?.recorder.currentMessage().trace ?? null
+  }
+
   /** Runs `work` while no turn can start. Messages that arrive are queued until the next `advance`. */
   async withTurnsPaused<T>(work: () => Promise<T>): Promise<T> {
     this.#isPaused = true
@@ -217,13 +222,13 @@ export class TurnScheduler implements ActiveTurn {
 /** Advances a run. An unexpected error or a failed write ends the turn, not the object. False if the run has failed. */
 async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
   try {
-    await advanceTurn(host, run)
+    await advanceInSpan(host, run)
     return true
   } catch (error) {
     disposeRun(run)
     if (error instanceof SessionErasedError) return false
-    host.log("turn_error", { message: errorMessage(error) })
-    failStoredTurn(host)
+    host.log("turn_error", { error: describeError(error) })
+    failStoredTurn(host, run)
     return false
   }
 }
