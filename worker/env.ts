@@ -91,6 +91,8 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly MODEL_CONTEXT_TOKENS?: string
   /** For tests: a factor that shortens all time limits. See platform/time-limits.ts. */
   readonly TIME_SCALE?: string
+  /** For tests: the time of grace before a tenant is erased, in milliseconds. */
+  readonly TENANT_GRACE_MS?: string
   /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
@@ -101,7 +103,14 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
 }
 
 /** Variables that are only for tests. A production deployment refuses them. */
-const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
+const TEST_VARS = [
+  "TIME_SCALE",
+  "TENANT_GRACE_MS",
+  "PROBE_TOOLS",
+  "PROBE_URL",
+  "MODEL_SCRIPT",
+  "MEDIA_UPSTREAM",
+] as const
 
 export type DeploymentEnv = Pick<
   Env,

@@ -78,6 +78,7 @@ export async function runPlan(
     patienceMs,
     model: plan.model,
     chance: createChance(seed + 1),
+    effects: upstream.effects,
     report: (violation) => void violations.push(violation),
     count,
     hit: (turns) => {

@@ -59,6 +59,8 @@ export interface Host {
   readonly server: TestServer
   readonly model: ModelKind
   readonly chance: Chance
+  /** How often each side effect was requested, by `<key>/<call id>`. */
+  readonly effects: ReadonlyMap<string, number>
   readonly report: (violation: Violation) => void
   /** How long to wait for an expected event, in milliseconds. */
   readonly patienceMs: number

@@ -6,6 +6,7 @@ import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
+import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import type { ArchiveFile, BackupStart, BackupView, ExportView, ImportView } from "../settings/leaving-rpc.ts"
@@ -28,6 +29,12 @@ const MAX_LISTED_MISSING = 100
 /** An archive with the user must not be written or read while the user is erased. */
 const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
 
+/** Only tests shorten it. */
+function readGraceMs({ TENANT_GRACE_MS }: Env): number {
+  const ms = Number(TENANT_GRACE_MS ?? GRACE_MS)
+  return ms > 0 && ms < GRACE_MS ? ms : GRACE_MS
+}
+
 export class TenantLeaving {
   readonly #host: LeavingHost
 
@@ -41,11 +48,11 @@ export class TenantLeaving {
   }
 
   leave(tenant: string, actor: Actor): Result<TenantStanding> {
-    const { storage, rows, content, now } = this.#host
+    const { env, storage, rows, content, now } = this.#host
     const { status } = rows.readStanding()
     if (status === "erased") return fail({ reason: "tenant_erased" })
     if (status === "leaving") return succeed(this.getStanding())
-    const erases = now() + GRACE_MS
+    const erases = now() + readGraceMs(env)
     storage.transactionSync(() => {
       rows.setStanding({ status: "leaving", erases, receipt: null })
       this.#addJob("erase_tenant", { tenant, target: tenant, due: erases })

@@ -4,13 +4,14 @@
 
 import { DurableObject } from "cloudflare:workers"
 import type { Result } from "../../shared/fault.ts"
-import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
+import type { PageSettings, Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { JobRows } from "../leaving/job-rows.ts"
 import type { LeavingHost } from "../leaving/leaving-host.ts"
 import type { TenantLeaving } from "../leaving/tenant-leaving.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
+import type { TenantSettings } from "../settings/agent-config.ts"
 import type {
   ArchiveFile,
   BackupStart,
@@ -54,6 +55,13 @@ export abstract class LeavingTenant extends DurableObject<Env> implements Leavin
     if (!hasSchema(this.ctx.storage.sql)) return { status: "open", erases_at: null }
     const { status, erases } = this.#host.rows.readStanding()
     return { status, erases_at: erases }
+  }
+
+  abstract getSettings(): TenantSettings
+
+  getPageSettings(): PageSettings {
+    const { erases_at } = this.getStanding()
+    return erases_at === null ? this.getSettings() : { ...this.getSettings(), erases_at }
   }
 
   async leave(tenant: string, actor: Actor): Promise<Result<TenantStanding>> {
