@@ -50,6 +50,8 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
       for (let state = isRunning(); state !== reportedRunning; state = isRunning()) {
         await directory().setRunning(id, state)
         reportedRunning = state
+        // After a turn or an import, the text may have grown by megabytes.
+        if (!state) await session.assetService.syncBytes()
       }
     } catch {
       reportedRunning = null

@@ -5,6 +5,7 @@
  * `pos` orders messages in the session, `part` orders parts in the message, `n` orders chunks in the part.
  */
 
+import { REPORTED_BYTES_TABLE } from "../limits/session-bytes.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 
 export const MIGRATIONS: readonly string[] = [
@@ -126,6 +127,7 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (n, i)) WITHOUT ROWID`,
   // The users who may read the session.
   `CREATE TABLE viewer (user TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID`,
+  REPORTED_BYTES_TABLE,
 ]
 
 /** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */
