@@ -1,7 +1,7 @@
 /** budget-routes.ts: the budgets of a tenant, its roles and users, and what is left of them for the user who asks. */
 
 import { type Context, Hono } from "hono"
-import { budgetChangeSchema } from "../../../shared/usage/budget-limits.ts"
+import { budgetChangeSchema } from "../../../shared/usage/budget-change.ts"
 import type { UserBudgets } from "../../../shared/usage/budget-view.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
