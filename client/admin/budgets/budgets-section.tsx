@@ -91,7 +91,7 @@ function BudgetRow({ name, note = null, limits, onEdit }: BudgetRowProps): VNode
         ) : (
           <dl>
             {set.map(({ budget, limit }) => (
-              <Detail key={budget} label={budgetsText.field[budget]}>
+              <Detail key={budget} label={budgetsText.limit[budget]}>
                 {formatAmount(budget, limit)}
               </Detail>
             ))}
