@@ -2,13 +2,13 @@
  * session-lists.ts: the calls of a user's directory object that read and change the lists of own and shared sessions.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import type { Result } from "../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import type { DirectoryEntry, SessionCursor, SharedCursor } from "../platform/rpc/directory-rpc.ts"
+import { BudgetDirectory } from "../usage/budget-directory.ts"
 import { listEntries } from "./directory-transfer.ts"
 import { SharedRows } from "./shared-rows.ts"
 
@@ -22,7 +22,7 @@ export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?,
 /** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
 const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
 
-export abstract class SessionLists extends DurableObject<Env> {
+export abstract class SessionLists extends BudgetDirectory {
   readonly #sharedRows: SharedRows
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -30,11 +30,17 @@ export abstract class SessionLists extends DurableObject<Env> {
     this.#sharedRows = new SharedRows(ctx.storage.sql)
   }
 
-  /** Creates the tables. Called before the first write. */
-  protected abstract migrate(): void
+  protected override listRunningSessions(): string[] {
+    const { sql } = this.ctx.storage
+    return sql
+      .exec<{ id: string }>("SELECT id FROM sessions WHERE running = 1")
+      .toArray()
+      .map(({ id }) => id)
+  }
 
   recordActivity(id: string, at: number, title?: string, running?: boolean): boolean {
     if (!hasSchema(this.ctx.storage.sql)) return running !== undefined
+    if (running !== undefined) this.budget.setRunning(id, running)
     this.ctx.storage.sql.exec(
       `UPDATE sessions SET active = max(active, ?), title = coalesce(?, title), running = coalesce(?, running)
        WHERE id = ?`,
@@ -66,6 +72,7 @@ export abstract class SessionLists extends DurableObject<Env> {
 
   setRunning(id: string, running: boolean): void {
     if (!hasSchema(this.ctx.storage.sql)) return
+    this.budget.setRunning(id, running)
     const value = running ? 1 : 0
     this.ctx.storage.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", value, id, value)
   }

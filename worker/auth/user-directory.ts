@@ -9,6 +9,7 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
+import type { HeldCounts } from "../../shared/usage/budget-view.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
@@ -23,6 +24,7 @@ import type {
 } from "../platform/rpc/directory-rpc.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
+import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { ALL_TOKENS, closeHolderSockets, isListed, restoreEntry } from "./directory-transfer.ts"
 import { createHolderSockets, type HolderSockets } from "./holder-sockets.ts"
@@ -55,6 +57,7 @@ const MIGRATIONS: readonly string[] = [
   LOGIN_TABLE,
   STOCK_TABLE,
   HOLDER_SOCKETS,
+  BUDGET_ACCOUNT_TABLE,
 ]
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
@@ -75,11 +78,15 @@ export class Directory extends SessionLists implements DirectoryRpc {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
     this.#accountRows = new AccountRows(ctx.storage.sql)
-    this.#registration = new UserRegistration(ctx, env, this.#accountRows)
+    this.#registration = new UserRegistration(ctx, env, this.#accountRows, (grant) => this.applyGrant(grant))
     this.#loginRows = new LoginRows(ctx.storage.sql)
     this.#stockRows = new StockRows(ctx.storage.sql)
     this.#holderSockets = createHolderSockets(ctx.id.name ?? "", env, this.#revocationRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
+  }
+
+  protected override countHeld(): Omit<HeldCounts, "concurrent_turns"> {
+    return { sessions: this.#stockRows.countSessions(), stored_bytes: null }
   }
 
   protected override migrate(): void {
@@ -100,7 +107,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
     this.migrate()
     const { sql } = this.ctx.storage
     if (isListed(sql, id)) return succeed(null)
-    const admitted = this.#stockRows.checkSessions()
+    const budgeted = this.budget.checkHeld("sessions", this.#stockRows.countSessions() + 1)
+    const admitted = budgeted.ok ? this.#stockRows.checkSessions() : budgeted
     if (!admitted.ok) return admitted
     this.#stockRows.addSessions(1)
     restoreEntry(sql, { id, title, created, active: created })
@@ -180,6 +188,7 @@ export class Directory extends SessionLists implements DirectoryRpc {
     const { storage } = this.ctx
     if (keepsTombstone) this.migrate()
     this.#registration.reset()
+    this.budget.forget()
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
     storage.transactionSync(() => {

@@ -89,6 +89,7 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
 
   { method: "GET", path: "/v1/budgets", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/budgets", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/usage/me", allow: READERS },
 
   { method: "GET", path: "/v1/issuers", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
