@@ -406,10 +406,10 @@ describe("export and deletion", () => {
     await expect.poll(() => imports.textContent()).toContain("Waiting for files")
     await page.getByRole("button", { name: "Stop" }).click()
     await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")
-    isHeld = false
     await imports.getByRole("button", { name: "Cancel import…" }).click()
     await dialogButton(page, "Cancel the import").click()
     await expect.poll(() => imports.count()).toBe(0)
+    isHeld = false
     await page.unroute("**/v1/tenant/imports/*/files/1")
     // Again, with the connection broken once.
     await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })
