@@ -8,17 +8,12 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { readBuild } from "../../testing/built-worker.ts"
 import { answerTo, isEnded, StateClient } from "../state/state-client.ts"
-import { buildRelease, hasCommit } from "../support/release-build.ts"
+import { buildRelease, hasCommit, RELEASED, SAME_CALLS } from "../support/release-build.ts"
 import { IS_FULL } from "../support/seeded.ts"
 import { createChance } from "./chance.ts"
 import { planRun } from "./plan.ts"
 import { runPlan } from "./run.ts"
 import { startServer, type TestServer } from "./server.ts"
-
-/** Version 0.1.0. Its page speaks an older protocol, so it is asked over HTTP. */
-const RELEASED = "8b318afed0e3c39ce6e5d662f835780357e27201"
-/** The last commit before usage, limits and budgets were stored; it speaks the protocol of today's page. */
-const UNMETERED = "af58c989ccdae561ff2ef7b34a6f8eb09d6ca1b1"
 
 const SESSIONS = ["one", "two", "three"]
 const MESSAGES = IS_FULL ? 24 : 10
@@ -103,11 +98,11 @@ describe.skipIf(!hasCommit(RELEASED))("version 0.1.0 and this one in turns", () 
   })
 })
 
-describe.skipIf(!hasCommit(UNMETERED))("the version before usage was stored, and this one in turns", () => {
+describe.skipIf(!hasCommit(SAME_CALLS))("the version before usage was stored, and this one in turns", () => {
   test.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
     "[DP8] [FS1] [FS8] the faults of seed %i with a deploy at each kill find no divergence",
     async (seed) => {
-      const builds = [readBuild(), buildRelease(UNMETERED)]
+      const builds = [readBuild(), buildRelease(SAME_CALLS)]
       const { faults, violations } = await runPlan(planRun(seed, { sessions: 4, turns: 5 }), {}, undefined, builds)
       expect(violations).toEqual([])
       expect(faults.get("kill") ?? 0).toBeGreaterThan(0)
