@@ -43,8 +43,9 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
   const producer = restoreProducer(host, stored)
   const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
   const agent = host.currentAgent()
+  const usage = new TurnUsage(host.usageRecorder, host.now, stored.usage)
   const run: TurnRun = {
-    recorder: restoreRecorder(host, stored, producer),
+    recorder: restoreRecorder(host, stored, producer, usage),
     agent: channel === "user" ? agent : dropApprovalTools(agent),
     channel,
     parent: stored.parent,
@@ -60,19 +61,24 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
     failure: null,
     thinkingSinceMs: null,
     generatedChars: stored.message.parts.reduce((sum, part) => sum + countPartChars(part), 0),
-    usage: new TurnUsage(host.usageRecorder, host.now),
+    usage,
   }
   startTimeLimit(host, run)
   return run
 }
 
-function restoreRecorder(host: TurnHost, stored: StoredMessage, producer: Producer | null): TurnRecorder {
+function restoreRecorder(
+  host: TurnHost,
+  stored: StoredMessage,
+  producer: Producer | null,
+  usage: TurnUsage,
+): TurnRecorder {
   if (producer !== null) {
     return openRecorder(host, stored, { alongside: createAckedRecordWrite(host.store, stored.pos, producer) })
   }
   // A step that showed nothing is run again, so its buffered text is discarded.
   const last = stored.message.parts.at(-1)
-  return openRecorder(host, stored, { discardPending: last !== undefined && isBlankPart(last) })
+  return openRecorder(host, stored, { discardPending: last !== undefined && isBlankPart(last), usage })
 }
 
 function countPartChars(part: Part): number {
@@ -151,12 +157,16 @@ function isLastStepCut({ parts }: Message): boolean {
   return !calls.some((call) => call.status !== "queued" || call.approval !== null)
 }
 
-/** Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded. */
-export function failStoredTurn(host: TurnHost): void {
+/**
+ * Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded; `usage`, the
+ * model calls of its run, counts.
+ */
+export function failStoredTurn(host: TurnHost, usage?: TurnUsage): void {
   host.resetSeq()
   const stored = readNewestMessage(host)
   if (stored === null || isMessageSettled(stored)) return
-  const recorder = openRecorder(host, stored, { discardPending: true })
+  usage?.endCall()
+  const recorder = openRecorder(host, stored, { discardPending: true, ...(usage === undefined ? {} : { usage }) })
   recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
   const flushed = recorder.flush()
   if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())

@@ -202,6 +202,12 @@ export class TurnScheduler implements ActiveTurn {
     if (this.#run !== null) disposeRun(this.#run)
   }
 
+  /** Cancels the turn that runs or waits, so that its model calls are recorded, because the session is erased. */
+  cancelForErasure(): void {
+    const run = this.currentRun()
+    if (run !== null && run.producer === null) cancelRun(this.host, run)
+  }
+
   /** When the object must wake, in milliseconds since 1970; null if nothing is under way. */
   nextAlarmAt(): number | null {
     return nextTurnAlarmAt(this.host)
@@ -223,7 +229,7 @@ async function advanceSafely(host: TurnHost, run: TurnRun): Promise<boolean> {
     disposeRun(run)
     if (error instanceof SessionErasedError) return false
     host.log("turn_error", { message: errorMessage(error) })
-    failStoredTurn(host)
+    failStoredTurn(host, run.usage)
     return false
   }
 }
