@@ -1,17 +1,17 @@
 /**
  * vitest.config.ts: one project per kind of test.
  *
- * structure, shared, testing: plain Node · worker: workerd · client: a DOM · faults: plain Node, killing real servers ·
- * browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
+ * structure, shared, testing: plain Node · worker, worker-counting: workerd · client: a DOM · faults: plain Node, killing
+ * real servers · browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
  * All files share one pool of MAX_WORKERS; `faults` comes last. Each file starts its own servers, so any two of them can
- * run side by side. The files of `shared` and `client` start none: they run in a few processes (`isolate: false`), so they
- * must not depend on the state of modules. Those of `worker` each have a process, because their objects have alarms.
+ * run side by side. The files of `shared`, `client` and `worker` run in a few processes (`isolate: false`), so they must not
+ * depend on the state of modules. Those of `worker-counting` each have a process.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { cloudflareTest } from "@cloudflare/vitest-plugin"
 import preact from "@preact/preset-vite"
-import { defineConfig } from "vitest/config"
+import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 
 /** Real servers on the loopback that stand for model and weather upstreams; see its header for what it provides. */
 const UPSTREAMS = "test/support/upstreams.ts"
@@ -20,11 +20,8 @@ const NODE_ALIAS = { "cuecard/testing": resolve("testing/index.ts") }
 const LONG_MS = 120_000
 /** The short form of the fault suite, on a busy machine. */
 const FAULTS_MS = 300_000
-/**
- * More than the two cores of CI, because most files wait for a server, a browser or a timer for part of their time. The
- * full fault suite measures how long recovery takes, so full runs keep more headroom.
- */
-const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? (process.env["RUNS"] === "full" ? 3 : 4))
+/** More than the two cores of CI, because most files wait for a server, a browser or a timer for part of their time. */
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 4)
 
 /** The length of generated tests (test/support/seeded.ts). workerd takes its environment from its bindings. */
 const LENGTHS = Object.fromEntries(
@@ -36,6 +33,45 @@ const LENGTHS = Object.fromEntries(
 
 /** Vitest waits for one second otherwise, which is too short for a server on a busy machine. */
 const EXPECT = { poll: { timeout: 20_000 } }
+
+/** They count what all objects of their isolate do, so no other file may leave jobs behind in it. */
+const COUNTING_FILES = ["test/worker/regions.test.ts", "test/worker/tenant-kills.test.ts"]
+
+/** A project whose files run in workerd. */
+function workerProject(
+  name: string,
+  test: { isolate?: boolean; include: string[]; exclude?: string[] },
+): TestProjectConfiguration {
+  return {
+    // Vite would warn about missing source maps of packages.
+    logLevel: "error",
+    plugins: [
+      cloudflareTest(({ inject }) => ({
+        wrangler: { configPath: "./wrangler.toml", environment: "local" },
+        // Otherwise workerd prints a stack for every exception, including those that a test expects.
+        verbose: false,
+        miniflare: {
+          cf: false,
+          // For tests of the limits: those of [env.local] are never reached.
+          ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
+          // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
+          bindings: {
+            PROBE_TOOLS: "on",
+            ...LENGTHS,
+            ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
+          },
+        },
+      })),
+    ],
+    test: {
+      name,
+      expect: EXPECT,
+      globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
+      testTimeout: 60_000,
+      ...test,
+    },
+  }
+}
 
 export default defineConfig({
   test: {
@@ -58,35 +94,8 @@ export default defineConfig({
           testTimeout: LONG_MS,
         },
       },
-      {
-        // Vite would warn about missing source maps of packages.
-        logLevel: "error",
-        plugins: [
-          cloudflareTest(({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml", environment: "local" },
-            // Otherwise workerd prints a stack for every exception, including those that a test expects.
-            verbose: false,
-            miniflare: {
-              cf: false,
-              // For tests of the limits: those of [env.local] are never reached.
-              ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
-              // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
-              bindings: {
-                PROBE_TOOLS: "on",
-                ...LENGTHS,
-                ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
-              },
-            },
-          })),
-        ],
-        test: {
-          name: "worker",
-          expect: EXPECT,
-          include: ["test/worker/**/*.test.ts"],
-          globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
-          testTimeout: 60_000,
-        },
-      },
+      workerProject("worker", { isolate: false, exclude: COUNTING_FILES, include: ["test/worker/**/*.test.ts"] }),
+      workerProject("worker-counting", { include: COUNTING_FILES }),
       {
         plugins: [preact()],
         test: {
@@ -116,6 +125,8 @@ export default defineConfig({
           include: ["test/faults/**/*.test.ts"],
           // After the other projects: its limits on recovery are real time, so other load would fail them.
           sequence: { groupOrder: 1 },
+          // The full suite measures how long recovery takes, so it keeps more headroom.
+          maxWorkers: process.env["RUNS"] === "full" ? 3 : MAX_WORKERS,
           testTimeout: FAULTS_MS,
           hookTimeout: LONG_MS,
         },

@@ -3,6 +3,7 @@
  */
 
 import type { Fault, FaultReason } from "./fault.ts"
+import { CLOSE_LIMITED } from "./user-limits.ts"
 
 export interface CatalogueEntry<F extends Fault> {
   readonly status: number
@@ -102,8 +103,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   },
   import_too_many_records: {
     status: 413,
-    text: ({ max }) =>
-      `Files can have up to ${max.toLocaleString("en-US")} records. Send larger files in numbered parts.`,
+    text: ({ max }) => `Files can have up to ${formatCount(max)} records. Send larger files in numbered parts.`,
   },
   import_inflated: { status: 413, text: "This file unpacks to far more than its size. Send it unpacked." },
   import_slow: { status: 408, text: "The upload took too long. Send the file in smaller parts." },
@@ -168,6 +168,20 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
     text: ({ retryAfterSeconds }) =>
       `Too many failed sign-ins from your network. Try again in ${retryAfterSeconds} seconds.`,
   },
+  sessions_full: {
+    status: 409,
+    text: ({ max }) => `You have ${formatCount(max)} conversations, which is the limit. Delete some first.`,
+  },
+  sockets_full: {
+    status: 429,
+    text: ({ max }) => `This conversation is open in ${formatCount(max)} places, which is the limit. Close one first.`,
+    close: CLOSE_LIMITED,
+  },
+  user_sockets_full: {
+    status: 429,
+    text: ({ max }) => `You have conversations open in ${formatCount(max)} places. Close some first.`,
+    close: CLOSE_LIMITED,
+  },
   internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
 }
 
@@ -175,4 +189,9 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
 function formatSize(bytes: number): string {
   if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20} MB`
   return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`
+}
+
+/** 10000 → "10,000". */
+function formatCount(count: number): string {
+  return count.toLocaleString("en-US")
 }

@@ -123,6 +123,9 @@ export type Fault =
       readonly retryAfterSeconds: number
     }
   | { readonly reason: "sign_ins_limited"; readonly retryAfterSeconds: number }
+  | { readonly reason: "sessions_full"; readonly max: number }
+  | { readonly reason: "sockets_full"; readonly max: number }
+  | { readonly reason: "user_sockets_full"; readonly max: number }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]

@@ -31,3 +31,14 @@ export const MAX_SOCKET_FRAMES = 300
 /** Failed sign-ins from one address at one tenant, in SIGN_IN_PERIOD_SECONDS: more than people mistype. SPEC LI7. */
 export const MAX_FAILED_SIGN_INS = 20
 export const SIGN_IN_PERIOD_SECONDS = 60
+
+// ── Sessions and sockets ──
+
+/** Sessions that a user can have, listed ones: a list that a person can still search. SPEC LI8. */
+export const MAX_USER_SESSIONS = 10_000
+
+/** Open sockets of a session: every change is sent to each of them. SPEC LI9. */
+export const MAX_SESSION_SOCKETS = 1_000
+
+/** Open sockets of a user in all sessions: a thousand tabs, each of which replaces its socket by a newer one. SPEC LI9. */
+export const MAX_USER_SOCKETS = 2_000

@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { IS_FULL } from "../support/seeded.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, DESK, FIELD, open, PHONE, settled, untilStill, type View } from "./page.ts"
+import { ask, DESK, FIELD, open, PHONE, settled, THEMES, untilStill, type View } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -134,8 +134,6 @@ async function openBare(browser: Browser, view: View): Promise<Page> {
   const { page } = await open(browser, setup.cuecard, { ...view, bypassCSP: true })
   return page
 }
-
-const THEMES = ["light", "dark"] as const
 
 describe("axe finds nothing in", () => {
   STATES.forEach(({ name, size = DESK, enter }, index) => {

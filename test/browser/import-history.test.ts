@@ -9,6 +9,7 @@ import { importText } from "../../client/words/import-text.ts"
 import type { ImportProgress } from "../../shared/protocol/http-body.ts"
 import { readHistoryFixtures } from "../support/history-fixture-files.ts"
 import { importValues, listValues } from "../support/history-fixtures.ts"
+import { everyNth } from "../support/seeded.ts"
 import { DESK, openIn, sessionIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -33,7 +34,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 }
 
 describe("[IH9] [IH1] the import dialog", () => {
-  test.each(fixtures)("%s", async (name, { body }) => {
+  test.each(everyNth(fixtures, 2))("%s", async (name, { body }) => {
     const { messages, kinds } = importValues(listValues(body))
     const context = await setup.browser.newContext({ viewport: DESK })
     const { page, errors } = await openIn(context, setup.cuecard)

@@ -4,9 +4,10 @@ import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { beforeAll, expect, test } from "vitest"
 import { createCardSegment, createWeather } from "../support/page-fixtures/messages.ts"
+import { everyNth } from "../support/seeded.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { openIn, shoot } from "./page.ts"
+import { openIn, shoot, THEMES } from "./page.ts"
 import { epochOf, createWireMessage, say, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -83,7 +84,7 @@ const KINDS: readonly (readonly [name: string, () => WireMessage[], opened: stri
   ],
 ]
 
-test.each(["light", "dark"] as const)("[PG39] [PG61] every kind of text segment is drawn, %s", async (theme) => {
+test.each(everyNth(THEMES, 2))("[PG39] [PG61] every kind of text segment is drawn, %s", async (theme) => {
   for (const [name, messages, opened, shown] of KINDS) {
     const context = await setup.browser.newContext({ viewport: SIZE, colorScheme: theme })
     const { id } = await setup.cuecard.createSession()

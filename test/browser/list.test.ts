@@ -8,6 +8,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { launchChromium } from "../support/chromium.ts"
+import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
 const WEATHER = "What's the weather in London and in Tokyo?"
@@ -98,7 +99,7 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
   })
 }
 
-describe.each(SIZES)("the list of conversations on a %s", (_, size) => {
+describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size) => {
   test("[PG31] [PG32] is ordered by last use; a title is edited in place and survives a reload", async () => {
     const { page, errors } = await open(browser, cuecard, { size })
     const one = await begin(page, "/say one")
@@ -402,7 +403,7 @@ const createRows = (count: number): SessionSummary[] =>
     return { id: `row-${at}`, title: `Conversation ${at}`, created: active, active, running: false }
   })
 
-describe.each(SIZES)("a long list on a %s", (_, size) => {
+describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) => {
   test("[PG75] more is loaded by scrolling and by keyboard, up to the last conversation", async () => {
     const context = await browser.newContext({ viewport: size })
     const cursors = await serveList(context, createRows(350))

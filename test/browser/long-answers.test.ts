@@ -5,6 +5,7 @@
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
+import { everyNth } from "../support/seeded.ts"
 import { DESK, FIELD, openIn, PHONE, shoot } from "./page.ts"
 import { canvas, createWireMessage, epochOf, say, serve, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -43,25 +44,28 @@ const HOSTILE: readonly (readonly [string, string])[] = [
 const MAX_PART_ELEMENTS = 20_000
 
 describe("an answer of 1 MB", () => {
-  test.each(HOSTILE)("[PF1] [PF3] %s: the page shows one part, and what is typed meanwhile", async (_name, content) => {
-    const page = await show([content])
-    // The text field works before all slices are drawn.
-    await page.click(FIELD)
-    await page.keyboard.type("still here")
-    await page.waitForSelector(".show-more", SOON)
-    expect(await page.inputValue(FIELD)).toBe("still here")
-    expect(await page.$$eval("[data-transcript] *", (all) => all.length)).toBeLessThan(MAX_PART_ELEMENTS)
-    const runs = await page.$$eval("[data-transcript] .prose", (all) =>
-      all.flatMap((prose) => {
-        const walker = document.createTreeWalker(prose, NodeFilter.SHOW_TEXT)
-        const lengths: number[] = []
-        while (walker.nextNode()) lengths.push(walker.currentNode.textContent?.length ?? 0)
-        return lengths
-      }),
-    )
-    expect(Math.max(...runs)).toBeLessThanOrEqual(12_000)
-    await page.context().close()
-  })
+  test.each(everyNth(HOSTILE, 2))(
+    "[PF1] [PF3] %s: the page shows one part, and what is typed meanwhile",
+    async (_name, content) => {
+      const page = await show([content])
+      // The text field works before all slices are drawn.
+      await page.click(FIELD)
+      await page.keyboard.type("still here")
+      await page.waitForSelector(".show-more", SOON)
+      expect(await page.inputValue(FIELD)).toBe("still here")
+      expect(await page.$$eval("[data-transcript] *", (all) => all.length)).toBeLessThan(MAX_PART_ELEMENTS)
+      const runs = await page.$$eval("[data-transcript] .prose", (all) =>
+        all.flatMap((prose) => {
+          const walker = document.createTreeWalker(prose, NodeFilter.SHOW_TEXT)
+          const lengths: number[] = []
+          while (walker.nextNode()) lengths.push(walker.currentNode.textContent?.length ?? 0)
+          return lengths
+        }),
+      )
+      expect(Math.max(...runs)).toBeLessThanOrEqual(12_000)
+      await page.context().close()
+    },
+  )
 })
 
 const RTL = `# تقرير الطقس

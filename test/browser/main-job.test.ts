@@ -6,6 +6,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { launchChromium } from "../support/chromium.ts"
+import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
 /** `npm run pictures` updates the screenshots of the documentation. Other runs write to an ignored folder. */
@@ -28,31 +29,36 @@ afterAll(async () => {
   await cuecard?.close()
 })
 
+const VIEWS = [
+  ["desk-light", DESK, "light"],
+  ["desk-dark", DESK, "dark"],
+  ["phone-light", PHONE, "light"],
+  ["phone-dark", PHONE, "dark"],
+] as const
+
 describe("the main job", () => {
-  test.each([
-    ["desk-light", DESK, "light"],
-    ["desk-dark", DESK, "dark"],
-    ["phone-light", PHONE, "light"],
-    ["phone-dark", PHONE, "dark"],
-  ] as const)("[PG1] %s: the weather in two cities, and the same after a reload", async (name, size, theme) => {
-    const { page, errors, strangers } = await open(browser, cuecard, { size, theme })
-    await ask(page, WEATHER)
-    await settled(page)
-    const kinds = await page.$$eval("article[data-role=assistant] [data-segment]", (all) =>
-      all.map((one) => one.getAttribute("data-segment")),
-    )
-    expect(kinds.slice(0, 2)).toEqual(["thinking", "text"])
-    expect(kinds.filter((kind) => kind === "tool")).toHaveLength(2)
-    expect(kinds.filter((kind) => kind === "rich")).toHaveLength(2)
-    await page.screenshot({ path: `${PICTURES}${name}.png` })
-    const live = await transcriptOf(page)
-    await page.reload()
-    await settled(page)
-    expect(await transcriptOf(page)).toBe(live)
-    expect(errors).toEqual([])
-    expect(strangers).toEqual([])
-    await page.context().close()
-  })
+  test.each(everyNth(VIEWS, 3))(
+    "[PG1] %s: the weather in two cities, and the same after a reload",
+    async (name, size, theme) => {
+      const { page, errors, strangers } = await open(browser, cuecard, { size, theme })
+      await ask(page, WEATHER)
+      await settled(page)
+      const kinds = await page.$$eval("article[data-role=assistant] [data-segment]", (all) =>
+        all.map((one) => one.getAttribute("data-segment")),
+      )
+      expect(kinds.slice(0, 2)).toEqual(["thinking", "text"])
+      expect(kinds.filter((kind) => kind === "tool")).toHaveLength(2)
+      expect(kinds.filter((kind) => kind === "rich")).toHaveLength(2)
+      await page.screenshot({ path: `${PICTURES}${name}.png` })
+      const live = await transcriptOf(page)
+      await page.reload()
+      await settled(page)
+      expect(await transcriptOf(page)).toBe(live)
+      expect(errors).toEqual([])
+      expect(strangers).toEqual([])
+      await page.context().close()
+    },
+  )
 
   test("[PG2] two tabs, and one that opens in the middle of the turn, show the same", async () => {
     const { page: first } = await open(browser, cuecard)

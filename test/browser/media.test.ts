@@ -7,7 +7,8 @@ import { beforeAll, describe, expect, test } from "vitest"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { faultToWire } from "../../shared/fault.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { DESK, FIELD, openIn, PHONE, shoot } from "./page.ts"
+import { everyNth } from "../support/seeded.ts"
+import { DESK, FIELD, openIn, PHONE, shoot, THEMES } from "./page.ts"
 import { canvas, epochOf, media, createWireMessage, say, serve, text } from "./samples.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -368,7 +369,7 @@ describe("screenshots for the documentation", () => {
   const segmentsIn = (page: Page) =>
     page.$$eval("[data-role=assistant] [data-segment]", (all) => all.map((one) => one.getAttribute("data-segment")))
 
-  test.each(["light", "dark"] as const)("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
+  test.each(everyNth(THEMES, 2))("[PG39] [PG41] every kind of media segment is drawn, %s", async (theme) => {
     for (const [name, segments, expectDrawn] of KINDS) {
       const messages = [createWireMessage("user", [text("And?")]), createWireMessage("assistant", segments())]
       const size = { width: 720, height: 640 }
@@ -381,7 +382,7 @@ describe("screenshots for the documentation", () => {
     }
   })
 
-  test.each(["light", "dark"] as const)(
+  test.each(everyNth(THEMES.toReversed(), 2))(
     "[PG42] [PG43] [PG57] a reply, files in the composer and an open image are drawn, %s",
     async (theme) => {
       const signRequests = createWireMessage("user", [

@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { expect } from "vitest"
 import { MAX_PAGE_MESSAGES } from "../../shared/limits.ts"
 
+export const THEMES = ["light", "dark"] as const
 export const DESK = { width: 1280, height: 1010 }
 export const PHONE = { width: 390, height: 844 }
 

@@ -272,7 +272,7 @@ describe("imported files in the page", () => {
     return shown
   }
 
-  test.each(fixtures)(
+  test.each(everyNth(fixtures, 2))(
     "[IR11] %s: written live, reloaded, in a second tab, and exported and imported",
     async (_name, lines) => {
       const file = `${lines.join("\n")}\n`

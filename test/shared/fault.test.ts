@@ -107,6 +107,9 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   archive_refused: { reason: "archive_refused", because: "…" as "seal" },
   rate_limited: { reason: "rate_limited", rateClass: "write", per: "user", retryAfterSeconds: 10 },
   sign_ins_limited: { reason: "sign_ins_limited", retryAfterSeconds: 60 },
+  sessions_full: { reason: "sessions_full", max: 10_000 },
+  sockets_full: { reason: "sockets_full", max: 1_000 },
+  user_sockets_full: { reason: "user_sockets_full", max: 2_000 },
   internal: { reason: "internal" },
 }
 

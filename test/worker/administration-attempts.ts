@@ -20,7 +20,7 @@ export function isAdministration(route: Route): boolean {
 
 const OPERATOR_PATH = /^\/v1\/tenants\b/
 const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
-const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|tenant$|tenant\/receipts)/
+const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|tenant$|tenant\/receipts)/
 const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings)/
 
 /** Whether a sender of the tenant must be refused when everything that it names belongs to an owner. */
@@ -72,6 +72,7 @@ export function listBodies(route: Route, { tenant, provider }: Names): readonly 
     "POST /v1/token-keys/rotate": [{ retire_seconds: 0 }],
     "PUT /v1/agents/:name": [{ description: "d", prompt: "p" }],
     "PUT /v1/settings": [{ embed_origins: [], media_hosts: ["evil.example.com"] }],
+    "PUT /v1/budgets": [{ roles: { owner: { tokens_per_day: 0 } } }],
     "PATCH /v1/users/:id": [{ name: "x" }, { role: "owner" }, { role: "viewer" }],
     "PUT /v1/issuers/:name": [{ issuer: provider, audience: "https://evil.example.com", roles: ["owner"] }],
     "DELETE /v1/tenant": [{ confirm: tenant }],

@@ -17,6 +17,10 @@ export function listEntries(sql: SqlStorage, after: string | null, limit: number
   return sql.exec<DirectoryEntry & Record<string, SqlStorageValue>>(query, after ?? "", limit).toArray()
 }
 
+export function isListed(sql: SqlStorage, id: string): boolean {
+  return sql.exec("SELECT 1 FROM sessions WHERE id = ?", id).toArray().length > 0
+}
+
 export function restoreEntry(sql: SqlStorage, { id, title, created, active }: DirectoryEntry): void {
   const query = "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)"
   sql.exec(query, id, title, created, active)

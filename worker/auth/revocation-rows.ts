@@ -21,6 +21,9 @@ export const REVOCATION_TABLES = `
     told INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX holder_until ON holder (until)`
 
+/** How many open sockets of the user the session last stated. */
+export const HOLDER_SOCKETS = "ALTER TABLE holder ADD COLUMN sockets INTEGER NOT NULL DEFAULT 0"
+
 /** A session that may hold sockets of the user. */
 export interface SocketHolder {
   readonly session: string
@@ -64,17 +67,39 @@ export class RevocationRows {
     this.#query("INSERT INTO revoked (token, issued, expires) VALUES (NULL, ?, NULL)", upTo)
   }
 
-  /** A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`. */
-  addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number): void {
+  /**
+   * A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`.
+   * `sockets`: its open sockets of the user, with the one that is being opened.
+   */
+  addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
     this.#query(
-      `INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (session) DO UPDATE SET until = excluded.until WHERE excluded.until > holder.until`,
+      `INSERT INTO holder (session, tenant, user, until, told, sockets) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (session) DO UPDATE SET until = max(until, excluded.until), sockets = excluded.sockets
+       WHERE excluded.until > holder.until OR excluded.sockets <> holder.sockets`,
       session,
       tenant,
       user,
       expires,
       notifiedUpTo,
+      sockets,
     )
+  }
+
+  /** The open sockets that the other sessions stated. */
+  sumSockets(exceptSession: string): number {
+    const query = "SELECT coalesce(sum(sockets), 0) AS n FROM holder WHERE session <> ?"
+    return this.#query<{ n: number }>(query, exceptSession)[0]?.n ?? 0
+  }
+
+  /** The sessions that stated open sockets. */
+  listSocketHolders(): string[] {
+    return this.#query<{ session: string }>("SELECT session FROM holder WHERE sockets > 0").map(
+      ({ session }) => session,
+    )
+  }
+
+  setSockets(session: string, sockets: number): void {
+    this.#query("UPDATE holder SET sockets = ?1 WHERE session = ?2 AND sockets <> ?1", sockets, session)
   }
 
   /** The holders that were not yet notified of revocation `n`. */

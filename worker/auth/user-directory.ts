@@ -26,12 +26,14 @@ import type {
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
 import { toTitle } from "../../shared/text/title.ts"
+import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
-import { ALL_TOKENS, closeHolderSockets, listEntries, restoreEntry } from "./directory-transfer.ts"
+import { ALL_TOKENS, closeHolderSockets, isListed, listEntries, restoreEntry } from "./directory-transfer.ts"
+import { createHolderSockets, type HolderSockets } from "./holder-sockets.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
-import { REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
+import { HOLDER_SOCKETS, REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
 import { SHARED_TABLE, SharedRows } from "./shared-rows.ts"
 import { UserRegistration } from "./user-registration.ts"
 import {
@@ -55,6 +57,8 @@ const MIGRATIONS: readonly string[] = [
   ACCOUNT_TABLE,
   SHARED_TABLE,
   LOGIN_TABLE,
+  STOCK_TABLE,
+  HOLDER_SOCKETS,
 ]
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -79,6 +83,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   readonly #accountRows: AccountRows
   readonly #registration: UserRegistration
   readonly #loginRows: LoginRows
+  readonly #stockRows: StockRows
+  readonly #holderSockets: HolderSockets
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -87,6 +93,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     this.#accountRows = new AccountRows(ctx.storage.sql)
     this.#registration = new UserRegistration(ctx, env, this.#accountRows)
     this.#loginRows = new LoginRows(ctx.storage.sql)
+    this.#stockRows = new StockRows(ctx.storage.sql)
+    this.#holderSockets = createHolderSockets(ctx.id.name ?? "", env, this.#revocationRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
@@ -102,13 +110,12 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     await this.#register(claims?.role, true)
     if (isTooOld()) return fail({ reason: "token_revoked" })
     runMigrations(this.ctx.storage, MIGRATIONS)
-    this.ctx.storage.sql.exec(
-      "INSERT OR IGNORE INTO sessions (id, title, created, active) VALUES (?, ?, ?, ?)",
-      id,
-      title,
-      created,
-      created,
-    )
+    const { sql } = this.ctx.storage
+    if (isListed(sql, id)) return succeed(null)
+    const admitted = this.#stockRows.checkSessions()
+    if (!admitted.ok) return admitted
+    this.#stockRows.addSessions(1)
+    restoreEntry(sql, { id, title, created, active: created })
     return succeed(null)
   }
 
@@ -153,7 +160,9 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const { sql } = this.ctx.storage
     if (!hasSchema(sql)) return false
     this.#revocationRows.removeHolder(id)
-    return sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
+    const wasListed = sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
+    if (wasListed) this.#stockRows.addSessions(-1)
+    return wasListed
   }
 
   putShared(shared: SharedSession): Result<null> {
@@ -186,7 +195,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return this.#accountRows.isSuspended() ? { ...revoked, suspended: true } : revoked
   }
 
-  async authorizeSocket(claims: Claims, session: string): Promise<Result<null>> {
+  async authorizeSocket(claims: Claims, session: string, sockets = 0): Promise<Result<null>> {
     await this.#register(getRole(claims))
     const revoked = this.#readRevocationState()
     const fault = findTokenFault(claims, revoked)
@@ -195,7 +204,13 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const isStale = claims.hasStoredRole === true && this.#accountRows.isAboveRole(getRole(claims))
     if (isStale) return fail({ reason: "token_revoked" })
     this.#revocationRows.pruneExpired(nowSeconds())
-    this.#revocationRows.addHolder(session, claims, revoked.n)
+    const admitted = await this.#holderSockets.check(session, sockets)
+    if (!admitted.ok) return admitted
+    // The sessions may have been asked in the meantime, and the token revoked.
+    const newest = this.#readRevocationState()
+    const newFault = findTokenFault(claims, newest)
+    if (newFault !== null) return fail(newFault)
+    this.#revocationRows.addHolder(session, claims, newest.n, sockets)
     return succeed(null)
   }
 
@@ -221,6 +236,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
 
   restoreEntry(entry: DirectoryEntry): void {
     runMigrations(this.ctx.storage, MIGRATIONS)
+    if (!isListed(this.ctx.storage.sql, entry.id)) this.#stockRows.addSessions(1)
     restoreEntry(this.ctx.storage.sql, entry)
   }
 

@@ -1,5 +1,6 @@
 /**
- * portable-session.ts: the calls of a session object with which a whole tenant is exported, imported and erased.
+ * portable-session.ts: the calls of a session object with which a whole tenant is exported, imported and erased, and by
+ * which a user's directory counts sockets.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -47,6 +48,10 @@ export abstract class PortableSession extends DurableObject<Env> {
 
   closeSockets(): void {
     this.getLifecycle().sockets.closeAll({ reason: "tenant_leaving" })
+  }
+
+  countSockets(user: string): number {
+    return this.getLifecycle().sockets.countOpen(user)
   }
 
   #withOwn<T>(owner: SessionOwner, run: (session: LiveSession) => Result<T>): Result<T> {

@@ -154,10 +154,10 @@ export class SessionLifecycle {
       registerMs: SOCKET_REGISTER_MS,
       armBy: (atMs) => this.#alarm.armBy(atMs),
       waitUntil: (work) => this.#ctx.waitUntil(work),
-      authorizeSocket: async (claims) => {
+      authorizeSocket: async (claims, sockets) => {
         const session = this.#session
         if (session === null) return fail({ reason: "session_unknown" })
-        return await directoryStub(this.#env, claims).authorizeSocket(claims, session.row.id)
+        return await directoryStub(this.#env, claims).authorizeSocket(claims, session.row.id, sockets)
       },
     }
   }

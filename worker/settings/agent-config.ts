@@ -48,11 +48,13 @@ export interface TenantSettings {
 
 export const NO_SETTINGS: TenantSettings = { embed_origins: [], media_hosts: [] }
 
-/** A session's agent and its peers, and the tenant's settings. */
+/** A session's agent and its peers, and what its tenant has set. */
 export interface AgentView {
   readonly self: Agent
   readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
+  /** The tenant has set a budget for somebody, so the session asks before its turns (SPEC BU7). */
+  readonly hasBudgets?: true
 }
 
 /** The agent of a session that was created without naming one. */

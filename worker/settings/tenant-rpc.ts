@@ -22,6 +22,7 @@ import type {
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
+import type { BudgetRpc } from "./budget-rpc.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
 
@@ -48,7 +49,7 @@ export interface SignInUser {
 
 export type TenantUser = UserSummary
 
-export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc {
+export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc {
   /** All agents, the default ones first. */
   listAgents(): Agent[]
   /** The agent of this name and its peers; null if there is no such agent. */

@@ -18,20 +18,30 @@ export interface SocketRegistrationHost {
   readonly now: () => number
   /** Longest time until a socket is registered, in milliseconds. */
   readonly registerMs: number
-  /** Checks a token with the user's directory, and registers the session there. */
-  readonly authorizeSocket: (claims: Claims) => Promise<Result<null>>
+  /**
+   * Checks a token with the user's directory, and registers the session there, with the number of open sockets that the
+   * user has in it.
+   */
+  readonly authorizeSocket: (claims: Claims, sockets: number) => Promise<Result<null>>
   /** Keeps the object in memory until the work is done. */
   readonly waitUntil: (work: Promise<void>) => void
 }
 
+/** The sockets of the session. */
+export interface RegisteredSockets {
+  /** The number of open sockets of a user. */
+  countOpen(user: string): number
+  /** Closes a socket with an error. */
+  end(socket: WebSocket, fault: Fault): void
+}
+
 export class SocketRegistration {
   readonly #host: SocketRegistrationHost
-  readonly #end: (socket: WebSocket, fault: Fault) => void
+  readonly #sockets: RegisteredSockets
 
-  /** `end` closes a socket with an error. */
-  constructor(host: SocketRegistrationHost, end: (socket: WebSocket, fault: Fault) => void) {
+  constructor(host: SocketRegistrationHost, sockets: RegisteredSockets) {
     this.#host = host
-    this.#end = end
+    this.#sockets = sockets
   }
 
   /** Registers the socket in the background, unless that was done. The request to the directory is sent at once. */
@@ -44,9 +54,9 @@ export class SocketRegistration {
     for (let delayMs = FIRST_RETRY_MS; socket.readyState === WebSocket.OPEN; delayMs *= 2) {
       const answer = await this.#ask(socket, deadline - this.#host.now())
       if (socket.readyState !== WebSocket.OPEN) return
-      if (answer !== null && !answer.ok) return this.#end(socket, answer.fault)
+      if (answer !== null && !answer.ok) return this.#sockets.end(socket, answer.fault)
       if (answer !== null) return setAttachment(socket, { ...getAttachment(socket), isRegistered: true })
-      if (this.#host.now() + delayMs >= deadline) return this.#end(socket, { reason: "internal" })
+      if (this.#host.now() + delayMs >= deadline) return this.#sockets.end(socket, { reason: "internal" })
       await new Promise((resolve) => setTimeout(resolve, delayMs))
     }
   }
@@ -54,7 +64,8 @@ export class SocketRegistration {
   /** Null if the directory could not be asked. */
   async #ask(socket: WebSocket, ms: number): Promise<Result<null> | null> {
     try {
-      const asked = this.#host.authorizeSocket(getAttachment(socket).claims)
+      const { claims } = getAttachment(socket)
+      const asked = this.#host.authorizeSocket(claims, this.#sockets.countOpen(claims.user))
       return await withTimeout(asked, ms, () => new Error(`no response within ${ms} ms`))
     } catch (error) {
       logError("socket_not_registered", { message: errorMessage(error) })

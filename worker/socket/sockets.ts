@@ -8,7 +8,9 @@
 
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { MAX_SESSION_VIEWERS, MAX_UNSEEN_BYTES, PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { MAX_SESSION_SOCKETS } from "../../shared/user-limits.ts"
 import { isRevoked, NO_REVOCATIONS } from "../auth/revocation.ts"
+import { faultToResponse } from "../platform/fault-response.ts"
 import { BoundedMap } from "../platform/bounded-map.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { frameToTexts, messageToFrame, type NumberedFrame, opsToFrame, sumBodyChars } from "./numbered-frame.ts"
@@ -69,13 +71,18 @@ export class Sockets {
   constructor(ctx: DurableObjectState, host: SocketsHost) {
     this.#ctx = ctx
     this.#host = host
-    this.#registration = new SocketRegistration(host, (socket, fault) => this.#end(socket, fault))
+    this.#registration = new SocketRegistration(host, {
+      countOpen: (user) => this.countOpen(user),
+      end: (socket, fault) => this.#end(socket, fault),
+    })
     for (const socket of ctx.getWebSockets()) if (!getAttachment(socket).isGreeted) this.#awaitHello(socket)
   }
 
   acceptSocket(claims: Claims): Response {
+    if (this.countOpen() >= MAX_SESSION_SOCKETS)
+      return faultToResponse({ reason: "sockets_full", max: MAX_SESSION_SOCKETS })
     const { 0: client, 1: server } = new WebSocketPair()
-    this.#ctx.acceptWebSocket(server)
+    this.#ctx.acceptWebSocket(server, [claims.user])
     setAttachment(server, createAttachment(claims))
     if (this.verifySocket(server) !== null) {
       this.#registration.begin(server)
@@ -91,6 +98,11 @@ export class Sockets {
     for (const socket of this.#ctx.getWebSockets()) {
       if (socket.readyState === WebSocket.OPEN) this.#registration.begin(socket)
     }
+  }
+
+  /** The number of open sockets: of a user, or of all. */
+  countOpen(user?: string): number {
+    return this.#ctx.getWebSockets(user).filter(({ readyState }) => readyState === WebSocket.OPEN).length
   }
 
   /** Sends a message that is new, or that changed as a whole. */

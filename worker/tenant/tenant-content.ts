@@ -10,6 +10,7 @@ import { getRegion } from "../platform/tenant-id.ts"
 import { deleteAllRows } from "../platform/migrate.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import { ApiKeyRows } from "./api-key-rows.ts"
+import { BudgetRows } from "../usage/budget-rows.ts"
 import { AuditRows } from "./audit-rows.ts"
 import { UserNotices } from "./user-notices.ts"
 import { UserRows } from "./user-rows.ts"
@@ -18,6 +19,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
   const users = new UserRows(sql)
   const notices = new UserNotices(sql, env, tenant, users)
   const apiKeys = new ApiKeyRows(sql)
+  const budgets = new BudgetRows(sql)
   const audit = new AuditRows(sql, tenant)
   return {
     listUsers: (after, limit) => users.list(after ?? "", "", limit),
@@ -33,6 +35,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
       users.remove(id)
       notices.remove(id)
       apiKeys.removeUser(id)
+      budgets.removeUser(id)
     },
     readConfig: () => readConfig(sql),
     writeConfig: (config) => writeConfig(sql, config),

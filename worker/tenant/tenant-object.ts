@@ -27,6 +27,7 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-even
 import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
+import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { checkAuditRows } from "./audit-check.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
 import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
@@ -43,7 +44,7 @@ import type {
   TokenKeyInfo,
 } from "../settings/tenant-access.ts"
 import { API_KEY_TABLE } from "./api-key-rows.ts"
-import { LeavingTenant } from "./leaving-tenant.ts"
+import { BudgetTenant } from "./budget-tenant.ts"
 import { TenantKeys } from "./tenant-keys.ts"
 import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
@@ -64,9 +65,10 @@ const MIGRATIONS: readonly string[] = [
   USER_NOTICE_TABLE,
   ISSUER_TABLES,
   JOB_TABLES,
+  BUDGET_TABLE,
 ]
 
-export class Tenant extends LeavingTenant implements TenantRpc {
+export class Tenant extends BudgetTenant implements TenantRpc {
   readonly #tenant: string
   readonly #userRows: UserRows
   readonly #auditRows: AuditRows
@@ -112,8 +114,10 @@ export class Tenant extends LeavingTenant implements TenantRpc {
 
   getAgentView(name: string): AgentView | null {
     const view = createAgentView(this.listAgents(), name)
+    if (view === null) return null
     const settings = this.getSettings()
-    return view === null || isEmptySettings(settings) ? view : { ...view, settings }
+    const withSettings = isEmptySettings(settings) ? view : { ...view, settings }
+    return this.hasBudgets() ? { ...withSettings, hasBudgets: true } : withSettings
   }
 
   getSettings(): TenantSettings {
@@ -242,7 +246,7 @@ export class Tenant extends LeavingTenant implements TenantRpc {
     return this.#administer(id, (admin) => admin.setStatus(by, id, status, Date.now()))
   }
 
-  recordEvent(actor: Actor, event: AuditEvent): void {
+  override recordEvent(actor: Actor, event: AuditEvent): void {
     if (this.#isErased()) return
     this.migrate()
     this.#auditRows.append(actor, event, Date.now())

@@ -68,7 +68,7 @@ export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
-   * user is added to the tenant's list of users.
+   * user is added to the tenant's list of users. Errors: `sessions_full`, `token_revoked`.
    */
   addSession(
     id: string,
@@ -101,11 +101,12 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role
-   * that was read before an administrator lowered it counts as revoked.
+   * that was read before an administrator lowered it counts as revoked. `sockets`: the open sockets of the user in that
+   * session, with this one; absent: unknown.
    *
-   * Errors: `token_revoked`, `user_suspended`.
+   * Errors: `token_revoked`, `user_suspended`, `user_sockets_full`.
    */
-  authorizeSocket(claims: Claims, session: string): Promise<Result<null>>
+  authorizeSocket(claims: Claims, session: string, sockets?: number): Promise<Result<null>>
   /**
    * Adds a sign-in. Errors: `sign_in_required` if one of this id exists or was revoked: a sign-in is completed once;
    * `revocations_full`.

@@ -107,6 +107,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>
   /** Closes all sockets. Their clients connect again, with what their tokens allow now. */
   closeSockets(): void
+  /** The number of open sockets of a user, the owner or a viewer. Called by the user's directory. */
+  countSockets(user: string): number
 
   /** Called by the directory of the owner or of a viewer: closes the sockets and producer streams of revoked tokens. */
   revoke(owner: SessionOwner, revoked: RevocationState): void

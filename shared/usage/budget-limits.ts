@@ -1,0 +1,122 @@
+/**
+ * budget-limits.ts: the budgets that a tenant sets, and which of them count for a user. Pure.
+ *
+ * The limits of the tenant are shared by all its users. Those of a role count for each user of the role, those of a user for
+ * that user. A user may do what all of them allow.
+ */
+
+import * as v from "valibot"
+import { idSchema } from "../protocol/event.ts"
+import type { PeriodKind } from "./period.ts"
+
+/** What is counted over a day or a month. `tokens`: input and output. `cost`: nano-dollars (1e-9 USD). */
+export const METERED_BUDGETS = {
+  tokens_per_day: { unit: "tokens", period: "day" },
+  tokens_per_month: { unit: "tokens", period: "month" },
+  cost_per_day: { unit: "cost", period: "day" },
+  cost_per_month: { unit: "cost", period: "month" },
+} as const satisfies Record<string, { readonly unit: "tokens" | "cost"; readonly period: PeriodKind }>
+
+export type MeteredBudget = keyof typeof METERED_BUDGETS
+
+/** What exists at one time, and is given back when it ends or is deleted. */
+export const HELD_BUDGETS = ["concurrent_turns", "sessions", "stored_bytes"] as const
+export type HeldBudget = (typeof HELD_BUDGETS)[number]
+
+export type BudgetName = MeteredBudget | HeldBudget
+
+export const METERED_BUDGET_NAMES = Object.keys(METERED_BUDGETS) as readonly MeteredBudget[]
+export const BUDGET_NAMES: readonly BudgetName[] = [...METERED_BUDGET_NAMES, ...HELD_BUDGETS]
+
+/** Who shares a budget. */
+export type BudgetScope = "tenant" | "role" | "user"
+
+/**
+ * Largest limit. Sums of two stay safe integers. As a cost it is 4 million dollars: a larger number is a mistake in the unit.
+ */
+export const MAX_BUDGET = 4_000_000_000_000_000
+
+/** Users with budgets of their own. All are read at once, and fit into the body of a request. */
+export const MAX_USER_BUDGETS = 1_000
+
+/** A limit is a whole number. 0 allows nothing; an absent one limits nothing. */
+const limitSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_BUDGET)))
+
+export const budgetLimitsSchema = v.strictObject({
+  tokens_per_day: limitSchema,
+  tokens_per_month: limitSchema,
+  cost_per_day: limitSchema,
+  cost_per_month: limitSchema,
+  concurrent_turns: limitSchema,
+  sessions: limitSchema,
+  stored_bytes: limitSchema,
+})
+
+export type BudgetLimits = { readonly [B in BudgetName]?: number | undefined }
+
+const subjectSchema = v.nullable(budgetLimitsSchema)
+
+/** The body of `PUT /v1/budgets`. Each subject that it names has its limits replaced; null removes them. */
+export const budgetChangeSchema = v.strictObject({
+  tenant: v.optional(subjectSchema),
+  roles: v.optional(v.record(v.picklist(["owner", "admin", "member", "viewer"]), subjectSchema)),
+  users: v.optional(
+    v.pipe(
+      v.record(idSchema, subjectSchema),
+      v.check((users) => Object.keys(users).length <= MAX_USER_BUDGETS),
+    ),
+  ),
+})
+
+export type BudgetChange = v.InferOutput<typeof budgetChangeSchema>
+
+/** The body of `GET /v1/budgets`. Only subjects with a limit are listed. */
+export interface BudgetTable {
+  readonly tenant: BudgetLimits
+  readonly roles: Readonly<Record<string, BudgetLimits>>
+  readonly users: Readonly<Record<string, BudgetLimits>>
+}
+
+/** The limits that count for one user. */
+export interface UserLimits {
+  readonly tenant: BudgetLimits
+  readonly role: BudgetLimits
+  readonly user: BudgetLimits
+}
+
+/** One limit, and whose it is. */
+export interface BudgetLimit<B extends BudgetName = BudgetName> {
+  readonly budget: B
+  readonly scope: BudgetScope
+  readonly limit: number
+}
+
+export function isEmptyLimits(limits: BudgetLimits): boolean {
+  return BUDGET_NAMES.every((budget) => limits[budget] === undefined)
+}
+
+/** The strictest limit of a budget among some scopes; null: none of them limits it. Of two equal ones, the narrower scope's. */
+export function findStrictest<B extends BudgetName>(
+  limits: Partial<UserLimits>,
+  budget: B,
+  scopes: readonly BudgetScope[] = ["user", "role", "tenant"],
+): BudgetLimit<B> | null {
+  const found = scopes.flatMap((scope) => {
+    const limit = limits[scope]?.[budget]
+    return limit === undefined ? [] : [{ budget, scope, limit }]
+  })
+  const [first, ...others] = found
+  return first === undefined ? null : others.reduce((best, next) => (next.limit < best.limit ? next : best), first)
+}
+
+/**
+ * The metered limits that count for a user: the tenant's, which are shared, and of each budget the strictest of role and
+ * user, which are the user's alone.
+ */
+export function listMeteredLimits(limits: UserLimits): BudgetLimit<MeteredBudget>[] {
+  return METERED_BUDGET_NAMES.flatMap((budget) =>
+    [findStrictest(limits, budget, ["tenant"]), findStrictest(limits, budget, ["user", "role"])].filter(
+      (limit) => limit !== null,
+    ),
+  )
+}

@@ -1,0 +1,92 @@
+/**
+ * budget-meter.ts: one metered budget: how much of it was spent in the current period, and what is left. Pure.
+ *
+ * A meter keeps the latest instant that it has seen, so a clock that runs backwards neither reopens a period nor resets one.
+ */
+
+import {
+  type BudgetLimit,
+  type BudgetScope,
+  METERED_BUDGETS,
+  type BudgetName,
+  type MeteredBudget,
+} from "./budget-limits.ts"
+import { findPeriodEnd, toPeriod } from "./period.ts"
+
+/** What was used. A call of unknown price adds nothing to `cost`. */
+export interface Spending {
+  readonly tokens: number
+  /** Nano-dollars (1e-9 USD). */
+  readonly cost: number
+}
+
+export const NO_SPENDING: Spending = { tokens: 0, cost: 0 }
+
+export interface Meter extends BudgetLimit<MeteredBudget> {
+  /** In the period of `at`. */
+  readonly spent: number
+  /** The latest instant that was counted or read, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** A budget that allows no further turn. */
+export interface BudgetRefusal {
+  readonly budget: BudgetName
+  readonly scope: BudgetScope
+  /** When it allows one again, in milliseconds since 1970; null: when something running ends or is deleted. */
+  readonly resets: number | null
+}
+
+/** A count that can be added: a whole number from 0 on, however wrong the one that was given. */
+export function toCount(value: number): number {
+  if (Number.isNaN(value) || value <= 0) return 0
+  return Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER)
+}
+
+/** The sum of two counts. It stops at the largest safe integer. */
+export function addCounts(one: number, other: number): number {
+  return Math.min(toCount(one) + toCount(other), Number.MAX_SAFE_INTEGER)
+}
+
+export function addSpending(one: Spending, other: Spending): Spending {
+  return { tokens: addCounts(one.tokens, other.tokens), cost: addCounts(one.cost, other.cost) }
+}
+
+/** The meter at an instant: with nothing spent if a new period has begun. */
+export function rollMeter(meter: Meter, now: number): Meter {
+  if (!(now > meter.at)) return meter
+  const { period } = METERED_BUDGETS[meter.budget]
+  const isSamePeriod = toPeriod(period, now) === toPeriod(period, meter.at)
+  return { ...meter, at: now, spent: isSamePeriod ? meter.spent : 0 }
+}
+
+/** Counts what was used at an instant. */
+export function addToMeter(meter: Meter, use: Spending, now: number): Meter {
+  const rolled = rollMeter(meter, now)
+  return { ...rolled, spent: addCounts(rolled.spent, use[METERED_BUDGETS[meter.budget].unit]) }
+}
+
+/** What is left at an instant, never negative. */
+export function readLeft(meter: Meter, now: number): number {
+  const { limit, spent } = rollMeter(meter, now)
+  return Math.max(limit - spent, 0)
+}
+
+/** When the period of the meter ends, in milliseconds since 1970. */
+export function findMeterReset(meter: Meter, now: number): number {
+  return findPeriodEnd(METERED_BUDGETS[meter.budget].period, rollMeter(meter, now).at)
+}
+
+/** The budget that is used up; of several, the one that lasts longest. Null: a turn may begin. */
+export function findExhausted(meters: readonly Meter[], now: number): BudgetRefusal | null {
+  const refusals = meters
+    .filter((meter) => readLeft(meter, now) === 0)
+    .map((meter) => ({ budget: meter.budget, scope: meter.scope, resets: findMeterReset(meter, now) }))
+  const [first, ...others] = refusals
+  return first === undefined ? null : others.reduce((last, next) => (next.resets > last.resets ? next : last), first)
+}
+
+/** Whether every budget has more left than a number of turns of a size would use. */
+export function hasRoomFor(meters: readonly Meter[], turns: number, size: Spending, now: number): boolean {
+  return meters.every((meter) => readLeft(meter, now) > turns * size[METERED_BUDGETS[meter.budget].unit])
+}

@@ -1,0 +1,21 @@
+/**
+ * session-budget.ts: whether a session may begin a turn with the lease that it has. Pure.
+ */
+
+import { addToMeter, findExhausted, type Spending } from "./budget-meter.ts"
+import type { SessionLease } from "./user-account.ts"
+
+/** Whether a turn may begin without asking the directory. */
+export function canBegin(lease: SessionLease | null, now: number): boolean {
+  return lease !== null && lease.turns > 0 && now < lease.until && findExhausted(lease.meters, now) === null
+}
+
+/** The lease after a turn has begun with it. */
+export function beginWithLease(lease: SessionLease): SessionLease {
+  return { ...lease, turns: Math.max(lease.turns - 1, 0) }
+}
+
+/** The lease after the session has spent something that the directory has not counted yet. */
+export function countInLease(lease: SessionLease, use: Spending, now: number): SessionLease {
+  return { ...lease, meters: lease.meters.map((meter) => addToMeter(meter, use, now)) }
+}

@@ -1,0 +1,191 @@
+/**
+ * user-account.ts: the budgets of one user, as the user's directory keeps them: it has a lease of the tenant and gives
+ * leases to the sessions. Pure: state in, state out.
+ *
+ * tenant (all users) → USER ACCOUNT → session
+ * A lease is the right to begin turns without asking. That of the tenant lasts for RENEW_TURNS turns, and for those that end
+ * until its next answer has arrived. That of a session lasts for one turn. SPEC BU8 and BU9 state what this can exceed.
+ */
+
+import {
+  type BudgetLimit,
+  findStrictest,
+  listMeteredLimits,
+  METERED_BUDGETS,
+  type MeteredBudget,
+  type UserLimits,
+} from "./budget-limits.ts"
+import {
+  addToMeter,
+  type BudgetRefusal,
+  findExhausted,
+  hasRoomFor,
+  type Meter,
+  NO_SPENDING,
+  addCounts,
+  type Spending,
+} from "./budget-meter.ts"
+import { toPeriod } from "./period.ts"
+
+/** Turns of a user after which the directory asks the tenant again. */
+export const RENEW_TURNS = 8
+
+/** Turns after which no more begin if the tenant has not answered: it cannot be reached. */
+export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
+
+/** The unused lease of a session ends after this time, in milliseconds. Its next turn asks the directory. */
+export const SESSION_LEASE_MS = 5 * 60_000
+
+/** A turn whose end was not reported counts as running this long, in milliseconds: longer than any turn lasts. */
+export const MAX_RUNNING_MS = 60 * 60_000
+
+/** Leases that an account remembers. With so many, none is given before it is needed. */
+const MAX_GIVEN = 64
+
+/** What was spent in a day, and in the month of that day. */
+export interface PeriodSpending {
+  readonly day: Spending
+  readonly month: Spending
+}
+
+/** What the tenant answers a directory. */
+export interface TenantGrant {
+  readonly limits: UserLimits
+  /** By all users of the tenant, in the day and the month of `at`. It includes all reports of this user that were counted. */
+  readonly spent: PeriodSpending
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** What a directory answers a session. */
+export interface SessionLease {
+  readonly meters: readonly Meter[]
+  /** Turns that may begin without asking: 0 or 1. */
+  readonly turns: number
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
+
+/** What is stored of an account, as JSON. */
+export interface UserAccount {
+  readonly limits: UserLimits
+  readonly meters: readonly Meter[]
+  /** Turns that ended since the tenant answered. */
+  readonly turns: number
+  /** About the largest of the latest turns: it decreases by an eighth with each. */
+  readonly largest: Spending
+}
+
+/** A lease that a session has. Only in memory. */
+export interface GivenLease {
+  readonly session: string
+  /** When it ends, if nothing is heard of the session. Milliseconds since 1970. */
+  readonly until: number
+  /** A turn has begun with it. */
+  readonly isRunning: boolean
+}
+
+/** Whether a turn may begin. `unchecked`: the tenant could not be asked for too long. */
+export type TurnDecision = { readonly lease: SessionLease } | { readonly refusal: BudgetRefusal | "unchecked" }
+
+/**
+ * The account after an answer of the tenant; null if no limit concerns the user.
+ *
+ * @param own what the user has spent in the day and month of `grant.at`, by the directory's own ledger
+ * @param unreported the part of it that the answer does not include
+ */
+export function applyGrant(
+  before: UserAccount | null,
+  { limits, spent, at }: TenantGrant,
+  own: PeriodSpending,
+  unreported: PeriodSpending,
+): UserAccount | null {
+  const metered = listMeteredLimits(limits)
+  if (metered.length === 0 && findStrictest(limits, "concurrent_turns") === null) return null
+  const meters = metered.map((limit) => {
+    const { unit, period } = METERED_BUDGETS[limit.budget]
+    const isShared = limit.scope === "tenant"
+    const known = before?.meters.find(
+      (meter) => meter.budget === limit.budget && isShared === (meter.scope === "tenant"),
+    )
+    // This object's clock is ahead of the tenant's by the end of a period. Its own count of the later one stays.
+    if (known !== undefined && toPeriod(period, known.at) > toPeriod(period, at)) return { ...known, ...limit }
+    const others = isShared ? addCounts(spent[period][unit], unreported[period][unit]) : own[period][unit]
+    return { ...limit, spent: others, at: Math.max(at, known?.at ?? 0) }
+  })
+  return { limits, meters, turns: 0, largest: before?.largest ?? NO_SPENDING }
+}
+
+/** Whether the tenant should be asked again. */
+export function needsRenewal(account: UserAccount): boolean {
+  return account.turns >= RENEW_TURNS
+}
+
+/** The account after a turn: its spending is counted, whatever it exceeds. */
+export function countTurn(account: UserAccount, use: Spending, now: number): UserAccount {
+  const shrink = (size: number): number => size - Math.ceil(size / RENEW_TURNS)
+  return {
+    limits: account.limits,
+    meters: account.meters.map((meter) => addToMeter(meter, use, now)),
+    turns: account.turns + 1,
+    largest: {
+      tokens: Math.max(use.tokens, shrink(account.largest.tokens)),
+      cost: Math.max(use.cost, shrink(account.largest.cost)),
+    },
+  }
+}
+
+/** The leases that count at an instant, without that of one session. */
+export function listOtherLeases(given: readonly GivenLease[], session: string, now: number): GivenLease[] {
+  return given.filter((lease) => lease.session !== session && lease.until > now)
+}
+
+/**
+ * Decides about a turn that is about to begin and has no lease.
+ *
+ * What is left is kept for the turns that run already, so that many turns that begin at once do not all use the last of it.
+ * A question of an agent belongs to a turn that runs, so it is refused only if a budget is used up.
+ */
+export function decideTurn(
+  account: UserAccount,
+  others: readonly GivenLease[],
+  now: number,
+  isAgent = false,
+): TurnDecision {
+  const { meters, limits, largest } = account
+  const exhausted = findExhausted(meters, now)
+  if (exhausted !== null) return { refusal: exhausted }
+  const isShared = meters.some(({ scope }) => scope === "tenant")
+  if (isShared && account.turns >= MAX_UNRENEWED_TURNS) return { refusal: "unchecked" }
+  const running = others.filter(({ isRunning }) => isRunning).length
+  const blocking = isAgent ? null : (findConcurrency(limits, running) ?? findReserved(meters, running, largest, now))
+  if (blocking !== null) return { refusal: { budget: blocking.budget, scope: blocking.scope, resets: null } }
+  return { lease: { meters, turns: 1, until: now + SESSION_LEASE_MS } }
+}
+
+/** The lease after a turn: the next one may begin without asking, if there is enough left for every lease. */
+export function leaseNextTurn(account: UserAccount, others: readonly GivenLease[], now: number): SessionLease {
+  const { meters, limits, largest } = account
+  const isFree =
+    findStrictest(limits, "concurrent_turns") === null &&
+    account.turns < MAX_UNRENEWED_TURNS &&
+    others.length < MAX_GIVEN &&
+    hasRoomFor(meters, others.length + 1, largest, now)
+  return { meters, turns: isFree ? 1 : 0, until: now + SESSION_LEASE_MS }
+}
+
+function findConcurrency(limits: UserLimits, running: number): BudgetLimit | null {
+  const limit = findStrictest(limits, "concurrent_turns")
+  return limit !== null && running >= limit.limit ? limit : null
+}
+
+/** A budget that the running turns are expected to use up. */
+function findReserved(
+  meters: readonly Meter[],
+  running: number,
+  largest: Spending,
+  now: number,
+): BudgetLimit<MeteredBudget> | null {
+  if (running === 0) return null
+  return meters.find((meter) => !hasRoomFor([meter], running, largest, now)) ?? null
+}

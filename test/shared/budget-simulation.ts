@@ -1,0 +1,352 @@
+/**
+ * budget-simulation.ts: sessions of several users under budgets, in virtual time: turns of random size, reports that are late,
+ * lost or repeated, and processes that are killed. It uses the pure core as the objects do.
+ */
+
+import { NO_SPENDING, type Spending, addSpending } from "../../shared/usage/budget-meter.ts"
+import type { UserLimits } from "../../shared/usage/budget-limits.ts"
+import { beginWithLease, canBegin, countInLease } from "../../shared/usage/session-budget.ts"
+import {
+  applyGrant,
+  countTurn,
+  decideTurn,
+  type GivenLease,
+  leaseNextTurn,
+  listOtherLeases,
+  MAX_RUNNING_MS,
+  needsRenewal,
+  type SessionLease,
+  type UserAccount,
+} from "../../shared/usage/user-account.ts"
+
+export interface Plan {
+  readonly seed: number
+  readonly users: number
+  readonly sessionsPerUser: number
+  readonly turnsPerSession: number
+  readonly limits: UserLimits
+  readonly maxTurnTokens: number
+  /** Of 100 steps, how many kill a process. */
+  readonly kills: number
+}
+
+interface Report {
+  readonly n: number
+  readonly use: Spending
+}
+
+interface SimSession {
+  readonly user: SimUser
+  readonly id: string
+  turnsLeft: number
+  lease: SessionLease | null
+  /** The turn that runs, and when it began. */
+  running: Spending | null
+  /** Stored: every turn that ended. */
+  readonly reports: Report[]
+  acknowledged: number
+}
+
+interface SimUser {
+  readonly id: number
+  /** Stored. */
+  account: UserAccount | null
+  counted: Spending
+  turnsCounted: number
+  readonly countedBySession: Map<string, number>
+  sentToTenant: Spending
+  /** In memory. */
+  given: GivenLease[]
+  isRenewing: boolean
+}
+
+export interface Outcome {
+  readonly turns: number
+  readonly refused: number
+  readonly tenantCalls: number
+  /** Turns that ended, by the sessions' own rows. */
+  readonly spent: Spending
+  readonly counted: Spending
+  readonly tenantCounted: Spending
+  /** The worst excess of a user over the budget, and what the turns used that had begun or had a lease by then. */
+  readonly users: readonly Excess[]
+  readonly tenant: Excess
+}
+
+export interface Excess {
+  readonly spent: number
+  /** The turns that were not counted when the budget was used up, and had begun or had a lease. */
+  readonly leased: number
+  /** Turns that began later without a lease from before. */
+  readonly unleased: number
+}
+
+/** What one budget has seen since it was used up. */
+class Watch {
+  readonly limit: number
+  isUsedUp = false
+  leased = 0
+  unleased = 0
+  /** Sessions that may begin one turn more. */
+  readonly #leasedSessions = new Set<string>()
+  /** Users whose directory has not heard that the budget is used up. */
+  readonly #unaware = new Set<SimUser>()
+
+  constructor(limit: number) {
+    this.limit = limit
+  }
+
+  /** Called when the count has changed. `uncounted`: what these sessions have used and what runs in them, without the count. */
+  observe(counted: number, uncounted: number, sessions: readonly SimSession[], unaware: readonly SimUser[] = []): void {
+    if (this.isUsedUp || counted < this.limit) return
+    this.isUsedUp = true
+    this.leased = counted - this.limit + uncounted
+    this.keepLeases(sessions)
+    for (const user of unaware) this.#unaware.add(user)
+  }
+
+  keepLeases(sessions: readonly SimSession[]): void {
+    for (const { id, lease } of sessions) if ((lease?.turns ?? 0) > 0) this.#leasedSessions.add(id)
+  }
+
+  /** The directory of a user has heard it. */
+  inform(user: SimUser, sessions: readonly SimSession[]): void {
+    if (this.isUsedUp && this.#unaware.delete(user)) this.keepLeases(sessions)
+  }
+
+  begin({ id, user }: SimSession, use: Spending): void {
+    if (!this.isUsedUp) return
+    if (this.#unaware.has(user) || this.#leasedSessions.delete(id)) this.leased += use.tokens
+    else this.unleased += 1
+  }
+}
+
+export class BudgetSimulation {
+  readonly #plan: Plan
+  readonly #users: SimUser[]
+  readonly #sessions: SimSession[]
+  readonly #queue: { at: number; order: number; run: () => void }[] = []
+  readonly #userWatches: Watch[]
+  readonly #tenantWatch: Watch
+  #random: number
+  #now = Date.UTC(2026, 10, 22, 9)
+  #order = 0
+  #turns = 0
+  #refused = 0
+  #tenantCalls = 0
+  #tenantCounted: Spending = NO_SPENDING
+
+  constructor(plan: Plan) {
+    this.#plan = plan
+    this.#random = plan.seed
+    this.#users = Array.from({ length: plan.users }, (_, id) => ({
+      id,
+      account: null,
+      counted: NO_SPENDING,
+      turnsCounted: 0,
+      countedBySession: new Map(),
+      sentToTenant: NO_SPENDING,
+      given: [],
+      isRenewing: false,
+    }))
+    this.#sessions = this.#users.flatMap((user) =>
+      Array.from({ length: plan.sessionsPerUser }, (_, n) => ({
+        user,
+        id: `${user.id}.${n}`,
+        turnsLeft: plan.turnsPerSession,
+        lease: null,
+        running: null,
+        reports: [],
+        acknowledged: 0,
+      })),
+    )
+    this.#userWatches = this.#users.map(() => new Watch(plan.limits.user.tokens_per_day ?? Infinity))
+    this.#tenantWatch = new Watch(plan.limits.tenant.tokens_per_day ?? Infinity)
+  }
+
+  run(): Outcome {
+    // The first contact of a user, whose answer has the limits.
+    for (const user of this.#users) this.#answerDirectory(user)
+    for (const session of this.#sessions) this.#later(this.#pick(60_000), () => this.#attempt(session))
+    for (let next = this.#next(); next !== null; next = this.#next()) next()
+    // Everything that was lost is sent again with what comes next; here, at the end.
+    for (const session of this.#sessions) this.#report(session)
+    for (const user of this.#users) this.#answerDirectory(user)
+    return this.#summarise()
+  }
+
+  #summarise(): Outcome {
+    const spentOf = (user: SimUser): Spending =>
+      this.#sessionsOf(user)
+        .flatMap(({ reports }) => reports.map(({ use }) => use))
+        .reduce(addSpending, NO_SPENDING)
+    const toExcess = (watch: Watch, spent: Spending): Excess => ({
+      spent: spent.tokens,
+      leased: watch.leased,
+      unleased: watch.unleased,
+    })
+    const spent = this.#users.map(spentOf)
+    const total = spent.reduce(addSpending, NO_SPENDING)
+    return {
+      turns: this.#turns,
+      refused: this.#refused,
+      tenantCalls: this.#tenantCalls,
+      spent: total,
+      counted: this.#users.map(({ counted }) => counted).reduce(addSpending, NO_SPENDING),
+      tenantCounted: this.#tenantCounted,
+      users: this.#userWatches.map((watch, at) => toExcess(watch, spent[at] ?? NO_SPENDING)),
+      tenant: toExcess(this.#tenantWatch, total),
+    }
+  }
+
+  #attempt(session: SimSession): void {
+    if (session.turnsLeft === 0 || session.running !== null) return
+    session.turnsLeft -= 1
+    if (this.#happens(this.#plan.kills)) session.lease = null
+    if (!canBegin(session.lease, this.#now)) this.#ask(session)
+    const { lease } = session
+    if (lease === null || !canBegin(lease, this.#now)) {
+      this.#refused += 1
+      return this.#later(this.#pick(60_000), () => this.#attempt(session))
+    }
+    session.lease = beginWithLease(lease)
+    const use = { tokens: this.#pick(this.#plan.maxTurnTokens), cost: this.#pick(100) }
+    session.running = use
+    this.#turns += 1
+    this.#userWatches[session.user.id]?.begin(session, use)
+    this.#tenantWatch.begin(session, use)
+    this.#markRunning(session)
+    this.#later(this.#pick(20_000), () => this.#end(session))
+  }
+
+  /** A kill cuts the turn off; what it used until then is stored. */
+  #end(session: SimSession): void {
+    const { running } = session
+    if (running === null) return
+    session.running = null
+    session.reports.push({ n: session.reports.length + 1, use: running })
+    if (session.lease !== null) session.lease = countInLease(session.lease, running, this.#now)
+    if (this.#happens(this.#plan.kills)) session.lease = null
+    // A report may be late or lost. The next one repeats it.
+    const isLost = this.#happens(this.#plan.kills)
+    if (!isLost) this.#later(this.#pick(200), () => this.#report(session))
+    if (this.#happens(this.#plan.kills)) this.#later(this.#pick(5_000), () => this.#report(session))
+    this.#later(this.#pick(60_000), () => this.#attempt(session))
+  }
+
+  #ask(session: SimSession): void {
+    const { user } = session
+    this.#killDirectory(user)
+    this.#report(session)
+    if (user.account === null) return
+    const others = listOtherLeases(user.given, session.id, this.#now)
+    const decision = decideTurn(user.account, others, this.#now)
+    if ("refusal" in decision) return
+    session.lease = decision.lease
+    user.given = [...others, { session: session.id, until: this.#now + MAX_RUNNING_MS, isRunning: true }]
+  }
+
+  #markRunning({ user, id }: SimSession): void {
+    const others = listOtherLeases(user.given, id, this.#now)
+    user.given = [...others, { session: id, until: this.#now + MAX_RUNNING_MS, isRunning: true }]
+  }
+
+  /** Counts the reports of a session that were not counted, and gives the session its next lease. */
+  #report(session: SimSession): void {
+    const { user } = session
+    this.#killDirectory(user)
+    const known = user.countedBySession.get(session.id) ?? 0
+    for (const { n, use } of session.reports.filter((report) => report.n > known)) {
+      user.countedBySession.set(session.id, n)
+      user.counted = addSpending(user.counted, use)
+      user.turnsCounted += 1
+      if (user.account !== null) user.account = countTurn(user.account, use, this.#now)
+      session.acknowledged = n
+      const own = this.#sessionsOf(user)
+      this.#userWatches[user.id]?.observe(user.counted.tokens, countOpenTokens(own), own)
+    }
+    if (user.account === null) return
+    const others = listOtherLeases(user.given, session.id, this.#now)
+    const next = session.running === null ? leaseNextTurn(user.account, others, this.#now) : null
+    if (next !== null) session.lease = next
+    const mine = { session: session.id, until: this.#now + MAX_RUNNING_MS, isRunning: session.running !== null }
+    user.given = next?.turns === 0 ? others : [...others, next === null ? mine : { ...mine, until: next.until }]
+    if (needsRenewal(user.account) && !user.isRenewing) this.#renew(user)
+  }
+
+  #renew(user: SimUser): void {
+    user.isRenewing = true
+    this.#later(this.#pick(300), () => {
+      user.isRenewing = false
+      if (!this.#happens(this.#plan.kills)) this.#answerDirectory(user)
+    })
+  }
+
+  #answerDirectory(user: SimUser): void {
+    this.#tenantCalls += 1
+    this.#tenantCounted = addSpending(this.#tenantCounted, {
+      tokens: user.counted.tokens - user.sentToTenant.tokens,
+      cost: user.counted.cost - user.sentToTenant.cost,
+    })
+    user.sentToTenant = user.counted
+    const unsent = this.#users.reduce((sum, { counted, sentToTenant }) => sum + counted.tokens - sentToTenant.tokens, 0)
+    this.#tenantWatch.observe(
+      this.#tenantCounted.tokens,
+      unsent + countOpenTokens(this.#sessions),
+      this.#sessions,
+      this.#users,
+    )
+    this.#tenantWatch.inform(user, this.#sessionsOf(user))
+    const spent = { day: this.#tenantCounted, month: this.#tenantCounted }
+    const own = { day: user.counted, month: user.counted }
+    const none = { day: NO_SPENDING, month: NO_SPENDING }
+    user.account = applyGrant(user.account, { limits: this.#plan.limits, spent, at: this.#now }, own, none)
+  }
+
+  #sessionsOf(user: SimUser): SimSession[] {
+    return this.#sessions.filter((session) => session.user === user)
+  }
+
+  #killDirectory(user: SimUser): void {
+    if (!this.#happens(this.#plan.kills)) return
+    user.given = []
+    user.isRenewing = false
+  }
+
+  #later(ms: number, run: () => void): void {
+    this.#queue.push({ at: this.#now + ms, order: this.#order, run })
+    this.#order += 1
+  }
+
+  #next(): (() => void) | null {
+    let first = 0
+    for (let at = 1; at < this.#queue.length; at++) {
+      const [one, other] = [this.#queue[at], this.#queue[first]]
+      if (one !== undefined && other !== undefined && (one.at - other.at || one.order - other.order) < 0) first = at
+    }
+    const [next] = this.#queue.splice(first, 1)
+    if (next === undefined) return null
+    this.#now = next.at
+    return next.run
+  }
+
+  #happens(percent: number): boolean {
+    return this.#pick(100) <= percent
+  }
+
+  /** A whole number from 1 to `max` (mulberry32). */
+  #pick(max: number): number {
+    this.#random = (this.#random + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#random ^ (this.#random >>> 15), 1 | this.#random)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return 1 + (((mixed ^ (mixed >>> 14)) >>> 0) % max)
+  }
+}
+
+/** What sessions have used that their directory has not counted, with the turns that run. */
+function countOpenTokens(sessions: readonly SimSession[]): number {
+  return sessions.reduce((sum, { reports, acknowledged, running }) => {
+    const uncounted = reports.slice(acknowledged).reduce((tokens, { use }) => tokens + use.tokens, 0)
+    return sum + uncounted + (running?.tokens ?? 0)
+  }, 0)
+}

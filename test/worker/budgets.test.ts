@@ -1,0 +1,104 @@
+/** budgets.test.ts: who sets budgets, which are accepted, and what is stored of them. */
+
+import { env } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { MAX_BUDGET, MAX_USER_BUDGETS } from "../../shared/usage/budget-limits.ts"
+import { call, refusal, roleToken, tablesOf } from "./http.ts"
+
+const stub = (tenant: string) => env.TENANT.getByName(tenant)
+const NONE = { tenant: {}, roles: {}, users: {} }
+
+async function put(tenant: string, change: unknown, role: "owner" | "admin" | "member" | "viewer" = "admin") {
+  const body = typeof change === "string" ? change : JSON.stringify(change)
+  return await call("/v1/budgets", { method: "PUT", token: await roleToken(tenant, "root", role), body })
+}
+
+async function get(tenant: string) {
+  return await call("/v1/budgets", { token: await roleToken(tenant, "root", "admin") })
+}
+
+describe("setting budgets", () => {
+  test("[BU3] [BU10] a tenant has none at first; reading stores nothing, and its sessions hear of none", async () => {
+    expect(await get("bu-quiet")).toMatchObject({ status: 200, json: NONE })
+    expect(await stub("bu-quiet").getBudgetGrant("ada")).toBe(null)
+    expect(await stub("bu-quiet").getAgentView("general")).not.toHaveProperty("hasBudgets")
+    expect(await tablesOf(stub("bu-quiet"))).toEqual([])
+  })
+
+  test("[BU2] [BU3] a change replaces the limits of the subjects that it names, and null removes them", async () => {
+    const first = {
+      tenant: { tokens_per_month: 1_000_000, cost_per_month: 50_000_000_000 },
+      roles: { member: { tokens_per_day: 10_000 } },
+      users: { ada: { sessions: 0 }, bob: { stored_bytes: MAX_BUDGET } },
+    }
+    expect(await put("bu-set", first)).toMatchObject({ status: 200, json: first })
+    const second = { tenant: { tokens_per_day: 7 }, users: { ada: null, bob: {} } }
+    expect((await put("bu-set", second)).json).toEqual({ tenant: { tokens_per_day: 7 }, roles: first.roles, users: {} })
+    expect((await get("bu-set")).json).toEqual({ tenant: { tokens_per_day: 7 }, roles: first.roles, users: {} })
+    expect((await stub("bu-set").getBudgetGrant("ada"))?.limits).toEqual({
+      tenant: { tokens_per_day: 7 },
+      role: { tokens_per_day: 10_000 },
+      user: {},
+    })
+    expect(await stub("bu-set").getAgentView("general")).toMatchObject({ hasBudgets: true })
+    expect((await put("bu-set", { tenant: null, roles: { member: null } })).json).toEqual(NONE)
+    expect(await stub("bu-set").getAgentView("general")).not.toHaveProperty("hasBudgets")
+  })
+
+  test("[BU2] each change is in the audit log, once", async () => {
+    await put("bu-audit", { tenant: { tokens_per_day: 5 }, users: { ada: { sessions: 3 } } })
+    await put("bu-audit", { tenant: { tokens_per_day: 5 } })
+    const { json } = await call("/v1/audit?action=budget.changed", {
+      token: await roleToken("bu-audit", "root", "admin"),
+    })
+    expect(json.entries).toMatchObject([
+      { action: "budget.changed", target: "user:ada", details: { sessions: 3 }, actor: { id: "root" } },
+      { action: "budget.changed", target: "tenant", details: { tokens_per_day: 5 } },
+    ])
+  })
+
+  test.each([
+    [{ tenant: { tokens_per_day: -1 } }, "tenant.tokens_per_day"],
+    [{ tenant: { tokens_per_day: 1e18 } }, "tenant.tokens_per_day"],
+    [{ tenant: { cost_per_day: 0.5 } }, "tenant.cost_per_day"],
+    [{ tenant: { cost_per_day: "5" } }, "tenant.cost_per_day"],
+    [{ tenant: { tokens_per_day: Number.NaN } }, "tenant.tokens_per_day"],
+    [{ roles: { member: { sessions: null } } }, "roles.member.sessions"],
+    [{ roles: { king: { sessions: 1 } } }, "roles.king"],
+    [{ users: { "a b": { sessions: 1 } } }, "users.a b"],
+    [{ tenant: { tokens_per_hour: 1 } }, "tenant.tokens_per_hour"],
+    [{ everyone: {} }, "everyone"],
+  ])("[BU2] %j is refused, and changes nothing", async (change, field) => {
+    expect(await put("bu-bad", change)).toEqual(refusal(400, "field_invalid", field))
+    expect(await tablesOf(stub("bu-bad"))).toEqual([])
+  })
+
+  test("[BU2] a body that is no JSON is refused", async () => {
+    expect(await put("bu-bad", '{"tenant": {"tokens_per_day": NaN}}')).toEqual(refusal(400, "body_malformed"))
+  })
+
+  test("[BU2] at most MAX_USER_BUDGETS users have limits of their own", async () => {
+    const users = Object.fromEntries(Array.from({ length: MAX_USER_BUDGETS }, (_, i) => [`user-${i}`, { sessions: 1 }]))
+    expect((await put("bu-full", { users })).status).toBe(200)
+    const more = { users: { ada: { sessions: 1 } } }
+    expect(await put("bu-full", more)).toEqual(refusal(400, "field_invalid", "users"))
+    expect((await put("bu-full", { users: { ...more.users, "user-3": null } })).status).toBe(200)
+  })
+
+  test("[BU2] [BU3] members neither set nor read them", async () => {
+    for (const role of ["member", "viewer"] as const) {
+      expect(await put("bu-roles", { tenant: {} }, role)).toEqual(refusal(403, "scope_denied"))
+      const token = await roleToken("bu-roles", "ada", role)
+      expect(await call("/v1/budgets", { token })).toEqual(refusal(403, "scope_denied"))
+    }
+    expect((await put("bu-roles", { tenant: {} }, "owner")).status).toBe(200)
+  })
+
+  test("[BU2] an administrator does not limit owners", async () => {
+    const owners = { roles: { owner: { tokens_per_day: 0 } } }
+    expect(await put("bu-owners", owners)).toEqual(refusal(403, "scope_denied"))
+    await stub("bu-owners").registerUser({ id: "boss", role: "owner" })
+    expect(await put("bu-owners", { users: { boss: { sessions: 0 } } })).toEqual(refusal(403, "scope_denied"))
+    expect((await put("bu-owners", { ...owners, users: { boss: { sessions: 0 } } }, "owner")).status).toBe(200)
+  })
+})

@@ -1,0 +1,18 @@
+/** budget-rpc.ts: the calls of a tenant object about budgets. */
+
+import type { Result } from "../../shared/fault.ts"
+import type { BudgetChange, BudgetTable } from "../../shared/usage/budget-limits.ts"
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
+import type { Administrator } from "../platform/rpc/actor.ts"
+
+export interface BudgetRpc {
+  /** All budgets that are set. */
+  listBudgets(): BudgetTable
+  /**
+   * Replaces the limits of the subjects that the change names. Returns all budgets. Errors: `field_invalid` if more than
+   * MAX_USER_BUDGETS users would have some; `scope_denied` for the role or a user above the administrator's; `tenant_erased`.
+   */
+  changeBudgets(by: Administrator, change: BudgetChange): Result<BudgetTable>
+  /** What a user's directory must know about budgets; null: the tenant has none. Stores nothing. */
+  getBudgetGrant(user: string): TenantGrant | null
+}

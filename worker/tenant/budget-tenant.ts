@@ -1,0 +1,74 @@
+/**
+ * budget-tenant.ts: the calls of the tenant object about budgets.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { BudgetChange, BudgetTable } from "../../shared/usage/budget-limits.ts"
+import { NO_SPENDING } from "../../shared/usage/budget-meter.ts"
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
+import type { Env } from "../env.ts"
+import { hasSchema } from "../platform/migrate.ts"
+import type { Actor, Administrator } from "../platform/rpc/actor.ts"
+import { includesRole, type Role } from "../platform/rpc/claims.ts"
+import type { AuditEvent } from "../settings/audit-event.ts"
+import type { BudgetRpc } from "../settings/budget-rpc.ts"
+import { BudgetRows, type ChangedSubject } from "../usage/budget-rows.ts"
+import { LeavingTenant } from "./leaving-tenant.ts"
+import { UserRows } from "./user-rows.ts"
+
+export abstract class BudgetTenant extends LeavingTenant implements BudgetRpc {
+  readonly #budgetRows: BudgetRows
+  readonly #userRows: UserRows
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#budgetRows = new BudgetRows(ctx.storage.sql)
+    this.#userRows = new UserRows(ctx.storage.sql)
+  }
+
+  abstract recordEvent(actor: Actor, event: AuditEvent): void
+
+  /** Whether any budget is set. Cost: nothing after the first call. */
+  protected hasBudgets(): boolean {
+    return hasSchema(this.ctx.storage.sql) && this.#budgetRows.hasAny()
+  }
+
+  listBudgets(): BudgetTable {
+    if (!hasSchema(this.ctx.storage.sql)) return { tenant: {}, roles: {}, users: {} }
+    return this.#budgetRows.readTable()
+  }
+
+  changeBudgets(by: Administrator, change: BudgetChange): Result<BudgetTable> {
+    if (this.getStanding().status === "erased") return fail({ reason: "tenant_erased" })
+    this.migrate()
+    if (!this.#mayChange(by.role, change)) return fail({ reason: "scope_denied" })
+    if (!this.#budgetRows.hasRoomFor(change)) return fail({ reason: "field_invalid", field: "users" })
+    this.ctx.storage.transactionSync(() => {
+      for (const changed of this.#budgetRows.change(change)) this.recordEvent(by.actor, toAuditEvent(changed))
+    })
+    return succeed(this.listBudgets())
+  }
+
+  /** Nobody limits somebody of a role above their own. */
+  #mayChange(role: Role, { roles = {}, users = {} }: BudgetChange): boolean {
+    const named = [
+      ...Object.keys(roles),
+      ...Object.keys(users).map((user) => this.#userRows.find(user)?.role ?? "member"),
+    ]
+    // The names of roles were validated, and the roles of users are stored.
+    return named.every((other) => includesRole(role, other as Role))
+  }
+
+  getBudgetGrant(user: string): TenantGrant | null {
+    if (!this.hasBudgets()) return null
+    const role = this.#userRows.find(user)?.role ?? "member"
+    const limits = this.#budgetRows.readLimits(user, role)
+    return { limits, spent: { day: NO_SPENDING, month: NO_SPENDING }, at: Date.now() }
+  }
+}
+
+function toAuditEvent({ scope, subject, limits }: ChangedSubject): AuditEvent {
+  const set = Object.entries(limits).filter((entry): entry is [string, number] => entry[1] !== undefined)
+  const target = scope === "tenant" ? scope : `${scope}:${subject}`
+  return { action: "budget.changed", target, details: Object.fromEntries(set) }
+}

@@ -1,0 +1,113 @@
+/**
+ * budget-rows.ts: the SQL rows of a tenant's budgets: one row for the tenant, each role and each user that has limits.
+ */
+
+import { parseJson } from "../../shared/json.ts"
+import {
+  type BudgetChange,
+  type BudgetLimits,
+  type BudgetTable,
+  isEmptyLimits,
+  MAX_USER_BUDGETS,
+  type UserLimits,
+} from "../../shared/usage/budget-limits.ts"
+
+export const BUDGET_TABLE = `
+  CREATE TABLE budgets (
+    scope TEXT NOT NULL,             -- tenant, role or user
+    subject TEXT NOT NULL,           -- the role or the user's id; empty for the tenant
+    limits TEXT NOT NULL,            -- JSON: shared/usage/budget-limits.ts
+    PRIMARY KEY (scope, subject)) WITHOUT ROWID`
+
+/** One subject whose limits were replaced. */
+export interface ChangedSubject {
+  readonly scope: "tenant" | "role" | "user"
+  readonly subject: string
+  readonly limits: BudgetLimits
+}
+
+type BudgetRow = { scope: string; subject: string; limits: string }
+
+export class BudgetRows {
+  readonly #sql: SqlStorage
+  /** Whether there is any row. Null: not read yet. */
+  #hasAny: boolean | null = null
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  /** Cost: one row read once, then nothing. */
+  hasAny(): boolean {
+    this.#hasAny ??= this.#sql.exec("SELECT 1 FROM budgets LIMIT 1").toArray().length > 0
+    return this.#hasAny
+  }
+
+  readTable(): BudgetTable {
+    const rows = this.#sql.exec<BudgetRow>("SELECT * FROM budgets ORDER BY scope, subject").toArray()
+    const list = (scope: string): Record<string, BudgetLimits> =>
+      Object.fromEntries(rows.filter((row) => row.scope === scope).map((row) => [row.subject, toLimits(row)]))
+    return { tenant: list("tenant")[""] ?? {}, roles: list("role"), users: list("user") }
+  }
+
+  /** The limits that count for a user of a role. */
+  readLimits(user: string, role: string): UserLimits {
+    return { tenant: this.#read("tenant", ""), role: this.#read("role", role), user: this.#read("user", user) }
+  }
+
+  /** Whether the change leaves at most MAX_USER_BUDGETS users with limits. */
+  hasRoomFor({ users = {} }: BudgetChange): boolean {
+    const all = new Set(Object.keys(this.readTable().users))
+    for (const [user, limits] of Object.entries(users)) {
+      if (limits === null || isEmptyLimits(limits)) all.delete(user)
+      else all.add(user)
+    }
+    return all.size <= MAX_USER_BUDGETS
+  }
+
+  /** Returns the subjects whose limits are others than before. */
+  change(change: BudgetChange): ChangedSubject[] {
+    return listSubjects(change).filter(({ scope, subject, limits }) => {
+      const before = JSON.stringify(this.#read(scope, subject))
+      if (before === JSON.stringify(limits)) return false
+      this.#write(scope, subject, limits)
+      return true
+    })
+  }
+
+  /** Removes the limits of a user who is erased. */
+  removeUser(user: string): void {
+    this.#write("user", user, {})
+  }
+
+  #read(scope: string, subject: string): BudgetLimits {
+    const query = "SELECT * FROM budgets WHERE scope = ? AND subject = ?"
+    const [row] = this.#sql.exec<BudgetRow>(query, scope, subject).toArray()
+    return row === undefined ? {} : toLimits(row)
+  }
+
+  #write(scope: string, subject: string, limits: BudgetLimits): void {
+    this.#hasAny = null
+    if (isEmptyLimits(limits)) {
+      this.#sql.exec("DELETE FROM budgets WHERE scope = ? AND subject = ?", scope, subject)
+      return
+    }
+    const put = "INSERT OR REPLACE INTO budgets (scope, subject, limits) VALUES (?, ?, ?)"
+    this.#sql.exec(put, scope, subject, JSON.stringify(limits))
+  }
+}
+
+function listSubjects({ tenant, roles = {}, users = {} }: BudgetChange): ChangedSubject[] {
+  const toSubjects = (scope: "role" | "user", limits: Readonly<Record<string, BudgetLimits | null | undefined>>) =>
+    Object.entries(limits).map(([subject, own]) => ({ scope, subject, limits: own ?? {} }))
+  return [
+    ...(tenant === undefined ? [] : [{ scope: "tenant", subject: "", limits: tenant ?? {} } as const]),
+    ...toSubjects("role", roles),
+    ...toSubjects("user", users),
+  ]
+}
+
+/** Written by `change`, which got them from `budgetChangeSchema`. */
+function toLimits({ limits }: BudgetRow): BudgetLimits {
+  return parseJson(limits) as unknown as BudgetLimits
+}
