@@ -7,7 +7,6 @@
  * before its first write.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
@@ -28,6 +27,9 @@ import type {
 import { toTitle } from "../../shared/text/title.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import { DIRECTORY_USAGE_TABLES } from "../usage/directory-usage.ts"
+import { MeteredDirectory } from "../usage/metered-directory.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { ALL_TOKENS, closeHolderSockets, isListed, listEntries, restoreEntry } from "./directory-transfer.ts"
 import { createHolderSockets, type HolderSockets } from "./holder-sockets.ts"
@@ -59,6 +61,7 @@ const MIGRATIONS: readonly string[] = [
   LOGIN_TABLE,
   STOCK_TABLE,
   HOLDER_SOCKETS,
+  DIRECTORY_USAGE_TABLES,
 ]
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -74,10 +77,7 @@ const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' A
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
 
-/** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
-const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
-
-export class Directory extends DurableObject<Env> implements DirectoryRpc {
+export class Directory extends MeteredDirectory implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
   readonly #sharedRows: SharedRows
   readonly #accountRows: AccountRows
@@ -150,10 +150,12 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return row?.id ?? publicId
   }
 
-  setRunning(id: string, running: boolean): void {
-    if (!hasSchema(this.ctx.storage.sql)) return
+  setRunning(id: string, running: boolean, report?: UsageReport): number | null {
+    if (report !== undefined) this.addUsage(report)
+    if (!hasSchema(this.ctx.storage.sql)) return null
     const value = running ? 1 : 0
     this.ctx.storage.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", value, id, value)
+    return report?.n ?? null
   }
 
   removeSession(id: string): boolean {
@@ -327,7 +329,12 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     this.#writeRevokedLogins(this.#loginRows.removeAll())
   }
 
+  protected override migrate(): void {
+    runMigrations(this.ctx.storage, MIGRATIONS)
+  }
+
   override async alarm(): Promise<void> {
+    await this.flushUsageSafely()
     this.#revocationRows.pruneExpired(nowSeconds())
     await this.#pushRevocations()
     this.#scheduleAlarm()
@@ -377,12 +384,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
 
   /** Soon if a session still has to be notified, otherwise when the next revocation expires. */
   #scheduleAlarm(): void {
-    const now = Date.now()
     const expiry = this.#revocationRows.findNextExpiry()
-    const { storage } = this.ctx
-    if (this.#hasUnnotifiedHolders()) this.ctx.waitUntil(storage.setAlarm(now + REVOCATION_RETRY_MS))
-    else if (expiry === null) this.ctx.waitUntil(storage.deleteAlarm())
-    else this.ctx.waitUntil(storage.setAlarm(Math.min(expiry * 1000, now + MAX_ALARM_MS)))
+    this.setAlarmBy(this.#hasUnnotifiedHolders() ? Date.now() + REVOCATION_RETRY_MS : (expiry ?? Infinity) * 1000)
   }
 }
 

@@ -1,4 +1,4 @@
-/** administration.ts: the routes that manage tenants, their users, keys and issuers. */
+/** administration.ts: the routes that manage tenants, their users, keys, issuers, budgets and usage. */
 
 import { Hono } from "hono"
 import { auditRoutes } from "./audit-routes.ts"
@@ -11,6 +11,9 @@ import { tenantRoutes } from "./tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
+/** Loaded on demand, as most isolates never serve one of these. */
+const loadUsageRoutes = () => import("./tenants/usage-routes.ts")
+
 export const administration = new Hono<AppEnv>()
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
@@ -19,4 +22,7 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/audit", auditRoutes)
   .route("/v1/budgets", budgetRoutes)
   .route("/v1/issuers", issuerRoutes)
+  .get("/v1/usage", async (context) => (await loadUsageRoutes()).readUsage(context))
+  .get("/v1/prices", async (context) => (await loadUsageRoutes()).listPrices(context))
+  .put("/v1/prices", async (context) => (await loadUsageRoutes()).setPrices(context))
   .route("/v1", leavingRoutes)

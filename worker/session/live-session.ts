@@ -338,7 +338,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       resetSeq,
       armAlarm: this.#armAlarmIfOpen,
       log,
-      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
+      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => this.#agentView.prices ?? [] }),
     }
   }
 

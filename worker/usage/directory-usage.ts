@@ -8,16 +8,17 @@
 
 import { nanoid } from "nanoid"
 import { parseJson } from "../../shared/json.ts"
-import { addTotals, mergeEntries, type UsageEntry } from "../../shared/usage/usage-totals.ts"
-import type { UsageReport } from "./usage-report.ts"
-import { TOTALS_COLUMNS, putTotals, rowToTotals, type TotalsRow } from "./totals-columns.ts"
+import { mergeEntries, type UsageEntry } from "../../shared/usage/usage-totals.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import { putTotals, rowToTotals, TOTALS_COLUMNS, type TotalsRow } from "./totals-columns.ts"
 
 export const DIRECTORY_USAGE_TABLES = `
   CREATE TABLE usage_session (
     ledger TEXT PRIMARY KEY, n INTEGER NOT NULL,         -- number of the newest report
-    unsent TEXT,                                         -- JSON: UsageEntry[] that are in no batch yet, or null
+    unsent TEXT NOT NULL,                                -- JSON: UsageEntry[] that are in no batch yet
+    has_unsent INTEGER NOT NULL,                         -- for the index, which most reports then do not change
     ended INTEGER) WITHOUT ROWID;                        -- when the session was erased, or null
-  CREATE INDEX usage_unsent ON usage_session (ledger) WHERE unsent IS NOT NULL;
+  CREATE INDEX usage_unsent ON usage_session (ledger) WHERE has_unsent = 1;
   CREATE TABLE usage_total (
     day TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, agent TEXT NOT NULL, ${TOTALS_COLUMNS},
     PRIMARY KEY (day, provider, model, agent)) WITHOUT ROWID;
@@ -49,7 +50,8 @@ export class DirectoryUsage {
   /** Reports that are in no batch. After a restart, at most those of this process. */
   #reports = 0
   #wakesAt: number | null = null
-  #acknowledged = 0
+  /** The newest batch that the tenant is known to have. */
+  #acknowledged: Pick<UsageReport, "ledger" | "n"> | null = null
   #flushing: Promise<void> | null = null
 
   constructor(host: DirectoryUsageHost) {
@@ -58,28 +60,31 @@ export class DirectoryUsage {
 
   /** Adds a report, once. `isLast`: the session is being erased. Returns whether a batch is due. */
   add({ ledger, n, entries }: UsageReport, isLast = false): boolean {
-    const { sql, now, batchMs, wakeBy } = this.#host
+    const { sql, now } = this.#host
     const [row] = sql
-      .exec<{ n: number; unsent: string | null }>("SELECT n, unsent FROM usage_session WHERE ledger = ?", ledger)
+      .exec<SessionRow>("SELECT n, unsent, has_unsent FROM usage_session WHERE ledger = ?", ledger)
       .toArray()
-    const isNew = n > (row?.n ?? 0)
-    if (isNew || isLast) {
-      const unsent = mergeEntries([...parseEntries(row?.unsent), ...(isNew ? entries : [])])
-      sql.exec(
-        "INSERT OR REPLACE INTO usage_session (ledger, n, unsent, ended) VALUES (?, ?, ?, ?)",
-        ledger,
-        Math.max(n, row?.n ?? 0),
-        unsent.length === 0 ? null : JSON.stringify(unsent),
-        isLast ? now() : null,
-      )
-    }
-    if (!isNew) return false
-    this.#reports += 1
-    if (this.#wakesAt === null || this.#wakesAt < now()) {
-      this.#wakesAt = now() + batchMs
-      wakeBy(this.#wakesAt)
-    }
+    if (row === undefined || n > row.n) this.#addEntries({ ledger, n, entries }, row)
+    if (isLast) sql.exec("UPDATE usage_session SET ended = ? WHERE ledger = ?", now(), ledger)
     return this.#reports >= BATCH_REPORTS
+  }
+
+  #addEntries({ ledger, n, entries }: UsageReport, row: SessionRow | undefined): void {
+    const { sql, now, batchMs, wakeBy } = this.#host
+    const unsent = JSON.stringify(mergeEntries([...parseEntries(row?.unsent), ...entries]))
+    if (row?.has_unsent === 1)
+      sql.exec("UPDATE usage_session SET n = ?, unsent = ? WHERE ledger = ?", n, unsent, ledger)
+    else
+      sql.exec(
+        "INSERT OR REPLACE INTO usage_session (ledger, n, unsent, has_unsent) VALUES (?, ?, ?, 1)",
+        ledger,
+        n,
+        unsent,
+      )
+    this.#reports += 1
+    if (this.#wakesAt !== null && this.#wakesAt >= now()) return
+    this.#wakesAt = now() + batchMs
+    wakeBy(this.#wakesAt)
   }
 
   /** Sends what the tenant does not have yet. Rejects if the tenant cannot be reached; `wakeBy` is then called again. */
@@ -95,7 +100,7 @@ export class DirectoryUsage {
     try {
       for (let batch = this.#nextBatch(); batch !== null; batch = this.#nextBatch()) {
         await sendBatch(batch)
-        this.#acknowledged = batch.n
+        this.#acknowledged = batch
       }
       this.#wakesAt = null
     } catch (error) {
@@ -109,20 +114,32 @@ export class DirectoryUsage {
   #nextBatch(): UsageReport | null {
     const { sql, runInTransaction } = this.#host
     const [row] = sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()
-    if (row !== undefined && row.n > this.#acknowledged) {
+    if (row !== undefined && !this.#isAcknowledged(row)) {
       return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }
     }
     return runInTransaction(() => this.#beginBatch(row))
   }
 
+  #isAcknowledged({ ledger, n }: BatchRow): boolean {
+    return this.#acknowledged?.ledger === ledger && this.#acknowledged.n >= n
+  }
+
+  /** When `flush` must be called, in milliseconds since 1970; null if the tenant has everything. */
+  nextBatchAt(): number | null {
+    if (this.#wakesAt !== null) return this.#wakesAt
+    const { sql, now, batchMs } = this.#host
+    const hasUnsent = sql.exec("SELECT 1 FROM usage_session WHERE has_unsent = 1 LIMIT 1").toArray().length > 0
+    return hasUnsent ? now() + batchMs : null
+  }
+
   #beginBatch(before: BatchRow | undefined): UsageReport | null {
     const { sql, now } = this.#host
-    const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE unsent IS NOT NULL").toArray()
+    const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
     const entries = mergeEntries(rows.flatMap(({ unsent }) => parseEntries(unsent)))
     this.#reports = 0
     if (entries.length === 0) return null
     const batch = { ledger: before?.ledger ?? nanoid(), n: (before?.n ?? 0) + 1, entries }
-    sql.exec("UPDATE usage_session SET unsent = NULL WHERE unsent IS NOT NULL")
+    sql.exec("UPDATE usage_session SET unsent = '[]', has_unsent = 0 WHERE has_unsent = 1")
     sql.exec("DELETE FROM usage_session WHERE ended < ?", now() - ENDED_MS)
     for (const entry of entries) {
       const { day, provider, model, agent } = entry
@@ -146,7 +163,7 @@ export class DirectoryUsage {
       .toArray()
       .map(({ day, provider, model, agent, ...totals }) => ({ day, provider, model, agent, ...rowToTotals(totals) }))
     const unsent = sql
-      .exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE unsent IS NOT NULL")
+      .exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1")
       .toArray()
       .flatMap((row) => parseEntries(row.unsent))
       .filter(({ day }) => day >= from && day <= to)
@@ -154,9 +171,10 @@ export class DirectoryUsage {
   }
 }
 
+type SessionRow = { n: number; unsent: string; has_unsent: number }
 type BatchRow = { ledger: string; n: number; sending: string }
 
 /** Written by this file. */
-function parseEntries(json: string | null | undefined): UsageEntry[] {
-  return json === null || json === undefined ? [] : (parseJson(json) as unknown as UsageEntry[])
+function parseEntries(json: string | undefined): UsageEntry[] {
+  return json === undefined ? [] : (parseJson(json) as unknown as UsageEntry[])
 }

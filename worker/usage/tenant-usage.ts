@@ -8,7 +8,7 @@
 import type { UsageEntry, UsageTotals } from "../../shared/usage/usage-totals.ts"
 import type { UsageBy, UsagePage, UsageQuery, UsageRow } from "../../shared/usage/usage-page.ts"
 import { putTotals, rowToTotals, SUMMED_COLUMNS, TOTALS_COLUMNS, type TotalsRow } from "./totals-columns.ts"
-import type { UsageReport } from "./usage-report.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
 export const TENANT_USAGE_TABLES = `
   CREATE TABLE usage_ledger (ledger TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID; -- of users, whom it does not name
@@ -110,7 +110,8 @@ function parseCursor(cursor: string | undefined, length: number): string[] | nul
   if (cursor === undefined) return null
   try {
     const values: unknown = JSON.parse(cursor)
-    const isValid = Array.isArray(values) && values.length === length && values.every((value) => typeof value === "string")
+    const isValid =
+      Array.isArray(values) && values.length === length && values.every((value) => typeof value === "string")
     return isValid ? values : null
   } catch {
     return null

@@ -18,7 +18,17 @@ export type TotalsRow = {
   readonly cost: number
 }
 
-const NAMES = ["calls", "unpriced", "retries", "input", "cached", "cache_written", "output", "reasoning", "cost"] as const
+const NAMES = [
+  "calls",
+  "unpriced",
+  "retries",
+  "input",
+  "cached",
+  "cache_written",
+  "output",
+  "reasoning",
+  "cost",
+] as const
 
 /** Sums of the columns. Each is at most the largest safe integer. `total` adds without an overflow. */
 export const SUMMED_COLUMNS = NAMES.map(
@@ -34,11 +44,17 @@ export function rowToTotals(row: TotalsRow): UsageTotals {
 /** Adds totals to the row of a key. The names of tables and keys are constants of the caller. */
 export function putTotals(
   sql: SqlStorage,
-  { table, key, totals }: { readonly table: string; readonly key: Readonly<Record<string, string>>; readonly totals: UsageTotals },
+  {
+    table,
+    key,
+    totals,
+  }: { readonly table: string; readonly key: Readonly<Record<string, string>>; readonly totals: UsageTotals },
 ): void {
   const names = Object.keys(key)
   const where = names.map((name) => `${name} = ?`).join(" AND ")
-  const [row] = sql.exec<TotalsRow>(`SELECT ${NAMES.join(", ")} FROM ${table} WHERE ${where}`, ...Object.values(key)).toArray()
+  const [row] = sql
+    .exec<TotalsRow>(`SELECT ${NAMES.join(", ")} FROM ${table} WHERE ${where}`, ...Object.values(key))
+    .toArray()
   const sum = row === undefined ? totals : addTotals(rowToTotals(row), totals)
   const columns = [...names, ...NAMES]
   sql.exec(

@@ -6,6 +6,8 @@
 
 import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
+import type { UsageReport } from "../../../shared/usage/usage-report.ts"
+import type { UsageEntry } from "../../../shared/usage/usage-totals.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -83,8 +85,17 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   recordActivity(id: string, at: number, title?: string, running?: boolean): boolean
   /** The most recently active sessions first, from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
-  /** Stores whether a turn is running in a session. */
-  setRunning(id: string, running: boolean): void
+  /**
+   * Stores whether a turn is running in a session, and adds its usage report, once. Returns the number of the report; null
+   * without one.
+   */
+  setRunning(id: string, running: boolean, report?: UsageReport): number | null
+  /** Adds the last reports of a session that is being erased, each once. */
+  endUsage(reports: readonly UsageReport[]): void
+  /** Sends the tenant what it does not have yet. Rejects if that failed. */
+  flushUsage(): Promise<void>
+  /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
+  readUsage(from: string, to: string): UsageEntry[]
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
   /**

@@ -5,7 +5,7 @@
  * and ignores a number that it has seen. So a report can be repeated after any failure and still counts once.
  */
 
-import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
+import type { UsageEntry } from "./usage-totals.ts"
 
 export interface UsageReport {
   /** Random, so that a session or user that is created again under the same id has another ledger. */
@@ -13,9 +13,4 @@ export interface UsageReport {
   /** 1, 2, 3 … in each ledger. */
   readonly n: number
   readonly entries: readonly UsageEntry[]
-}
-
-/** The calls on a database that the ledgers need. */
-export interface UsageSql {
-  queryAll(query: string, ...bindings: SqlStorageValue[]): Record<string, SqlStorageValue>[]
 }
