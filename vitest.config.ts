@@ -34,6 +34,9 @@ const LENGTHS = Object.fromEntries(
 /** Vitest waits for one second otherwise, which is too short for a server on a busy machine. */
 const EXPECT = { poll: { timeout: 20_000 } }
 
+/** A failure's message shows what was compared. `npm run check` ends with these messages. */
+const CHAI = { truncateThreshold: 300 }
+
 /** They count what all objects of their isolate do, so no other file may leave jobs behind in it. */
 const COUNTING_FILES = ["test/worker/regions.test.ts", "test/worker/tenant-kills.test.ts"]
 
@@ -52,11 +55,17 @@ function workerProject(
         verbose: false,
         miniflare: {
           cf: false,
+          // Optional in a deployment, so not in wrangler.toml (SPEC BK3).
+          r2Buckets: ["BACKUP"],
           // For tests of the limits: those of [env.local] are never reached.
           ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
           // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
           bindings: {
             PROBE_TOOLS: "on",
+            // Spans and data points are log lines here, so that every test checks them for content (SPEC OB6).
+            SPANS: "log",
+            SPAN_SAMPLING: "1",
+            POINTS: "log",
             ...LENGTHS,
             ...(existsSync(UPSTREAMS) ? (inject<Record<string, string> | undefined>("bindings") ?? {}) : {}),
           },
@@ -65,6 +74,7 @@ function workerProject(
     ],
     test: {
       name,
+      chaiConfig: CHAI,
       expect: EXPECT,
       globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
       testTimeout: 60_000,
@@ -84,11 +94,12 @@ export default defineConfig({
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
       {
-        test: { name: "structure", include: ["test/*.test.ts"], testTimeout: 30_000 },
+        test: { name: "structure", chaiConfig: CHAI, include: ["test/*.test.ts"], testTimeout: 30_000 },
       },
       {
         test: {
           name: "shared",
+          chaiConfig: CHAI,
           isolate: false,
           include: ["test/{shared,golden,contract}/**/*.test.ts"],
           testTimeout: LONG_MS,
@@ -100,6 +111,7 @@ export default defineConfig({
         plugins: [preact()],
         test: {
           name: "client",
+          chaiConfig: CHAI,
           isolate: false,
           include: ["test/client/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
@@ -112,6 +124,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "testing",
+          chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/{consumer,testing}/**/*.test.ts"],
           testTimeout: LONG_MS,
@@ -121,6 +134,7 @@ export default defineConfig({
       {
         test: {
           name: "faults",
+          chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/faults/**/*.test.ts"],
           // After the other projects: its limits on recovery are real time, so other load would fail them.
@@ -135,6 +149,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "browser",
+          chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/browser/**/*.test.ts"],
           testTimeout: LONG_MS,

@@ -3,7 +3,7 @@
  */
 
 import { Hono } from "hono"
-import { errorToResponse, faultToResponse } from "./platform/fault-response.ts"
+import { faultToResponse } from "./platform/fault-response.ts"
 import { administration } from "./routes/administration.ts"
 import { agentRoutes } from "./routes/agent-routes.ts"
 import { authorize } from "./routes/access/authorize.ts"
@@ -15,6 +15,8 @@ import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
+import type { Env } from "./env.ts"
+import { errorToResponse, reportRequest } from "./routes/access/report-request.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
@@ -26,7 +28,7 @@ export { Tenant } from "./tenant/tenant-object.ts"
 
 const app = new Hono<AppEnv>()
 
-app.use("*", setSecureHeaders, requireSafeDeployment, isolateCanvasOrigin)
+app.use("*", reportRequest, setSecureHeaders, requireSafeDeployment, isolateCanvasOrigin)
 app.use("/v1/sessions/:id/socket", explainRefusedSocket)
 app.use("/v1/*", checkOrigin, authorize)
 app.use("/external/*", checkOrigin, authorize)
@@ -57,4 +59,10 @@ app.route("/", pageRoutes)
 app.notFound(() => faultToResponse({ reason: "route_unknown" }))
 app.onError(errorToResponse)
 
-export default app
+/** The cron trigger of scheduled backups. A deployment without the trigger makes none. */
+async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
+  const { runBackupTick } = await import("./backup/backup-tick.ts")
+  await runBackupTick(env, scheduledTime)
+}
+
+export default Object.assign(app, { scheduled })

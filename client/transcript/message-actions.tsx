@@ -14,7 +14,7 @@ import { useCopy } from "../ui/copy-button.tsx"
 import { actionText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
-import { type TranscriptRequests, useTranscriptRequests } from "./transcript-requests.ts"
+import { type TranscriptRequests, useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
 /** Whether the actions of a message are disabled: while an answer is running, or while a command for it is pending. */
 export function useIsDisabled(requests: TranscriptRequests | null, id: string): boolean {
@@ -36,12 +36,13 @@ export function regenerateAndFocus(requests: TranscriptRequests, id: string): vo
 /** For an answer that has ended. */
 export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useTranscriptRequests()
+  const changes = useChangeRequests()
   const { id, status, segments } = message
   const isDisabled = useIsDisabled(requests, id)
   const isLast = useIsLastAnswer(requests, id)
   if (requests === null) return null
   const canCopy = hasCopyText(segments)
-  const canRegenerate = isLast && status === "completed" && !isFromProducer(message)
+  const canRegenerate = changes !== null && isLast && status === "completed" && !isFromProducer(message)
   return (
     <footer class="acts" data-last={isLast ? "" : undefined}>
       <VersionSwitch message={message} />
@@ -85,10 +86,10 @@ function CopyAnswerButton({ segments }: { readonly segments: readonly Segment[] 
 }
 
 /** Makes the draft in the composer a reply to this message. */
-export function ReplyButton({ id }: { readonly id: string }): VNode {
-  const requests = useTranscriptRequests()
+export function ReplyButton({ id }: { readonly id: string }): VNode | null {
+  const requests = useChangeRequests()
+  if (requests === null) return null
   const startReply = (): void => {
-    if (requests === null) return
     requests.draft.replyTo.value = id
     focusRequests.value++
   }
@@ -106,7 +107,7 @@ export function isFromProducer({ mode }: WireMessage): boolean {
 
 /** `‹ 1/2 ›`, for a message that has several versions. */
 export function VersionSwitch({ message }: { readonly message: WireMessage }): VNode | null {
-  const requests = useTranscriptRequests()
+  const requests = useChangeRequests()
   const { id, version = 1, versions = 1 } = message
   const isDisabled = useIsDisabled(requests, id)
   if (requests === null || versions < 2) return null

@@ -112,6 +112,8 @@ export interface Message {
   readonly timestamp: string
   /** When the answer ended, in ISO 8601. Absent if unknown. */
   readonly endedAt?: string
+  /** The id of the turn in log lines and spans. Absent on imported messages and on those of version 0.1.0. */
+  readonly trace?: string
 }
 
 /** Creates a message without parts. */

@@ -34,6 +34,8 @@ export interface WireMessage {
   /** Set if the message has several versions: the number of this one, from 1, and their count. */
   readonly version?: number
   readonly versions?: number
+  /** On an answer: the id of its turn in the server's log. */
+  readonly trace?: string
   readonly timestamp: string
 }
 
@@ -64,7 +66,13 @@ export type ServerFrame =
   | MessageFrame
   | OpsFrame
   | { readonly type: "ack"; readonly id: string; readonly seq: number }
-  | { readonly type: "error"; readonly code: FaultReason; readonly text: string; readonly id?: string }
+  | {
+      readonly type: "error"
+      readonly code: FaultReason
+      readonly text: string
+      readonly id?: string
+      readonly trace?: string
+    }
 
 const numbered = { seq: isNumber, prev: isNumber, pieces: isOptional(isNumber) }
 

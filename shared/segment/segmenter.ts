@@ -112,13 +112,15 @@ export function messageToWire(message: Message): WireMessage {
 }
 
 /** Fields that most messages do not have. */
-function buildOptionalFields({ reply_to, summary, agent, origin, version, versions }: Message): Partial<WireMessage> {
+function buildOptionalFields(message: Message): Partial<WireMessage> {
+  const { role, reply_to, summary, agent, origin, version, versions, trace } = message
   return {
     ...(reply_to === null ? {} : { reply_to }),
     ...(summary === null ? {} : { summary: summary.text }),
     ...(agent === null ? {} : { agent }),
     ...(origin === null ? {} : { origin }),
     ...(versions > 1 ? { version, versions } : {}),
+    ...(role === "assistant" && trace !== undefined ? { trace } : {}),
   }
 }
 

@@ -14,3 +14,9 @@ export interface UsageReport {
   readonly n: number
   readonly entries: readonly UsageEntry[]
 }
+
+/** The answer of a directory to a session. */
+export interface UsageReceipt {
+  /** The number of the report that it has added or had already; null if there was none. */
+  readonly n: number | null
+}

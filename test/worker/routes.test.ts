@@ -274,7 +274,7 @@ describe("headers of every response", () => {
   })
 })
 
-test("[RT8] a thrown error is `internal`; its text is in the log, in one line, and nowhere else", async () => {
+test("[RT8] a thrown error is `internal`; the log has its name and place in one line, and its text is nowhere", async () => {
   const logged = vi.spyOn(console, "error").mockImplementation(() => {})
   const DIRECTORY = {
     getByName: () => {
@@ -291,8 +291,10 @@ test("[RT8] a thrown error is `internal`; its text is in the log, in one line, a
   expect(connection).not.toContain("\n")
   expect(JSON.parse(connection)).toMatchObject({
     event: "route_error",
-    path: "/v1/sessions",
-    message: "the inner words",
+    method: "GET",
+    route: "/v1/sessions",
+    error: expect.stringMatching(/^Error < .*getByName/),
   })
+  expect(connection).not.toContain("inner words")
   logged.mockRestore()
 })

@@ -7,7 +7,17 @@ import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { NO_SPAN } from "../../worker/telemetry/spans.ts"
+import type { Telemetry } from "../../worker/telemetry/telemetry.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
+
+/** Reports nothing. */
+export const NO_TELEMETRY: Telemetry = {
+  tenant: "acme",
+  session: "s1",
+  startTrace: () => NO_SPAN,
+  reportTurnEnd() {},
+}
 
 let count = 0
 /** Creates a separate session for each test of a file. */
@@ -45,6 +55,11 @@ export function rowsIn(id: string): Promise<Record<string, number>> {
 /** Serialises a message without `content`, which ops do not update. */
 export function shownOf({ content: _, ...message }: WireMessage): string {
   return toCanonicalJson(message)
+}
+
+/** What an export carries: a trace belongs to the server that ran the turn. */
+export function withoutTraces(messages: readonly WireMessage[]): string {
+  return toCanonicalJson(messages.map(({ trace: _, ...message }) => message))
 }
 
 /** Asserts that the client's state of every message equals history. */

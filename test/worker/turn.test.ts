@@ -22,6 +22,7 @@ import { createUsageRecorder } from "../../worker/usage/usage-recorder.ts"
 import { TurnScheduler } from "../../worker/turn/turn-scheduler.ts"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 import { answerOf, AT_REST, callOf, NOTHING_KNOWN, placed, resultOf, startOf, TIME, TIMES } from "../support/turn.ts"
+import { NO_TELEMETRY } from "./session-helpers.ts"
 import { saveNothing } from "./tools.ts"
 
 const decideNext = (message: Message) => decideNextAction(message, AT_REST)
@@ -145,7 +146,9 @@ describe("failures", () => {
           currentAgent: () => answerer,
           nextId: () => `a${++modelCalls}`,
           log: () => {},
+          telemetry: NO_TELEMETRY,
           armAlarm: () => {},
+          gate: { check: () => ({ ok: true, value: null }), beginTurn: () => {} },
           resolver: NOTHING_KNOWN,
           now: Date.now,
           times: { ...TIMES, turnMs },

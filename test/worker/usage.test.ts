@@ -2,7 +2,7 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
-import { NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 import { SessionUsage } from "../../worker/usage/session-usage.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
 import { call, makeSession } from "./http.ts"
@@ -22,15 +22,7 @@ const finish = (input: number, output: number): object => ({
 /** The sum that the directory of a user has. */
 async function readDirectory(tenant: string, user: string): Promise<UsageTotals> {
   const entries = await directoryOf(tenant, user).readUsage(ALL.from, ALL.to)
-  return entries.reduce<UsageTotals>(
-    (sum, entry) => ({
-      ...sum,
-      calls: sum.calls + entry.calls,
-      input: sum.input + entry.input,
-      output: sum.output + entry.output,
-    }),
-    NO_USAGE,
-  )
+  return entries.reduce(addTotals, NO_USAGE)
 }
 
 async function readTenant(tenant: string, by: "day" | "model" | "user" | "agent" = "day") {

@@ -4,13 +4,15 @@
 
 import { createMessage, type Message } from "../../shared/protocol/message.ts"
 
-/** `id` is also the id of its exchange. */
+/** `id` is also the id of its exchange. `trace` is that of the turn that asked: all turns of one question share it. */
 export function createAgentMessage(
   id: string,
   text: string,
   agent: NonNullable<Message["agent"]>,
   nowMs: number,
+  trace: string | undefined,
 ): Message {
   const timestamp = new Date(nowMs).toISOString()
-  return createMessage({ id, role: "agent", exchange_id: id, status: "completed", timestamp, words: text, agent })
+  const head = { id, exchange_id: id, timestamp, words: text, agent }
+  return createMessage({ ...head, role: "agent", status: "completed", ...(trace === undefined ? {} : { trace }) })
 }

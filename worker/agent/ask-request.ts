@@ -18,7 +18,7 @@ import type { AskRequest, SessionGroup } from "../platform/rpc/session-types.ts"
 export async function createAskRequest(
   { row, store, agentName }: AgentSession,
   { agent, message, mode }: AgentQuestion,
-  { call_id, exchange_id, nth }: ToolContext,
+  { call_id, exchange_id, nth, trace }: ToolContext,
 ): Promise<Result<AskRequest, TurnFault>> {
   const { tenant, user, family } = row
   const inboundAsk = store.agentAsks.findInboundAsk(exchange_id)
@@ -42,6 +42,7 @@ export async function createAskRequest(
     path,
     depth: depth + 1,
     budget,
+    trace,
   })
 }
 

@@ -12,7 +12,7 @@ import { clean } from "../../shared/sanitize/clean.ts"
 import { stripSpans } from "../../shared/segment/span-tag.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
-import { errorMessage, log } from "../platform/log.ts"
+import { describeError } from "../platform/log.ts"
 import type { InboundAsk } from "../store/agent-ask-rows.ts"
 import { findContentFault } from "../turn/accept-message.ts"
 import { createFailedAnswer, findAnswer } from "./agent-answer.ts"
@@ -112,20 +112,20 @@ export class InboundAsks {
     return false
   }
 
-  #beginTurn({ id, mode, message, path, depth, budget, from }: AskRequest): Result<null, TurnFault> {
+  #beginTurn({ id, mode, message, path, depth, budget, from, trace }: AskRequest): Result<null, TurnFault> {
     const { store, turns, maxMessageTokens } = this.#session
     if (store.countQueued("agent") >= MAX_QUEUED_MESSAGES) return fail("agent_busy")
     // A model wrote the question, so it is cleaned like any model text.
     const text = clean(stripSpans(message))
     const contentFault = findContentFault(text, maxMessageTokens())
     if (contentFault !== null) {
-      log("ask_refused", { id, code: faultToWire(contentFault).code })
+      this.#session.log("ask_refused", { id, code: faultToWire(contentFault).code })
       return fail("agent_failed")
     }
     const agent = { direction: "received", name: from.name, exchange: id } as const
     store.atomically(() => {
       store.agentAsks.addInboundAsk({ id, mode, session: from.session, call_id: from.call_id, path, depth, budget })
-      turns.startOrQueue(createAgentMessage(id, text, agent, Date.now()))
+      turns.startOrQueue(createAgentMessage(id, text, agent, Date.now(), trace))
     })
     return succeed(null)
   }
@@ -140,7 +140,7 @@ export class InboundAsks {
       store.agentAsks.markAnswerDelivered(ask.id)
     } catch (error) {
       // The alarm tries again.
-      log("callback_failed", { id: ask.id, message: errorMessage(error) })
+      this.#session.log("callback_failed", { id: ask.id, error: describeError(error) })
     } finally {
       this.#deliveringIds.delete(ask.id)
     }

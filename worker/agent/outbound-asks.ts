@@ -10,7 +10,7 @@ import { isSettled, listCalls, type ToolCall } from "../../shared/protocol/messa
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import { callIdToPos } from "../platform/call-id.ts"
-import { errorMessage, log } from "../platform/log.ts"
+import { describeError } from "../platform/log.ts"
 import { rejectOnAbort } from "../platform/abort.ts"
 import { pause } from "../platform/pause.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
@@ -156,7 +156,7 @@ export class OutboundAsks {
       await this.#getStub(session).cancelAsk({ tenant, user }, id)
       this.#rows.closeOutboundAsk(id)
     } catch (error) {
-      log("unask_failed", { id, message: errorMessage(error) })
+      this.#session.log("unask_failed", { id, error: describeError(error) })
     } finally {
       this.#busyIds.delete(id)
     }
@@ -187,7 +187,7 @@ export class OutboundAsks {
     store.atomically(() => {
       this.#rows.addInboundAsk({ id, mode: "callback", session: row.id, call_id, path, depth, budget })
       this.#rows.closeOutboundAsk(id)
-      turns.startOrQueue(createAgentMessage(id, text, agent, Date.now()))
+      turns.startOrQueue(createAgentMessage(id, text, agent, Date.now(), stored.message.trace))
     })
   }
 

@@ -1,6 +1,6 @@
 /** asset-bytes.ts: reads the bytes of a session's assets for model requests. */
 
-import { errorMessage, type Log } from "../platform/log.ts"
+import { describeError, type Log } from "../platform/log.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import { assetObjectKey } from "./bucket.ts"
 
@@ -20,7 +20,7 @@ export function createAssetLoader(
       })
       return object === null ? null : await object.bytes()
     } catch (error) {
-      log("media_unread", { id, message: errorMessage(error) })
+      log("media_unread", { id, error: describeError(error) })
       return null
     }
   }

@@ -10,7 +10,7 @@ import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { bytesToHex } from "../platform/hex.ts"
 import { deleteAssetBytes, assetObjectKey, type SessionRef, assetToPutOptions } from "./bucket.ts"
-import { log, errorMessage } from "../platform/log.ts"
+import { log, describeError } from "../platform/log.ts"
 import type { StoredAsset } from "../platform/rpc/session-types.ts"
 
 /** The session that stores the asset, called directly or by RPC. */
@@ -82,7 +82,7 @@ async function discardUpload(
     await target.discard(id)
   } catch (error) {
     // The pending row stays, so the alarm tries again.
-    log("asset_not_discarded", { id, message: errorMessage(error) })
+    log("asset_not_discarded", { id, error: describeError(error) })
   }
 }
 
@@ -103,7 +103,7 @@ export async function pipeAndHash(
   // Only the first fault is reported, because it makes the other side fail too.
   const failWith = (reason: Fault, error: unknown): void => {
     fault ??= reason
-    if (fault === reason) log("asset_not_put", { reason: reason.reason, message: errorMessage(error) })
+    if (fault === reason) log("asset_not_put", { reason: reason.reason, error: describeError(error) })
     file.abort(error).catch(() => {})
     sum.abort(error).catch(() => {})
   }

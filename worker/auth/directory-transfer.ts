@@ -1,7 +1,7 @@
 /** directory-transfer.ts: what a user's directory does for the export, import and erasure of a tenant. */
 
 import type { Env } from "../env.ts"
-import { logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
@@ -35,7 +35,7 @@ export async function closeHolderSockets(env: Env, tenant: string, sessions: rea
       await withTimeout(closing, CLOSE_TIMEOUT_MS, () => new Error(`no response within ${CLOSE_TIMEOUT_MS} ms`))
     } catch (error) {
       unreached += 1
-      logError("sockets_not_closed", { session, message: String(error) })
+      logError("sockets_not_closed", { session, error: describeError(error) })
     }
   }
   return unreached

@@ -1,7 +1,7 @@
 /** record-failure.ts: entries of a tenant's audit log for attempts that were refused. */
 
 import type { Env } from "../env.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
@@ -14,6 +14,6 @@ export async function recordFailure(env: Env, tenant: string, actor: Actor, even
   try {
     await tenantStub(env, tenant).recordFailure(actor, event)
   } catch (error) {
-    logError("audit_failed", { tenant, action: event.action, message: errorMessage(error) })
+    logError("audit_failed", { tenant, action: event.action, error: describeError(error) })
   }
 }

@@ -6,7 +6,7 @@
 
 import type { Env } from "../env.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
-import { logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { RevocationRows, SocketHolder } from "./revocation-rows.ts"
@@ -37,6 +37,6 @@ async function pushToHolder(
     await withTimeout(revoking, PUSH_TIMEOUT_MS, () => new Error(`no response within ${PUSH_TIMEOUT_MS} ms`))
     rows.markNotified(session, revoked.n)
   } catch (error) {
-    logError("revocation_not_told", { session, message: String(error) })
+    logError("revocation_not_told", { session, error: describeError(error) })
   }
 }

@@ -8,7 +8,7 @@
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { RATE_PERIOD_SECONDS, type RateClass } from "../../shared/user-limits.ts"
 import type { RateBindings } from "../env.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import { userKey } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
@@ -49,7 +49,7 @@ export async function countUp(binding: RateLimit | undefined, key: string): Prom
     const counted = withTimeout(binding.limit({ key }), BINDING_MS, () => new Error("no response"))
     return (await counted).success
   } catch (error) {
-    logError("rate_limit_failed", { message: errorMessage(error) })
+    logError("rate_limit_failed", { error: describeError(error) })
     return true
   }
 }

@@ -80,7 +80,10 @@ export type ModelEvent =
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | MeterEvent
   | { readonly type: "finish" }
-  /** `detail` is for the log only. `retry`: a later attempt may succeed; `afterMs` is the requested delay, or null. */
+  /**
+   * `detail` may quote the request, so it is neither shown nor logged, except for a status at its start. `retry`: a later
+   * attempt may succeed; `afterMs` is the requested delay, or null.
+   */
   | {
       readonly type: "fault"
       readonly fault: TurnFault
@@ -96,4 +99,10 @@ export interface Model {
   readonly fileKinds: FileKinds
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
+}
+
+/** The HTTP status at the start of a fault's detail; null if it has none. */
+export function readStatus(detail: string): number | null {
+  const [status] = /^\d{3}\b/.exec(detail) ?? []
+  return status === undefined ? null : Number(status)
 }

@@ -8,7 +8,7 @@ import { type Backoff, backoffDelayMs } from "../../shared/backoff.ts"
 import { MODEL_RETRIES } from "../../shared/limits.ts"
 import type { Log } from "../platform/log.ts"
 import { pause } from "../platform/pause.ts"
-import type { Model, ModelEvent, ModelRequest } from "./model-adapter.ts"
+import { type Model, type ModelEvent, type ModelRequest, readStatus } from "./model-adapter.ts"
 
 export interface RetryOptions {
   /** Delay before the first retry, in milliseconds. It doubles with each further retry. */
@@ -37,13 +37,16 @@ async function* streamWithRetries(
       delayMs = mayRetry && event.type === "fault" ? computeRetryDelayMs(event, retries, options) : null
       isFirst = false
       if (delayMs === null) yield event
-      else
-        options.log("model_retry", { fault: event.type === "fault" ? event.detail : "", wait_ms: Math.round(delayMs) })
+      else options.log("model_retry", { ...describeFault(event), wait_ms: Math.round(delayMs) })
     }
     if (delayMs === null) return
     yield { type: "retry" }
     await pause(delayMs, request.signal)
   }
+}
+
+function describeFault(event: ModelEvent): { readonly fault?: string; readonly status?: number | null } {
+  return event.type === "fault" ? { fault: event.fault, status: readStatus(event.detail) } : {}
 }
 
 /** Delay before the next attempt, in milliseconds; null if the fault is final. */

@@ -1,13 +1,15 @@
-/** fault-response.ts: faults and errors as HTTP responses. */
+/** fault-response.ts: faults as HTTP responses. */
 
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
-import { logError } from "./log.ts"
 
 /** The response for a fault: its status, and its code and text as JSON. A limit that ends says when (SPEC LI2). */
 export function faultToResponse(fault: Fault): Response {
   const { code, text, status } = faultToWire(fault)
-  return Response.json({ code, text }, { status, headers: createRetryHeaders(fault) })
+  // So that a program can tell which budget it is.
+  const details =
+    fault.reason === "budget_exhausted" ? { budget: fault.budget, scope: fault.scope, resets: fault.resets } : {}
+  return Response.json({ code, text, ...details }, { status, headers: createRetryHeaders(fault) })
 }
 
 /** `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers. */
@@ -23,14 +25,4 @@ function createRetryHeaders(fault: Fault): Record<string, string> {
     ratelimit: `${name};r=0;t=${retryAfterSeconds}`,
     "ratelimit-policy": `${name};q=${RATE_LIMITS[rateClass][per]};w=${RATE_PERIOD_SECONDS}`,
   }
-}
-
-interface RequestContext {
-  readonly req: { readonly method: string; readonly path: string }
-}
-
-/** The response for an exception. It is a bug: the log gets the details, the client gets none. */
-export function errorToResponse({ message, stack }: Error, { req: { method, path } }: RequestContext): Response {
-  logError("route_error", { method, path, message, stack })
-  return faultToResponse({ reason: "internal" })
 }

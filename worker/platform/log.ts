@@ -1,7 +1,11 @@
-/** log.ts: structured log lines. Everything that the Worker logs goes through this module. */
+/**
+ * log.ts: structured log lines. Everything that the Worker logs goes through this module.
+ *
+ * A line has an event name, ids and figures, and nothing that a person or a model wrote (SPEC OB6).
+ */
 
 /** Writes one line: an event name and its fields. */
-export type Log = (event: string, fields: Record<string, unknown>) => void
+export type Log = (event: string, fields: Readonly<Record<string, unknown>>) => void
 
 export const log: Log = (event, fields) => {
   console.log(JSON.stringify({ event, ...fields }))
@@ -12,7 +16,28 @@ export const logError: Log = (event, fields) => {
   console.error(JSON.stringify({ event, ...fields }))
 }
 
-/** The message of a caught value, for a log field. */
+/** Frames of a stack that a log line has. */
+const MAX_FRAMES = 6
+/** Names and codes of errors that are words. Others may be text of any kind. */
+const WORD = /^[\w.-]{1,64}$/
+
+/**
+ * What a log line may say about a caught value: its name, its code, and where it was thrown. Never its message: those of
+ * tools, providers and parsers quote what they could not handle.
+ */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error
+  const { name, message, stack = "" } = error
+  const code: unknown = Reflect.get(error, "code")
+  const words = [WORD.test(name) ? name : "Error", ...(typeof code === "string" && WORD.test(code) ? [code] : [])]
+  // The message may have several lines, of which one may look like a frame.
+  const head = stack.indexOf(message)
+  const frames = head < 0 ? "" : stack.slice(head + message.length)
+  const places = [...frames.matchAll(/^ +at (.+)$/gm)].slice(0, MAX_FRAMES).map(([, place]) => place)
+  return [words.join(" "), ...places].join(" < ")
+}
+
+/** The message of a caught value, for the result of a tool. Not for log lines: see `describeError`. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : "unknown"
 }

@@ -10,7 +10,7 @@ import { SETTINGS_FRESH_MS } from "../../shared/asset-limits.ts"
 import { type Env, getCanvasOrigin, getPageTenant } from "../env.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
-import { logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { TenantSettings } from "../settings/agent-config.ts"
 import { readDeploymentSettings } from "../settings/tenant-settings.ts"
@@ -70,7 +70,7 @@ async function loadSettings(env: Env, url: URL): Promise<TenantSettings> {
   try {
     return await settingsCache.getOrFetch(tenant, Date.now(), async () => await tenantStub(env, tenant).getSettings())
   } catch (error) {
-    logError("settings_unknown", { message: String(error) })
+    logError("settings_unknown", { error: describeError(error) })
     return readDeploymentSettings(env)
   }
 }

@@ -22,6 +22,7 @@ import type { Claims } from "../platform/rpc/claims.ts"
 import type { SessionCursor } from "../platform/rpc/directory-rpc.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
+import { createTraceId } from "../telemetry/trace-id.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../settings/agent-config.ts"
 import { assetRoutes } from "./media/asset-routes.ts"
@@ -36,6 +37,9 @@ import { createPrivateKey, keyToPublicId } from "../platform/session-key.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
 import { viewerRoutes } from "./viewer-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
+
+/** The id under which the log has a message that was sent over HTTP, accepted or not. */
+const TRACE_HEADER = "trace-id"
 
 const titleSchema = v.pipe(
   v.string(),
@@ -176,8 +180,12 @@ sessionRoutes.post("/:id/messages", requireSession, async (context) => {
   const body = await readBody(context, sendSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { id = nanoid(), ...message } = body.value
-  const accepted = await context.get("session").send(context.get("claims"), { id, ...message })
-  return accepted.ok ? context.json(accepted.value, 202) : faultToResponse(accepted.fault)
+  // Made here, not taken from the request: a client could otherwise give two turns the same one.
+  const trace = createTraceId()
+  const accepted = await context.get("session").send(context.get("claims"), { id, ...message }, trace)
+  const response = accepted.ok ? Response.json(accepted.value, { status: 202 }) : faultToResponse(accepted.fault)
+  response.headers.set(TRACE_HEADER, trace)
+  return response
 })
 
 sessionRoutes.post("/:id/cancel", requireSession, async (context) => {

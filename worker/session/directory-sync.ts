@@ -7,6 +7,7 @@
  */
 
 import { toTitle } from "../../shared/text/title.ts"
+import type { UsageReceipt } from "../../shared/usage/usage-report.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
@@ -83,11 +84,15 @@ async function sendState(env: Env, { row, store, turns }: LiveSession, known: bo
     const state = turns.isRunning()
     const report = store.usage.nextReport()
     if (state === sent && report === null) return sent
-    const added = await directoryStub(env, row).setRunning(row.id, state, report ?? undefined)
+    const receipt: UsageReceipt | undefined = await directoryStub(env, row).setRunning(
+      row.id,
+      state,
+      report ?? undefined,
+    )
     sent = state
     if (report === null) continue
     // A directory of an earlier version ignores reports and returns nothing. The alarm tries again.
-    if (added !== report.n) return sent
+    if (receipt?.n !== report.n) return sent
     store.usage.acknowledge(report.n)
   }
 }

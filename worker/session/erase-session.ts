@@ -6,7 +6,7 @@
  */
 
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { LiveSession } from "./live-session.ts"
 import { deleteSessionBytes, type SessionRef } from "../asset/bucket.ts"
 
@@ -38,7 +38,7 @@ export function takeUsageReports({ turns, store }: LiveSession): readonly UsageR
     turns.cancelForErasure()
     return store.usage.takeAll()
   } catch (error) {
-    logError("usage_not_recorded", { message: errorMessage(error) })
+    logError("usage_not_recorded", { error: describeError(error) })
     return []
   }
 }

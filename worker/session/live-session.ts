@@ -10,12 +10,16 @@ import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { InboundAsks } from "../agent/inbound-asks.ts"
 import { OutboundAsks } from "../agent/outbound-asks.ts"
 import type { AgentSession } from "../agent/agent-session.ts"
+import { readAgentView } from "../agent/agent-view.ts"
 import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
 import { deriveExportKey } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
-import { log } from "../platform/log.ts"
+import { type Log, log } from "../platform/log.ts"
+import { keyToPublicId } from "../platform/session-key.ts"
+import { createTelemetry } from "../telemetry/telemetry.ts"
+import { createTraceId } from "../telemetry/trace-id.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import type { Sockets } from "../socket/sockets.ts"
@@ -33,6 +37,7 @@ import type { RevisionContext } from "../turn/message-versions.ts"
 import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
 import { defaultAgentView, type ResolvedAgent, resolveAgent } from "../turn/resolve-agent.ts"
 import type { TurnHost } from "../turn/turn-run.ts"
+import { createTurnGate, type TurnGate } from "../usage/turn-gate.ts"
 import { createUsageRecorder } from "../usage/usage-recorder.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
@@ -44,7 +49,6 @@ import type {
   SessionGroup,
   ImportPart,
 } from "../platform/rpc/session-types.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportHost } from "../transfer/import-steps.ts"
 import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
@@ -87,6 +91,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   readonly assets: AssetRows
   readonly assetService: AssetService
   readonly directorySync: DirectorySync
+  readonly gate: TurnGate
   readonly outboundAsks: OutboundAsks
   readonly inboundAsks: InboundAsks
   readonly host: TurnHost
@@ -118,6 +123,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.outboundAsks = new OutboundAsks(env, this)
     this.inboundAsks = new InboundAsks(env, this, this.outboundAsks)
     this.#agentView = row.agent ?? defaultAgentView()
+    this.gate = createTurnGate(env, row, () => this.#agentView.hasBudgets === true)
     this.#agent = this.#resolveAgent()
     // These receive objects that refer to the fields above.
     this.host = this.#createTurnHost()
@@ -138,6 +144,12 @@ export class LiveSession implements AgentSession, RevisionContext {
   /** The configuration of the agent that answers here. */
   get agentView(): AgentView {
     return this.#agentView
+  }
+
+  /** Adds to each line what an operator looks for: the tenant, the session, and the trace of the running turn. */
+  readonly log: Log = (event, fields) => {
+    const { tenant, id } = this.row
+    log(event, { tenant, session: keyToPublicId(id), trace: this.turns.currentTrace(), ...fields })
   }
 
   readonly agentName = (): string => this.#agent.name
@@ -186,9 +198,9 @@ export class LiveSession implements AgentSession, RevisionContext {
    */
   async refreshAgent(): Promise<boolean> {
     const known = this.#agentView
-    const view = await tenantStub(this.#env, this.row.tenant)
-      .getAgentView(known.self.name)
-      .catch(() => known)
+    const { name } = known.self
+    const { tenant } = this.row
+    const view = await readAgentView(this.#env, tenant, name).catch(() => known)
     if (view === null || JSON.stringify(view) === JSON.stringify(known)) return view !== null
     this.store.setAgent(view)
     this.#agentView = view
@@ -203,9 +215,10 @@ export class LiveSession implements AgentSession, RevisionContext {
   }
 
   /** Accepts a message from a user. Idempotent: repeating an id has no effect. */
-  acceptMessage(request: SendRequest): Result<AcceptedMessage> {
+  acceptMessage(request: SendRequest, trace = createTraceId()): Result<AcceptedMessage> {
     const nowMs = Date.now()
-    const accepted = acceptMessage(this, request, nowMs)
+    const accepted = acceptMessage(this, request, nowMs, trace)
+    if (!accepted.ok) this.log("message_refused", { exchange: request.id, trace, code: accepted.fault.reason })
     if (accepted.ok && !accepted.value.duplicate) {
       this.reportActivity(pickTitleText(this.assets, request), nowMs)
       this.advance()
@@ -293,7 +306,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       renameSession: this.#renameSession,
       askAgent: this.outboundAsks.askAgent.bind(this.outboundAsks),
     }
-    return resolveAgent(this.#env, this.#agentView, services, log)
+    return resolveAgent(this.#env, this.#agentView, services, this.log)
   }
 
   #createAssetService(): AssetService {
@@ -310,7 +323,7 @@ export class LiveSession implements AgentSession, RevisionContext {
 
   #createTurnHost(): TurnHost {
     const env = this.#env
-    const { store, sockets, assets, nextSeq, resetSeq } = this
+    const { row, store, sockets, assets, nextSeq, resetSeq } = this
     const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
     return {
       store,
@@ -329,7 +342,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       // In a later task: an `advance` that is running now may already have looked for work.
       resume: () => void setTimeout(this.advance),
       pastTurns: createPastTurns(store.findMessageAt, contextTokens, createQuoteLookup(store)),
-      loadAsset: createAssetLoader(mediaBucket(env, this.row.tenant), this.row, log),
+      loadAsset: createAssetLoader(mediaBucket(env, row.tenant), row, this.log),
       saveAsset: this.assetService.save,
       times: readTimeLimits(env),
       now: Date.now,
@@ -337,7 +350,15 @@ export class LiveSession implements AgentSession, RevisionContext {
       nextSeq,
       resetSeq,
       armAlarm: this.#armAlarmIfOpen,
-      log,
+      log: this.log,
+      telemetry: createTelemetry({
+        env,
+        tenant: row.tenant,
+        session: keyToPublicId(row.id),
+        log: this.log,
+        now: Date.now,
+      }),
+      gate: this.gate,
       usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => this.#agentView.prices ?? [] }),
     }
   }
@@ -357,7 +378,7 @@ export class LiveSession implements AgentSession, RevisionContext {
       now: Date.now,
       armAlarm: this.#armAlarmIfOpen,
       resume: this.advance,
-      log,
+      log: this.log,
       onFolded: async (staged) => await this.#showImport(staged),
     }
   }
@@ -374,6 +395,6 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.setEpoch(epoch)
     if (title === "" || this.store.readSession()?.title !== "") return
     // Without its title the session is listed under the first words of its next message.
-    await this.#renameSession(title).catch(() => log("import_untitled", {}))
+    await this.#renameSession(title).catch(() => this.log("import_untitled", {}))
   }
 }

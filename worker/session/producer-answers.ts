@@ -9,6 +9,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
 import type { LiveSession } from "./live-session.ts"
 import { finishRun, type TurnRun } from "../turn/turn-run.ts"
+import { createTraceId } from "../telemetry/trace-id.ts"
 import { createEmptyAnswer } from "../turn/begin-turn.ts"
 import { type Claims, getScope } from "../platform/rpc/claims.ts"
 import type { AnswerRef, CompleteAnswerState, ExternalState } from "../platform/rpc/session-types.ts"
@@ -46,7 +47,12 @@ export function openExternalAnswer(session: LiveSession, id: string, turnId: str
   const exchangeId = v.is(idSchema, turnId) && store.findById(turnId) === null ? turnId : id
   const position = { pos: store.readNewestPos() + 1, parent: store.readTip() }
   const answer = {
-    ...createEmptyAnswer(host, position, { id, exchange_id: exchangeId, mode: "external" }),
+    ...createEmptyAnswer(host, position, {
+      id,
+      exchange_id: exchangeId,
+      mode: "external",
+      trace: createTraceId(),
+    }),
     deadline: host.now() + host.times.producerSilenceMs,
   }
   store.atomically(() => {

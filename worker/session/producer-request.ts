@@ -11,7 +11,7 @@ import { toPublicId } from "../../shared/ingest/public-id.ts"
 import { findRecordFault, interpretRecord } from "../../shared/ingest/external-record.ts"
 import { MAX_EXTERNAL_BODY_BYTES, MAX_RECORD_BYTES } from "../../shared/limits.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
-import { errorMessage, log } from "../platform/log.ts"
+import { describeError, log } from "../platform/log.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import { endSilentRun, extendDeadline, type Producer } from "../turn/external-run.ts"
 import { isRunEnded, publishChanges, recordFailure, type TurnRun } from "../turn/turn-run.ts"
@@ -150,7 +150,7 @@ export class ProducerRequest {
       write()
     } catch (error) {
       if (error instanceof SessionErasedError) throw error
-      log("external_error", { message: errorMessage(error) })
+      log("external_error", { error: describeError(error) })
       host.resetSeq()
       this.stop({ reason: "internal" })
       if (this.#run !== null) recordFailure(this.#run, error)

@@ -4,7 +4,7 @@
 
 import { readClaims } from "../auth/verify-token.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
-import { errorMessage, log } from "../platform/log.ts"
+import { describeError, log } from "../platform/log.ts"
 import { FRAME_ACCESS, getFrameId, isFrameAllowed } from "../socket/frame-access.ts"
 import { readFrame } from "../socket/read-frame.ts"
 import { handleFrame } from "./frame-handlers.ts"
@@ -45,7 +45,7 @@ export function handleSocketMessage(lifecycle: SessionLifecycle, socket: WebSock
     session.withSeqRollback(() => handleFrame(session, socket, frame))
   } catch (error) {
     // The client resumes and sends again.
-    log("frame_error", { type: frame.type, message: errorMessage(error) })
+    log("frame_error", { type: frame.type, error: describeError(error) })
     sockets.sendFault(socket, { reason: "internal" })
   }
 }

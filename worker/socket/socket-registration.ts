@@ -6,7 +6,7 @@
  */
 
 import type { Fault, Result } from "../../shared/fault.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { Claims } from "../platform/rpc/claims.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import { getAttachment, setAttachment } from "./socket-attachment.ts"
@@ -68,7 +68,7 @@ export class SocketRegistration {
       const asked = this.#host.authorizeSocket(claims, this.#sockets.countOpen(claims.user))
       return await withTimeout(asked, ms, () => new Error(`no response within ${ms} ms`))
     } catch (error) {
-      logError("socket_not_registered", { message: errorMessage(error) })
+      logError("socket_not_registered", { error: describeError(error) })
       return null
     }
   }

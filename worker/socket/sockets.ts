@@ -154,10 +154,14 @@ export class Sockets {
     sendText(socket, JSON.stringify(frame))
   }
 
-  /** Sends an error, and closes the socket if the fault requires it. `id` is that of the frame that caused it. */
-  sendFault(socket: WebSocket, fault: Fault, id?: string): void {
+  /**
+   * Sends an error, and closes the socket if the fault requires it. `id` is that of the frame that caused it, and `trace`
+   * that of the line in the log about a refused message.
+   */
+  sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, close } = faultToWire(fault)
-    this.sendFrame(socket, { type: "error", code, text, ...(id === undefined ? {} : { id }) })
+    const optional = { ...(id === undefined ? {} : { id }), ...(trace === undefined ? {} : { trace }) }
+    this.sendFrame(socket, { type: "error", code, text, ...optional })
     if (close !== null) socket.close(close, text)
   }
 
@@ -207,6 +211,13 @@ export class Sockets {
       const { claims } = getAttachment(socket)
       if (claims.sharedBy !== undefined && claims.user === user) this.#end(socket, fault)
     }
+  }
+
+  /** Completes a close that the client began, with its code. Nothing waits for the socket any more. */
+  closeSocket(socket: WebSocket, code: number): void {
+    this.#stopWaiting(socket)
+    // An application may only send 1000 and the codes from 3000 on.
+    socket.close(code >= 3000 ? code : 1000)
   }
 
   /** Closes a socket with an error. What its client sends nevertheless is ignored. */

@@ -95,6 +95,7 @@ interface TranscriptMeta {
   /** Omitted if empty. */
   readonly attachments?: readonly Asset[]
   readonly endedAt?: string
+  readonly trace?: string
 }
 
 /** Values of the `open` column of `leaf`. A part is cut if its turn ended in the middle of it. */
@@ -155,10 +156,11 @@ export function rowToPosition(row: Row): Omit<StoredMessage, "message"> {
 }
 
 export function messageToMeta(message: Message): string {
-  const { reply_to, mode, metrics, attachments, endedAt } = message
+  const { reply_to, mode, metrics, attachments, endedAt, trace } = message
   const files = attachments.length === 0 ? {} : { attachments }
   const ending = endedAt === undefined ? {} : { endedAt }
-  return JSON.stringify({ reply_to, mode, metrics, ...files, ...ending } satisfies TranscriptMeta)
+  const tracing = trace === undefined ? {} : { trace }
+  return JSON.stringify({ reply_to, mode, metrics, ...files, ...ending, ...tracing } satisfies TranscriptMeta)
 }
 
 /** Reads a message without its parts. */

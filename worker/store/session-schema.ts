@@ -23,7 +23,7 @@ export const MIGRATIONS: readonly string[] = [
      status TEXT NOT NULL, reason TEXT,
      seq INTEGER NOT NULL,      -- written at start and end; in between, the leaf rows have it
      words TEXT NOT NULL,       -- text of a user or agent, verbatim; empty on assistant rows
-     meta TEXT NOT NULL,        -- JSON: reply_to, topic, mode, metrics
+     meta TEXT NOT NULL,        -- JSON: TranscriptMeta (row-codec.ts)
      created INTEGER NOT NULL);
    CREATE UNIQUE INDEX transcript_id ON transcript (id);
    CREATE TABLE leaf (

@@ -15,7 +15,7 @@ import { fetchProviderJson } from "../auth/issuer/provider-fetch.ts"
 import { discoverProvider } from "../auth/issuer/provider-metadata.ts"
 import type { Env } from "../env.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import { logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import {
   type IssuerConfig,
@@ -184,7 +184,7 @@ export class TenantIssuers {
         await releaseIssuer(this.#env, this.#tenant, claim.issuer, claim.audience)
         if (this.#rows.findByAudience(claim.issuer, claim.audience) === null) this.#rows.removeClaim(claim)
       } catch (error) {
-        logError("claim_not_released", { tenant: this.#tenant, message: String(error) })
+        logError("claim_not_released", { tenant: this.#tenant, error: describeError(error) })
         this.#rows.putClaim(claim, Date.now() + CLAIM_RETRY_MS)
       }
     }
@@ -267,7 +267,7 @@ export class TenantIssuers {
     const fetched = isDiscovered ? await this.#fetchKeys(before.metadata) : await this.#fetchProvider(config)
     if (!fetched.ok) {
       this.#rows.markFailing(name, now)
-      return logError("issuer_keys_not_fetched", { tenant: this.#tenant, issuer: name, ...fetched.fault })
+      return logError("issuer_keys_not_fetched", { tenant: this.#tenant, issuer: name, reason: fetched.fault.reason })
     }
     const current = this.#rows.find(name)
     // It may have been replaced meanwhile.

@@ -7,7 +7,7 @@
  */
 
 import type { Env } from "../env.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { UserRows } from "./user-rows.ts"
@@ -112,7 +112,7 @@ export class UserNotices {
       await withTimeout(applied, NOTICE_TIMEOUT_MS, () => new Error(`no response within ${NOTICE_TIMEOUT_MS} ms`))
       this.#sql.exec("DELETE FROM user_notices WHERE user = ? AND version = ?", user, version)
     } catch (error) {
-      logError("user_not_told", { user, message: errorMessage(error) })
+      logError("user_not_told", { user, error: describeError(error) })
       const retry = now + NOTICE_RETRY_MS
       this.#sql.exec("UPDATE user_notices SET retry = ? WHERE user = ? AND version = ?", retry, user, version)
     }

@@ -18,6 +18,8 @@ export interface ToolContext {
   readonly call_id: string
   /** The id of the turn that the call belongs to. */
   readonly exchange_id: string
+  /** The trace of that turn. */
+  readonly trace?: string | undefined
   /** The number of the call among those of this tool in the turn, from 1. */
   readonly nth: number
   /** The tag that this call can cue (`weather_1`); null on all channels but `user`. */

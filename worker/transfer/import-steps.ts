@@ -143,7 +143,7 @@ export async function foldStagedImport(host: ImportHost): Promise<void> {
     store.setTranscriptHidden(false)
   })
   const { records, skipped, isSealed } = done
-  host.log("import_end", { records, skipped, kinds, sealed: isSealed })
+  host.log("import_end", { records, skipped, kinds: Object.keys(kinds).length, sealed: isSealed })
   await host.onFolded(done)
 }
 

@@ -8,7 +8,7 @@
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { ImportAnswer, ImportProgress } from "../../shared/protocol/http-body.ts"
-import { errorMessage } from "../platform/log.ts"
+import { describeError } from "../platform/log.ts"
 import { waitAtMost } from "../platform/timeout.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import { readImportProgress } from "./import-progress.ts"
@@ -147,7 +147,7 @@ export class Importer {
 
   async #handleFoldFailure(error: unknown): Promise<void> {
     if (error instanceof SessionErasedError) return
-    this.#host.log("import_error", { message: errorMessage(error) })
+    this.#host.log("import_error", { error: describeError(error) })
     try {
       if (this.#scheduleRetry()) return this.#host.armAlarm()
     } catch {

@@ -27,12 +27,17 @@ export interface MessageIngress {
 }
 
 /**
- * Accepts a message, or returns a fault and stores nothing.
+ * Accepts a message, or returns a fault and stores nothing. `trace` is the id of its turn.
  *
  * Faults: `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (id in use, unknown `reply_to`, duplicate
  * attachment), `attachment_unknown`, `attachments_too_many`, `queue_full`.
  */
-export function acceptMessage(ingress: MessageIngress, request: SendRequest, now: number): Result<AcceptedMessage> {
+export function acceptMessage(
+  ingress: MessageIngress,
+  request: SendRequest,
+  now: number,
+  trace: string,
+): Result<AcceptedMessage> {
   const { store, turns, assets, maxMessageTokens } = ingress
   const { id, content, reply_to, attachments: ids = [] } = request
   const known = store.findById(id)
@@ -50,7 +55,7 @@ export function acceptMessage(ingress: MessageIngress, request: SendRequest, now
   }
   if (store.countQueued("person") >= MAX_QUEUED_MESSAGES)
     return fail({ reason: "queue_full", max: MAX_QUEUED_MESSAGES })
-  const extras = { reply_to: reply_to ?? null, attachments: attachments.value }
+  const extras = { reply_to: reply_to ?? null, attachments: attachments.value, trace }
   const seq = turns.startOrQueue(createUserMessage(id, content, now, extras))
   return succeed({ id, seq, duplicate: false })
 }

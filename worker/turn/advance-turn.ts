@@ -5,8 +5,9 @@
  */
 
 import { listCalls, type ToolCall } from "../../shared/protocol/message.ts"
-import { parseToolArgs } from "../tool/tool.ts"
-import { dispatchCall } from "./dispatch-tool.ts"
+import { parseToolArgs, type Tool } from "../tool/tool.ts"
+import { describeToolCall, describeTurn, describeTurnState } from "../telemetry/genai-attributes.ts"
+import { dispatchCall, type ToolDispatch } from "./dispatch-tool.ts"
 import {
   applyApproval,
   recordFailure,
@@ -20,6 +21,23 @@ import {
 } from "./turn-run.ts"
 import { runStep } from "./model-step.ts"
 import { assignOrdinals, decideNextAction, listCallsAwaitingApproval } from "./next-action.ts"
+
+/** Advances a turn in a span of its own. A turn that waits for the user has another span for each time that it continues. */
+export async function advanceInSpan(host: TurnHost, run: TurnRun): Promise<void> {
+  const root = run.span
+  const { tenant, session } = host.telemetry
+  const describe = () => describeTurn({ tenant, session, agent: run.agent.name }, run.recorder.currentMessage())
+  await root.run("invoke_agent", describe, async (span) => {
+    run.span = span
+    await advanceTurn(host, run).finally(() => {
+      run.span = root
+      span.set(() => {
+        const written = host.store.countRows().written - run.rowsBefore.written
+        return describeTurnState(run.recorder.currentMessage(), written, run.recorder.drift.length)
+      })
+    })
+  })
+}
 
 /** Performs the turn's next actions until it ends or waits for the user. */
 export async function advanceTurn(host: TurnHost, run: TurnRun): Promise<void> {
@@ -84,26 +102,46 @@ function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[],
 
 async function runCall(host: TurnHost, run: TurnRun, call: ToolCall, ordinal: number | null): Promise<void> {
   const { call_id } = call
-  const { channel } = run
-  const message = run.recorder.currentMessage()
-  const sameToolCalls = listCalls(message).filter(({ name }) => name === call.name)
-  const nth = sameToolCalls.findIndex(({ call_id: id }) => id === call_id) + 1
-  const result = await dispatchCall({
-    call,
-    tool: findTool(run, call.name),
-    ordinal,
-    channel,
-    signal: run.abort.signal,
-    now: host.now,
-    exchange_id: message.exchange_id,
-    nth,
-    toolMs: host.times.toolMs,
-    log: host.log,
-    saveAsset: host.saveAsset,
-    onOutput: (delta) => feedEvent(host, run, { type: "tool_output_delta", call_id, delta }),
-  })
+  const tool = findTool(run, call.name)
+  const dispatch = describeDispatch(host, run, call, ordinal, tool)
+  const result = await run.span.run(
+    "execute_tool",
+    () => describeToolCall(tool?.name, call_id),
+    async (span) => {
+      const settled = await dispatchCall(dispatch)
+      if (settled.error !== null) span.fail(settled.error.code)
+      return settled
+    },
+  )
   run.recorder.feed(result)
   publishChanges(host, run)
   run.inFlight.delete(call_id)
   run.notifier.notify()
+}
+
+function describeDispatch(
+  host: TurnHost,
+  run: TurnRun,
+  call: ToolCall,
+  ordinal: number | null,
+  tool: Tool | undefined,
+): ToolDispatch {
+  const { call_id } = call
+  const message = run.recorder.currentMessage()
+  const sameToolCalls = listCalls(message).filter(({ name }) => name === call.name)
+  return {
+    call,
+    tool,
+    ordinal,
+    channel: run.channel,
+    signal: run.abort.signal,
+    now: host.now,
+    exchange_id: message.exchange_id,
+    trace: message.trace,
+    nth: sameToolCalls.findIndex(({ call_id: id }) => id === call_id) + 1,
+    toolMs: host.times.toolMs,
+    log: host.log,
+    saveAsset: host.saveAsset,
+    onOutput: (delta) => feedEvent(host, run, { type: "tool_output_delta", call_id, delta }),
+  }
 }

@@ -6,6 +6,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { AgentTag } from "../../shared/protocol/event.ts"
 import { createMessage, type Message } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
+import { createTraceId } from "../telemetry/trace-id.ts"
 import type { TurnHost } from "./turn-run.ts"
 
 /**
@@ -15,8 +16,10 @@ import type { TurnHost } from "./turn-run.ts"
 export function beginTurn(host: TurnHost, user: Message, queueNumber: number | null = null): number {
   const { store, sockets } = host
   const pos = store.readNewestPos() + 1
-  const question: StoredMessage = { pos, parent: store.readTip(), seq: host.nextSeq(), deadline: null, message: user }
-  const head = { id: host.nextId(), exchange_id: user.id, agent: toAnswerTag(user.agent) }
+  // The trace is kept where it is shown: with the answer.
+  const { trace = createTraceId(), ...message } = user
+  const question: StoredMessage = { pos, parent: store.readTip(), seq: host.nextSeq(), deadline: null, message }
+  const head = { id: host.nextId(), exchange_id: user.id, agent: toAnswerTag(user.agent), trace }
   const emptyAnswer = createEmptyAnswer(host, { pos: pos + 1, parent: pos }, head)
   store.atomically(() => {
     if (queueNumber !== null) store.deleteQueued(queueNumber)
@@ -77,7 +80,7 @@ export function withdrawQueued({ store, sockets, nextSeq }: TurnHost, id: string
   return succeed(seq)
 }
 
-type MessageExtras = Pick<Message, "reply_to" | "attachments">
+type MessageExtras = Pick<Message, "reply_to" | "attachments" | "trace">
 
 /** A user's message. The caller has already validated its content. */
 export function createUserMessage(

@@ -9,13 +9,15 @@
 import { MAX_SUMMARY_CHARS, SUMMARY_KEEP_SHARE, SUMMARY_START_SHARE } from "../../shared/limits.ts"
 import type { Message, Summary } from "../../shared/protocol/message.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
-import type { Model, ModelEvent, ModelMessage } from "../model/model-adapter.ts"
+import { type Model, type ModelEvent, type ModelMessage, readStatus } from "../model/model-adapter.ts"
 import { createSummaryPrompt } from "../model/system-prompt.ts"
 import { estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
+import { describeModelCall } from "../telemetry/genai-attributes.ts"
+import type { TraceSpan } from "../telemetry/spans.ts"
 import { fitResults } from "./model-context.ts"
 import type { PastTurn, PastTurns } from "./past-turns.ts"
-import { publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
+import { endCall, publishChanges, type TurnHost, type TurnRun } from "./turn-run.ts"
 
 export interface SummaryPlan {
   /** The messages to summarise, oldest first. */
@@ -79,7 +81,8 @@ export async function summarizeIfDue(host: TurnHost, run: TurnRun, model: Model)
   const budget = contextTokens - estimatePromptTokens(system, tools)
   const plan = planSummary(run.recorder.currentMessage(), run.parent, past, budget)
   if (plan === null) return
-  const text = await requestSummary(host, run, model, plan)
+  const describe = () => describeModelCall(model, "summary")
+  const text = await run.span.run("chat", describe, (span) => requestSummary(host, run, model, plan, span))
   if (run.abort.signal.aborted) return
   if (text === "") return log("summary_failed", { upto: plan.upto })
   run.recorder.feed({ type: "summary", text, upto: plan.upto })
@@ -92,6 +95,7 @@ async function requestSummary(
   run: TurnRun,
   model: Model,
   { messages, previous }: SummaryPlan,
+  span: TraceSpan,
 ): Promise<string> {
   const { signal } = run.abort
   const previousSummary: ModelMessage[] = previous === null ? [] : [{ role: "user", content: previous.text }]
@@ -107,7 +111,7 @@ async function requestSummary(
   try {
     return await readSummary(host, run, iterateUntilAborted(model.stream(request), signal))
   } finally {
-    run.usage.endCall()
+    endCall(run, span)
   }
 }
 
@@ -117,7 +121,7 @@ async function readSummary(host: TurnHost, run: TurnRun, events: AsyncIterable<M
     run.usage.observe(event)
     if (event.type === "text_delta") text += event.delta
     if (event.type === "fault") {
-      host.log("model_fault", { fault: event.fault, detail: event.detail })
+      host.log("model_fault", { fault: event.fault, status: readStatus(event.detail) })
       return ""
     }
     if (event.type === "finish" || text.length > MAX_SUMMARY_CHARS) break

@@ -20,7 +20,7 @@ import { readToolMedia } from "../../shared/segment/tool-media.ts"
 import { cutText, findCutIndex, isHighSurrogate } from "../../shared/text/cut-text.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import { rejectOnAbort } from "../platform/abort.ts"
-import { errorMessage, type Log } from "../platform/log.ts"
+import { describeError, type Log } from "../platform/log.ts"
 import {
   parseToolArgs,
   DeferredResult,
@@ -36,6 +36,7 @@ type ToolResultEvent = Extract<TurnEvent, { type: "tool_result" }>
 export interface ToolDispatch {
   readonly call: ToolCall
   readonly exchange_id: string
+  readonly trace?: string | undefined
   /** The call's number among the calls of the same tool in this turn, from 1. */
   readonly nth: number
   readonly ordinal: number | null
@@ -82,7 +83,7 @@ export async function dispatchCall(dispatch: ToolDispatch): Promise<ToolResultEv
 }
 
 async function runTool(
-  { call, ordinal, channel, exchange_id, nth, now, saveAsset }: ToolDispatch,
+  { call, ordinal, channel, exchange_id, trace, nth, now, saveAsset }: ToolDispatch,
   tool: Tool,
   args: ToolArgs,
   output: ToolOutput,
@@ -92,6 +93,7 @@ async function runTool(
   const context: ToolContext = {
     call_id: call.call_id,
     exchange_id,
+    trace,
     nth,
     card: channel === "user" && ordinal !== null ? `${call.name}_${ordinal}` : null,
     signal,
@@ -108,7 +110,7 @@ function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | 
   if (signal.aborted) return createInterruptedResult(call)
   if (expiredMs !== null) return createFailedResult(call, "tool_timeout", `No result within ${expiredMs / 1000} s.`)
   // An exception is a bug in a tool. Its message may contain URLs and keys, so it is only logged.
-  log("tool_error", { tool: call.name, message: errorMessage(error) })
+  log("tool_error", { tool: call.name, error: describeError(error) })
   return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
 }
 

@@ -11,6 +11,7 @@ import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { isEnded, type Message } from "../../shared/protocol/message.ts"
 import type { StoredMessage } from "../store/row-codec.ts"
 import { findContentFault } from "./accept-message.ts"
+import { createTraceId } from "../telemetry/trace-id.ts"
 import { createEmptyAnswer, createUserMessage } from "./begin-turn.ts"
 import { countFinishedSteps } from "./next-action.ts"
 import type { TurnHost } from "./turn-run.ts"
@@ -153,7 +154,15 @@ function createQuestionVersion(
   const question: StoredMessage = { pos, parent, seq: host.nextSeq(), deadline: null, message }
   store.insertMessage(question)
   store.addVersion(parent, first, version, pos)
-  const answer = createEmptyAnswer(host, { pos: pos + 1, parent: pos }, { id: host.nextId(), exchange_id: id })
+  const answer = createEmptyAnswer(
+    host,
+    { pos: pos + 1, parent: pos },
+    {
+      id: host.nextId(),
+      exchange_id: id,
+      trace: createTraceId(),
+    },
+  )
   store.insertMessage(answer)
   return [question, answer]
 }
@@ -173,7 +182,9 @@ function createAnswerVersion(
   const keptParts = message.parts.filter((part) => part.step <= steps)
   // The kept parts of an imported answer stay unverified.
   const origin = keptParts.length > 0 ? message.origin : null
-  const head = { id, exchange_id, agent, origin, version, versions: version, ...(type === "retry" ? { summary } : {}) }
+  const trace = createTraceId()
+  const versioned = { id, exchange_id, agent, origin, version, versions: version, trace }
+  const head = type === "retry" ? { ...versioned, summary } : versioned
   const answer = createEmptyAnswer(host, { pos, parent }, { ...head, parts: keptParts, step: Math.max(steps, 0) })
   store.insertMessage(answer)
   if (keptParts.length > 0) store.copySteps(from, pos, steps, answer.seq)

@@ -6,13 +6,15 @@ import type { TurnFault } from "../../shared/fault.ts"
 import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
 import { limitJsonDepth } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
-import type { Model, ModelEvent } from "../model/model-adapter.ts"
+import { type Model, type ModelEvent, readStatus } from "../model/model-adapter.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
 import { createCallId } from "../platform/call-id.ts"
+import { describeModelCall } from "../telemetry/genai-attributes.ts"
+import type { TraceSpan } from "../telemetry/spans.ts"
 import { summarizeIfDue } from "./context-summary.ts"
 import { buildContext } from "./model-context.ts"
 import { isBlankPart } from "./next-action.ts"
-import { endThinking, feedEvent, finishRun, type TurnHost, type TurnRun } from "./turn-run.ts"
+import { endCall, endThinking, feedEvent, finishRun, type TurnHost, type TurnRun } from "./turn-run.ts"
 
 /** Calls the model once. Afterwards the turn has ended, has calls to dispatch, or has its final text. */
 export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
@@ -24,7 +26,12 @@ export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
   const isFirst = run.recorder.currentMessage().step === 0
   if (isFirst) await summarizeIfDue(host, run, model.value)
   if (run.abort.signal.aborted) return
-  const fault = await callModel(host, run, model.value)
+  const describe = () => describeModelCall(model.value, "answer")
+  const fault = await run.span.run("chat", describe, async (span) => {
+    const failed = await callModel(host, run, model.value, span)
+    if (failed !== null) span.fail(failed)
+    return failed
+  })
   if (fault !== null) return finishRun(host, run, "failed", fault)
   // An empty or invisible response ends the turn.
   const { parts, step: currentStep } = run.recorder.currentMessage()
@@ -32,7 +39,7 @@ export async function runStep(host: TurnHost, run: TurnRun): Promise<void> {
 }
 
 /** One model call. Null if it succeeded or the turn ended meanwhile. */
-async function callModel(host: TurnHost, run: TurnRun, model: Model): Promise<TurnFault | null> {
+async function callModel(host: TurnHost, run: TurnRun, model: Model, span: TraceSpan): Promise<TurnFault | null> {
   const { signal } = run.abort
   const { system, tools, contextTokens: tokens } = run.agent
   const current = run.recorder.currentMessage()
@@ -45,7 +52,7 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model): Promise<Tu
   try {
     return await applyModelEvents(host, run, iterateUntilAborted(events, signal))
   } finally {
-    run.usage.endCall()
+    endCall(run, span)
   }
 }
 
@@ -63,7 +70,7 @@ async function applyModelEvents(
       case "usage":
         break
       case "fault":
-        host.log("model_fault", { fault: event.fault, detail: event.detail })
+        host.log("model_fault", { fault: event.fault, status: readStatus(event.detail) })
         return event.fault
       case "finish":
         endThinking(host, run)
@@ -102,7 +109,7 @@ function applyModelEvent(host: TurnHost, run: TurnRun, event: ContentEvent): voi
 function addToolCall(host: TurnHost, run: TurnRun, event: Extract<ModelEvent, { type: "tool_call" }>): void {
   const { parts, step } = run.recorder.currentMessage()
   const callsInStep = parts.filter((part) => part.step === step && part.type === "tool_call").length
-  if (callsInStep >= MAX_CALLS_PER_STEP) return host.log("too_many_calls", { name: event.name })
+  if (callsInStep >= MAX_CALLS_PER_STEP) return host.log("too_many_calls", { max: MAX_CALLS_PER_STEP })
   feedEvent(host, run, {
     type: "tool_call",
     call_id: createCallId(run.recorder.pos, parts.length),

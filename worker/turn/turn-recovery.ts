@@ -6,7 +6,7 @@
 
 import type { TurnEvent } from "../../shared/protocol/event.ts"
 import { isEnded, listCalls, type Message, type Part } from "../../shared/protocol/message.ts"
-import { errorMessage } from "../platform/log.ts"
+import { describeError } from "../platform/log.ts"
 import { selectChannel } from "../store/agent-ask-rows.ts"
 import { isMessageSettled, type StoredMessage } from "../store/row-codec.ts"
 import { createAckedRecordWrite, restoreProducer, type Producer } from "./external-run.ts"
@@ -20,6 +20,7 @@ import {
   findTool,
   finishRun,
   isRunEnded,
+  logRunEnd,
   openRecorder,
   publishChanges,
   recordFailure,
@@ -53,6 +54,8 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
     abort: new AbortController(),
     startedMs: Date.parse(stored.message.timestamp),
     rowsBefore,
+    span: host.telemetry.startTrace(stored.message.trace),
+    firstDeltaMs: null,
     inFlight: new Set(),
     notifier: createNotifier(),
     limitTimer: null,
@@ -106,8 +109,8 @@ export function recoverTurnSafely(host: TurnHost): TurnRun | null {
   try {
     return recoverTurn(host)
   } catch (error) {
-    host.log("turn_error", { message: errorMessage(error) })
-    failStoredTurn(host)
+    host.log("turn_error", { error: describeError(error) })
+    failStoredTurn(host, null)
     return null
   }
 }
@@ -125,7 +128,7 @@ function recoverTurn(host: TurnHost): TurnRun | null {
   }
   if (!isRunEnded(run)) return run
   disposeRun(run)
-  host.log("turn_end", { status: "interrupted", reason: "process_restart" })
+  logRunEnd(host, run)
   return null
 }
 
@@ -158,16 +161,22 @@ function isLastStepCut({ parts }: Message): boolean {
 }
 
 /**
- * Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded; `usage`, the
- * model calls of its run, counts.
+ * Ends the stored turn as failed. Output that a failed write left in memory was never shown, so it is discarded. `run` is
+ * null if the turn could not even be restored.
  */
-export function failStoredTurn(host: TurnHost, usage?: TurnUsage): void {
+export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
+  const rowsBefore = host.store.countRows()
   host.resetSeq()
   const stored = readNewestMessage(host)
   if (stored === null || isMessageSettled(stored)) return
-  usage?.endCall()
-  const recorder = openRecorder(host, stored, { discardPending: true, ...(usage === undefined ? {} : { usage }) })
+  // The calls of the run count, also those that no write has stored.
+  const usage = run?.usage ?? new TurnUsage(host.usageRecorder, host.now, stored.usage)
+  usage.endCall()
+  const recorder = openRecorder(host, stored, { discardPending: true, usage })
   recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
   const flushed = recorder.flush()
   if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
+  const startedMs = Date.parse(stored.message.timestamp)
+  const unknown = { agent: host.currentAgent(), producer: null, startedMs, firstDeltaMs: null, rowsBefore }
+  logRunEnd(host, { ...(run ?? { ...unknown, usage }), recorder })
 }

@@ -16,11 +16,16 @@ import {
 } from "../../shared/delta-window.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
+import type { Drift } from "../../shared/segment/segmenter.ts"
 import { type PricedCall, sumTokens } from "../../shared/usage/call-usage.ts"
 import type { Log } from "../platform/log.ts"
+import { describeUsage } from "../telemetry/genai-attributes.ts"
+import type { TraceSpan } from "../telemetry/spans.ts"
+import type { Telemetry } from "../telemetry/telemetry.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { Tool } from "../tool/tool.ts"
+import type { TurnGate } from "../usage/turn-gate.ts"
 import type { TurnUsage } from "../usage/turn-usage.ts"
 import type { UsageRecorder } from "../usage/usage-recorder.ts"
 import type { ResolvedAgent } from "./resolve-agent.ts"
@@ -57,8 +62,12 @@ export interface TurnHost {
   readonly armAlarm: () => void
   /** Called when an external answer began or ended: starts queued turns and syncs the directory. */
   readonly resume: () => void
+  /** Each line has the tenant, the session, and the trace of the running turn. */
   readonly log: Log
+  readonly telemetry: Telemetry
   readonly usageRecorder: UsageRecorder
+  /** Decides whether a turn may begin (SPEC BU5). */
+  readonly gate: Pick<TurnGate, "check" | "beginTurn">
 }
 
 export interface TurnRun {
@@ -75,7 +84,11 @@ export interface TurnRun {
   /** Milliseconds since 1970. */
   readonly startedMs: number
   /** Rows that the object had read and written before this run, for the log. */
-  readonly rowsBefore: { readonly read: number; readonly written: number }
+  readonly rowsBefore: RowCounts
+  /** The span of the pass that is under way; the root of the trace between passes. */
+  span: TraceSpan
+  /** Milliseconds from the start to the first text or thinking that this process received. */
+  firstDeltaMs: number | null
   /** Ids of the calls that run in this process. */
   readonly inFlight: Set<string>
   readonly notifier: Notifier
@@ -91,6 +104,11 @@ export interface TurnRun {
   generatedChars: number
   /** Its model calls, also those of earlier processes. */
   readonly usage: TurnUsage
+}
+
+export interface RowCounts {
+  readonly read: number
+  readonly written: number
 }
 
 /** Access to the active turn of a session. Implemented by `TurnScheduler`. */
@@ -146,6 +164,7 @@ export function publishChanges(host: TurnHost, run: TurnRun): void {
 export function feedEvent(host: TurnHost, run: TurnRun, event: TurnEvent): void {
   run.recorder.feed(event)
   schedulePublish(host, run)
+  if (event.type === "text_delta" || event.type === "thinking_delta") run.firstDeltaMs ??= host.now() - run.startedMs
 }
 
 /** Publishes at once if this is the run's first event or the buffer is full, else at the end of the window. */
@@ -194,6 +213,13 @@ export function endThinking(host: TurnHost, run: TurnRun): void {
   if (run.thinkingSinceMs === null) return
   run.recorder.feed({ type: "thinking_done", ms: host.now() - run.thinkingSinceMs })
   run.thinkingSinceMs = null
+}
+
+/** Ends the model call that is under way, and reports what it has used. */
+export function endCall({ usage }: TurnRun, span: TraceSpan): void {
+  usage.endCall()
+  const call = usage.calls().at(-1)
+  if (call !== undefined) span.set(() => describeUsage(call))
 }
 
 /** Stores an error from a timer or a tool, and wakes `advanceTurn`, which throws it. */
@@ -261,9 +287,30 @@ export function disposeRun(run: TurnRun): void {
   if (run.limitTimer !== null) clearTimeout(run.limitTimer)
 }
 
-function logRunEnd({ log, store }: TurnHost, { recorder, rowsBefore }: TurnRun): void {
-  const { status, reason, metrics } = recorder.currentMessage()
-  const { read, written } = store.countRows()
-  const rows = { rows_written: written - rowsBefore.written, rows_read: read - rowsBefore.read }
-  log("turn_end", { status, reason, ...metrics, ...rows, drift: recorder.drift })
+type EndedRun = Pick<TurnRun, "recorder" | "rowsBefore" | "agent" | "producer" | "startedMs" | "firstDeltaMs" | "usage">
+
+/** Reports the end of a run, however it ended. */
+export function logRunEnd(host: TurnHost, run: EndedRun): void {
+  const { recorder, rowsBefore, agent, producer, startedMs, firstDeltaMs, usage } = run
+  const { read, written } = host.store.countRows()
+  const { model } = agent
+  const message = recorder.currentMessage()
+  host.telemetry.reportTurnEnd({
+    message,
+    agent: agent.name,
+    // A producer's model is not known.
+    model: producer === null && model.ok ? model.value : null,
+    calls: usage.calls(),
+    ms: message.metrics?.ms ?? host.now() - startedMs,
+    firstDeltaMs,
+    rows: { read: read - rowsBefore.read, written: written - rowsBefore.written },
+    drift: countDrift(recorder.drift),
+  })
+}
+
+/** How often each reason occurred. What did not fit is text of the model, so it is not reported. */
+function countDrift(drift: readonly Drift[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { reason } of drift) counts[reason] = (counts[reason] ?? 0) + 1
+  return counts
 }

@@ -41,6 +41,8 @@ export interface DirectoryUsageHost {
   readonly runInTransaction: <T>(write: () => T) => T
   /** Sends a batch to the tenant. It may be repeated. */
   readonly sendBatch: (batch: UsageReport) => Promise<void>
+  /** Called with the entries of each report that is added. */
+  readonly onReport: (entries: readonly UsageEntry[]) => void
   /** Makes sure that `flush` is called by then, even if this process ends. */
   readonly wakeBy: (atMs: number) => void
 }
@@ -81,6 +83,7 @@ export class DirectoryUsage {
         n,
         unsent,
       )
+    this.#host.onReport(entries)
     this.#reports += 1
     if (this.#wakesAt !== null && this.#wakesAt >= now()) return
     this.#wakesAt = now() + batchMs

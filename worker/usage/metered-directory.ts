@@ -6,7 +6,7 @@ import { DurableObject } from "cloudflare:workers"
 import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import { DirectoryUsage } from "./directory-usage.ts"
@@ -28,12 +28,16 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
       batchMs: readTimeLimits(env).usageBatchMs,
       runInTransaction: (write) => ctx.storage.transactionSync(write),
       sendBatch: async (batch) => await tenantStub(env, tenant).addUsage(user, batch),
+      onReport: (entries) => this.countUsage(entries),
       wakeBy: (atMs) => ctx.waitUntil(this.#wakeBy(atMs)),
     })
   }
 
   /** Creates the tables of the directory. */
   protected abstract migrate(): void
+
+  /** Called in the transaction that adds a report, once for each. */
+  protected countUsage(_entries: readonly UsageEntry[]): void {}
 
   endUsage(reports: readonly UsageReport[]): void {
     for (const report of reports) this.addUsage(report, report === reports.at(-1))
@@ -59,7 +63,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     try {
       await this.flushUsage()
     } catch (error) {
-      logError("usage_not_sent", { message: errorMessage(error) })
+      logError("usage_not_sent", { error: describeError(error) })
     }
   }
 

@@ -48,7 +48,7 @@ export class SessionUsage {
     const row = this.#readRow() ?? { ledger: nanoid(), n: 0, day: "", sending: [], unsent: [] }
     const today = toDay(nowMs)
     // If the clock was set back, the turn still counts for a day that is not over.
-    const day = today > row.day ? today : row.day
+    const [, day = today] = [row.day, today].sort()
     const unsent = mergeEntries([...row.unsent, ...callsToEntries(calls, day, agent)])
     const { ledger, n, sending } = row
     if (n > this.#acknowledged) this.#writeRow({ ledger, n, day, sending, unsent })

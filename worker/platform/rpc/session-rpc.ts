@@ -48,7 +48,8 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */
   erase(owner: SessionOwner, withAgents?: boolean): Promise<Result<null>>
 
-  send(claims: Claims, request: SendRequest): Result<AcceptedMessage>
+  /** `trace` is the id of the turn in the log. An object that gets none makes one. */
+  send(claims: Claims, request: SendRequest, trace?: string): Promise<Result<AcceptedMessage>>
   /** Stops the answer of an exchange, or the running one (null). Returns which exchange it was. Errors: `turn_ended`. */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
   readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>

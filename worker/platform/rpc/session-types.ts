@@ -151,6 +151,8 @@ export interface AskRequest {
   readonly depth: number
   /** Number of questions that this one may lead to. */
   readonly budget: number
+  /** The trace of the turn that asks. Absent if an object of version 0.1.0 asks. */
+  readonly trace?: string | undefined
 }
 
 /** An agent's answer as clean Markdown without spans, or the reason why there is none. */

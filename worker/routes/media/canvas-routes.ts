@@ -11,7 +11,7 @@ import { CANVAS_PATH } from "../../../shared/protocol/asset-url.ts"
 import { listLinkedKeys } from "../../asset/bucket.ts"
 import { type Env, getCanvasOrigin, parseAllowedOrigins } from "../../env.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import { logError } from "../../platform/log.ts"
+import { describeError, logError } from "../../platform/log.ts"
 import { mediaBucket } from "../../platform/media-bucket.ts"
 import { isPlainOrigin } from "../../platform/origin.ts"
 import { hardenDocument, UNAVAILABLE_DOCUMENT } from "./canvas-document.ts"
@@ -45,7 +45,7 @@ async function loadDocument(env: Env, id: string, token: string): Promise<Result
     }
     return fail({ reason: "asset_unknown" })
   } catch (error) {
-    logError("canvas_unread", { message: String(error) })
+    logError("canvas_unread", { error: describeError(error) })
     return fail({ reason: "asset_store_failed" })
   }
 }

@@ -18,7 +18,7 @@ import { listLinkedKeys, readAssetMetadata } from "../../asset/bucket.ts"
 import { computeLinkExpiry, type LinkAudience, type LinkClaims, signLink } from "../../auth/link-signing.ts"
 import { splitCommaList } from "../../platform/comma-list.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import { errorMessage, log } from "../../platform/log.ts"
+import { describeError, log } from "../../platform/log.ts"
 import { mediaBucket } from "../../platform/media-bucket.ts"
 import { type ByteRange, formatContentRange, parseRange, refuseRange } from "./byte-range.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
@@ -103,7 +103,7 @@ mediaRoutes.get("/:id", async (context, next) => {
     }
     return faultToResponse({ reason: "asset_unknown" })
   } catch (error) {
-    log("asset_not_read", { message: errorMessage(error) })
+    log("asset_not_read", { error: describeError(error) })
     return faultToResponse({ reason: "asset_store_failed" })
   }
 })

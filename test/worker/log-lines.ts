@@ -1,0 +1,26 @@
+/** log-lines.ts: the log lines of this isolate, which runs the tests and the objects. */
+
+import { onTestFinished, vi } from "vitest"
+
+export type LogLine = Readonly<Record<string, unknown>> & { readonly event: string }
+
+/**
+ * Records the lines from now to the end of the test. `session`: only lines of that session, because sessions of other files
+ * may still be at work.
+ */
+export function recordLogLines(session?: string): LogLine[] {
+  const lines: LogLine[] = []
+  for (const level of ["log", "error"] as const) {
+    const spy = vi.spyOn(console, level).mockImplementation((text: unknown) => {
+      if (!String(text).startsWith("{")) return
+      const line: LogLine = JSON.parse(String(text))
+      if (session === undefined || line["session"] === session) lines.push(line)
+    })
+    onTestFinished(() => spy.mockRestore())
+  }
+  return lines
+}
+
+export function linesOf(lines: readonly LogLine[], event: string): LogLine[] {
+  return lines.filter((line) => line.event === event)
+}

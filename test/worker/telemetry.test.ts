@@ -1,0 +1,419 @@
+/** telemetry.test.ts: trace ids, the line at a turn's end, spans and data points, from real turns; and broken exporters. */
+
+import { evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { tracing } from "cloudflare:workers"
+import { describe, expect, onTestFinished, test, vi } from "vitest"
+import { createMessage } from "../../shared/protocol/message.ts"
+import { createSessionStore } from "../../worker/store/session-store.ts"
+import { writeRequestPoint } from "../../worker/telemetry/data-points.ts"
+import { createTrace, NO_SPAN, type SinkSpan, type SpanSink } from "../../worker/telemetry/spans.ts"
+import { createTelemetry, type TurnEnd } from "../../worker/telemetry/telemetry.ts"
+import { createTraceId, isSampled } from "../../worker/telemetry/trace-id.ts"
+import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
+import { connect, pageOf, sessionOf } from "../support/socket.ts"
+import { call as request, makeSession, openSocket, tokenOf } from "./http.ts"
+import { linesOf, recordLogLines } from "./log-lines.ts"
+import { begin, call, fault, freshSession, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
+
+const TRACE = /^[0-9a-f]{32}$/
+const CUT_TRACE = "ab".repeat(16)
+const fresh = (): Promise<string> => freshSession("ob")
+
+describe("trace ids", () => {
+  test("[OB1] an answer has one, live and in history, and no row more is written for it", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines(id)
+    client.say({ type: "send", id: "q1", content: script([say("Hello.")]) })
+    const answer = await client.untilEnd("q1")
+    expect(answer.trace).toMatch(TRACE)
+    const { messages } = await pageOf(id)
+    expect(messages.map(({ trace }) => trace)).toEqual([undefined, answer.trace])
+    const [end] = linesOf(lines, "turn_end")
+    expect(end).toMatchObject({ trace: answer.trace, exchange: "q1", message: answer.id })
+    await evictDurableObject(sessionOf(id))
+    expect((await pageOf(id)).messages.at(-1)?.trace).toBe(answer.trace)
+  })
+
+  test("[OB1] no client chooses it: what a frame or a request names is ignored", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const own = "0".repeat(32)
+    client.say(JSON.stringify({ type: "send", id: "q1", content: "/say a", trace: own }))
+    expect((await client.untilEnd("q1")).trace).not.toBe(own)
+    const token = await tokenOf("acme", "ada")
+    const session = await makeSession(token)
+    const body = JSON.stringify({ id: "q1", content: "/say a", trace: own, trace_id: own })
+    const headers = { "trace-id": own, traceparent: `00-${own}-${"1".repeat(16)}-01` }
+    const sent = await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body, headers })
+    expect(sent.headers.get("trace-id")).toMatch(TRACE)
+    expect(sent.headers.get("trace-id")).not.toBe(own)
+    const recent = await request(`/v1/sessions/${session}/conversation/recent`, { token })
+    expect(recent.json.messages.at(-1).trace).toBe(sent.headers.get("trace-id"))
+  })
+
+  test("[OB1] a queued message keeps its own, and another version of an answer gets another", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    await begin(client, "q1", script([say("One. "), pause(300), say("Two.")]))
+    client.say({ type: "send", id: "q2", content: "/say second" })
+    const [first, second] = [await client.untilEnd("q1"), await client.untilEnd("q2")]
+    expect(new Set([first.trace, second.trace]).size).toBe(2)
+    client.say({ type: "regenerate", id: "v2", message: second.id })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "v2")
+    await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("completed")
+    const version = (await pageOf(id)).messages.at(-1)
+    expect(version).toMatchObject({ id: "v2", trace: expect.stringMatching(TRACE) })
+    expect(version?.trace).not.toBe(second.trace)
+  })
+
+  test("[OB1] the agents that are asked in a turn answer under its trace", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines()
+    client.say({ type: "send", id: "q1", content: "Ask the researcher about the weather in Oslo" })
+    const answer = await client.untilEnd("q1")
+    expect(toolsIn(answer)[0]).toMatchObject({ name: "agents_message", status: "ok" })
+    const ends = linesOf(lines, "turn_end").filter(({ trace }) => trace === answer.trace)
+    expect(ends.map(({ agent, trace }) => [agent, trace])).toEqual([
+      ["researcher", answer.trace],
+      ["general", answer.trace],
+    ])
+    expect(new Set(ends.map(({ session }) => session)).size).toBe(2)
+  })
+})
+
+describe("the line at a turn's end", () => {
+  test("[OB2] it has the ids, the model, the tokens, the rows and the times", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines(id)
+    client.say({ type: "send", id: "q1", content: "What's the weather in Oslo?" })
+    const answer = await client.untilEnd("q1")
+    const ends = linesOf(lines, "turn_end")
+    expect(ends).toHaveLength(1)
+    expect(ends[0]).toMatchObject({
+      tenant: "acme",
+      session: id,
+      exchange: "q1",
+      message: answer.id,
+      trace: answer.trace,
+      agent: "general",
+      provider: "scripted",
+      model: "scripted",
+      model_calls: 2,
+      cost_nano_usd: 0,
+      mode: "chat",
+      status: "completed",
+      reason: null,
+      steps: 2,
+      tool_calls: 1,
+      drift: {},
+    })
+    for (const name of ["ms", "first_delta_ms", "rows_written", "rows_read", "input_tokens", "output_tokens"])
+      expect(ends[0]?.[name], name).toBeTypeOf("number")
+    expect(Number(ends[0]?.["rows_written"])).toBeGreaterThan(5)
+  })
+
+  test.each([
+    [
+      "a fault of the model",
+      [[say("a"), fault("model_rate_limited")]],
+      { status: "failed", reason: "model_rate_limited" },
+    ],
+    ["text that does not fit", [[say("<span id='nothing_1'>secret words</span>")]], { drift: { mark_orphan: 1 } }],
+    ["a tool that throws", [[call("probe_throw", { text: "secret words" })], [say("b")]], { status: "completed" }],
+  ])("[OB2] [OB6] %s: one line, and no line of the turn has its text", async (_name, steps, expected) => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines(id)
+    client.say({ type: "send", id: "q1", content: script(...steps) })
+    const answer = await client.untilEnd("q1")
+    const ends = linesOf(lines, "turn_end")
+    expect(ends).toHaveLength(1)
+    expect(ends[0]).toMatchObject(expected)
+    for (const line of lines) expect(line).toMatchObject({ trace: answer.trace })
+    expect(JSON.stringify(lines)).not.toContain("secret")
+  })
+
+  test("[OB2] a cancelled turn, and one that a restart cut off, have one line each", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines(id)
+    await begin(client, "q1", script([say("One. "), pause(60_000)]))
+    client.say({ type: "cancel", exchange_id: "q1" })
+    const cancelled = await client.untilEnd("q1")
+    // Its process is gone: only the rows of the turn are left.
+    await runInDurableObject(sessionOf(id), (_object, { storage }) => {
+      const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
+      const head = { id: "a2", role: "assistant", exchange_id: "q2", timestamp: new Date().toISOString() } as const
+      const parent = store.readTip()
+      const pos = store.readNewestPos() + 1
+      const seq = store.readLastSeq() + 1
+      const stored = { pos, parent, seq, deadline: null, message: createMessage({ ...head, trace: CUT_TRACE }) }
+      store.insertMessage(stored)
+      const recorder = new TurnRecorder(store, stored, () => seq + 1)
+      recorder.feed({ type: "step_start" })
+      recorder.feed({ type: "text_delta", delta: "Cut o" })
+      recorder.flush()
+    })
+    await evictDurableObject(sessionOf(id))
+    await expect.poll(async () => (await pageOf(id)).messages.at(-1)?.status).toBe("interrupted")
+    const ends = linesOf(lines, "turn_end").map(({ exchange, status, reason, trace }) => [
+      exchange,
+      status,
+      reason,
+      trace,
+    ])
+    expect(ends).toEqual([
+      ["q1", "cancelled", null, cancelled.trace],
+      ["q2", "interrupted", "process_restart", CUT_TRACE],
+    ])
+  })
+
+  test("[OB2] a refused message has a line, and the client is told its trace", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines(id)
+    client.say({ type: "send", id: "q1", content: "  " })
+    const refused = await client.untilTrue((frame) => frame.type === "error")
+    expect(refused).toMatchObject({ code: "message_empty", id: "q1", trace: expect.stringMatching(TRACE) })
+    const trace = refused.type === "error" ? refused.trace : null
+    expect(linesOf(lines, "message_refused")).toEqual([
+      { event: "message_refused", tenant: "acme", session: id, exchange: "q1", trace, code: "message_empty" },
+    ])
+  })
+
+  test("[OB2] a message that is refused over HTTP too", async () => {
+    const token = await tokenOf("acme", "ada")
+    const session = await makeSession(token)
+    const lines = recordLogLines(session)
+    const body = JSON.stringify({ content: "  " })
+    const sent = await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
+    expect(sent.status).toBe(400)
+    expect(linesOf(lines, "message_refused")).toMatchObject([{ trace: sent.headers.get("trace-id") }])
+  })
+})
+
+describe("spans", () => {
+  test("[OB3] a turn, its model calls and its tool calls, below each other, with GenAI names", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines(id)
+    client.say({ type: "send", id: "q1", content: "What's the weather in Oslo?" })
+    const { trace } = await client.untilEnd("q1")
+    await expect.poll(() => linesOf(lines, "span").map(({ name }) => name)).toContain("invoke_agent")
+    const spans = linesOf(lines, "span").filter((span) => span["trace"] === trace)
+    const turn = spans.find(({ name }) => name === "invoke_agent")
+    expect(turn).toMatchObject({
+      parent: null,
+      error: null,
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": "general",
+      "gen_ai.conversation.id": id,
+      "cuecard.tenant": "acme",
+      "cuecard.trace": trace,
+      "cuecard.turn.status": "completed",
+      "cuecard.rows.written": expect.any(Number),
+      "cuecard.drift": 0,
+    })
+    const below = spans.filter(({ parent }) => parent === turn?.["span"])
+    expect(below.map(({ name }) => name)).toEqual(["chat", "execute_tool", "chat"])
+    expect(below[0]).toMatchObject({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "scripted",
+      "gen_ai.request.model": "scripted",
+      "gen_ai.response.model": "scripted",
+      "gen_ai.response.time_to_first_chunk": expect.any(Number),
+      "gen_ai.usage.input_tokens": expect.any(Number),
+      "gen_ai.usage.output_tokens": expect.any(Number),
+      "gen_ai.usage.cache_read.input_tokens": 0,
+      "gen_ai.usage.cache_creation.input_tokens": 0,
+      "gen_ai.usage.reasoning.output_tokens": expect.any(Number),
+      "cuecard.retries": 0,
+    })
+    expect(below[1]).toMatchObject({ "gen_ai.tool.name": "weather", "gen_ai.tool.call.id": expect.any(String) })
+    expect(spans).toHaveLength(4)
+  })
+
+  test("[OB3] a failed model call and a failed tool call are errors, and a name of the model's own is not reported", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const lines = recordLogLines(id)
+    const steps = [[call("invented_by_the_model")], [fault("model_refused")]]
+    client.say({ type: "send", id: "q1", content: script(...steps) })
+    await client.untilEnd("q1")
+    await expect.poll(() => linesOf(lines, "span")).toHaveLength(4)
+    const errors = linesOf(lines, "span").map((span) => [span["name"], span["error"], span["gen_ai.tool.name"]])
+    expect(errors).toContainEqual(["execute_tool", "tool_unknown", "unknown"])
+    expect(errors).toContainEqual(["chat", "model_refused", undefined])
+    expect(JSON.stringify(lines)).not.toContain("invented")
+  })
+
+  test("[OB3] without SPANS there are none, and nothing is computed for them", async () => {
+    const { startTrace } = telemetryOf({})
+    const trace = createTraceId()
+    expect(startTrace(trace)).toBe(NO_SPAN)
+    expect(telemetryOf({ SPANS: "log", SPAN_SAMPLING: "0" }).startTrace(trace)).toBe(NO_SPAN)
+    expect(telemetryOf({ SPANS: "log", SPAN_SAMPLING: "1" }).startTrace(undefined)).toBe(NO_SPAN)
+    const describe = vi.fn(() => ({}))
+    expect(await NO_SPAN.run("chat", describe, async (span) => span === NO_SPAN)).toBe(true)
+    expect(describe).not.toHaveBeenCalled()
+  })
+
+  test("[OB3] a share of the traces is sampled, all turns of a trace alike; a wrong share counts as none", () => {
+    const traces = Array.from({ length: 2_000 }, createTraceId)
+    const sampled = traces.filter((trace) => isSampled(trace, 0.25)).length
+    expect(sampled).toBeGreaterThan(380)
+    expect(sampled).toBeLessThan(620)
+    const always = "f".repeat(32)
+    expect(isSampled(always, 1)).toBe(true)
+    expect(isSampled("0".repeat(32), 0)).toBe(false)
+    for (const SPAN_SAMPLING of ["", " ", "NaN", "-1", "2", "all"])
+      expect(telemetryOf({ SPANS: "log", SPAN_SAMPLING }).startTrace(always), SPAN_SAMPLING).toBe(NO_SPAN)
+  })
+
+  test("[OB3] with SPANS=platform they are spans of the platform", async () => {
+    const opened: string[] = []
+    const attributes: Record<string, unknown>[] = []
+    const open = vi.spyOn(tracing, "startActiveSpan").mockImplementation(((
+      name: string,
+      work: (span: unknown) => void,
+    ) => {
+      opened.push(name)
+      work({
+        setAttributes: (set: Record<string, unknown>) => attributes.push(set),
+        setStatus() {},
+        end: () => opened.push("end"),
+      })
+    }) as never)
+    onTestFinished(() => open.mockRestore())
+    const root = telemetryOf({ SPANS: "platform", SPAN_SAMPLING: "1" }).startTrace(createTraceId())
+    await root.run(
+      "invoke_agent",
+      () => ({ a: 1 }),
+      (span) =>
+        span.run(
+          "chat",
+          () => ({ b: 2 }),
+          async () => null,
+        ),
+    )
+    expect(opened).toEqual(["invoke_agent", "chat", "end", "end"])
+    expect(attributes).toEqual([{ a: 1 }, { b: 2 }])
+  })
+})
+
+function telemetryOf(env: Parameters<typeof createTelemetry>[0]["env"]) {
+  return createTelemetry({ env, tenant: "acme", session: "s1", log: () => {}, now: Date.now })
+}
+
+describe("exporters that fail", () => {
+  const broken = (..._: unknown[]): never => {
+    throw new Error("the exporter is broken")
+  }
+  const BROKEN_SPAN: SinkSpan = { setAttributes: broken, setError: broken, end: broken }
+
+  test.each<[string, SpanSink]>([
+    ["throws before it opens a span", { open: broken }],
+    ["never opens a span", { open() {} }],
+    ["throws after it opened a span", { open: (...opening) => broken(opening[2](BROKEN_SPAN)) }],
+    ["opens a span twice", { open: (...opening) => [1, 2].forEach(() => void opening[2](BROKEN_SPAN)) }],
+    ["throws with every attribute", { open: (_name, _parent, work) => work(BROKEN_SPAN) }],
+  ])(
+    "[OB4] a sink that %s changes nothing: the work runs once, and its result or error is the caller's",
+    async (_name, sink) => {
+      const work = vi.fn(async () => "result")
+      expect(await createTrace(sink).run("chat", () => ({ a: 1 }), work)).toBe("result")
+      expect(work).toHaveBeenCalledTimes(1)
+      const failing = vi.fn(() => Promise.reject(new Error("its own")))
+      await expect(createTrace(sink).run("chat", () => ({}), failing)).rejects.toThrow("its own")
+      expect(failing).toHaveBeenCalledTimes(1)
+    },
+  )
+
+  test("[OB4] attributes that cannot be computed are left out", async () => {
+    const sink: SpanSink = { open: (_name, _parent, work) => work({ setAttributes() {}, setError() {}, end() {} }) }
+    expect(await createTrace(sink).run("chat", broken, async () => 1)).toBe(1)
+  })
+
+  test("[OB4] a turn ends as without telemetry if every line of it throws", async () => {
+    const id = await fresh()
+    const client = await connect(id)
+    const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => {
+      if (/"event":"(?:span|point)"/.test(String(line))) broken()
+    })
+    onTestFinished(() => spy.mockRestore())
+    client.say({ type: "send", id: "q1", content: script([call("probe_ok", {})], [say("Fine.")]) })
+    const answer = await client.untilEnd("q1")
+    expect([answer.status, textIn(answer)]).toEqual(["completed", expect.stringContaining("Fine.")])
+  })
+
+  test("[OB4] a request is answered without a data set, and with one that throws", async () => {
+    for (const METRICS of [undefined, { writeDataPoint: broken }])
+      expect((await request("/healthz", { env: { METRICS } })).status).toBe(200)
+    const turn = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00Z" })
+    const end: TurnEnd = {
+      message: { ...turn, status: "completed" },
+      agent: "general",
+      model: null,
+      calls: [],
+      ms: 1,
+      firstDeltaMs: null,
+      rows: { read: 0, written: 0 },
+      drift: {},
+    }
+    telemetryOf({ METRICS: { writeDataPoint: broken } }).reportTurnEnd(end)
+  })
+})
+
+describe("data points", () => {
+  test("[OB5] one for each request: tenant, method, the route's pattern, status and time; never the path", async () => {
+    const points: unknown[] = []
+    const METRICS = { writeDataPoint: (point: unknown) => void points.push(point) }
+    const token = await tokenOf("acme", "ada")
+    const session = await makeSession(token)
+    const at = async (path: string, options: object = {}) => await request(path, { ...options, env: { METRICS } })
+    await at(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })
+    await at("/v1/sessions/secret-name/conversation/recent", { token })
+    await at("/v1/unknown/secret-name", { token })
+    await at("/media/secret-name?token=secret", {})
+    await at("/healthz", { method: "HEAD" })
+    await at("/v1/secret-page", { method: "PROPFIND" })
+    const RECENT = "/v1/sessions/:id/conversation/recent"
+    const point = (tenant: string, method: string, route: string, status: number) => ({
+      indexes: [tenant],
+      blobs: ["request", method, route],
+      doubles: [status, expect.any(Number)],
+    })
+    expect(points).toEqual([
+      point("acme", "GET", RECENT, 200),
+      point("acme", "GET", RECENT, 404),
+      point("", "GET", "other", 404),
+      point("", "GET", "/media/:id", 403),
+      point("", "HEAD", "/healthz", 200),
+      point("", "OTHER", "other", 404),
+    ])
+    expect(JSON.stringify(points)).not.toContain("secret")
+  })
+
+  test("[OB5] one for each socket that is opened, and one for each turn", async () => {
+    const lines = recordLogLines()
+    const token = await tokenOf("acme", "ada")
+    const session = await makeSession(token)
+    await openSocket(session, token)
+    const body = JSON.stringify({ id: "q1", content: script([say("Hi.")]) })
+    await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
+    const blobs = () => linesOf(lines, "point").map((line) => line["blobs"])
+    await expect.poll(blobs).toContainEqual(["turn", "general", "scripted", "scripted", "completed", ""])
+    expect(blobs()).toContainEqual(["request", "GET", "/v1/sessions/:id/socket"])
+    const turn = linesOf(lines, "point").find((line) => (line["blobs"] as string[])[0] === "turn")
+    expect(turn?.["doubles"]).toHaveLength(6)
+  })
+
+  test("[OB5] a deployment without a data set writes none", () => {
+    const lines = recordLogLines()
+    writeRequestPoint({}, { tenant: "acme", method: "GET", route: "/", status: 200, ms: 1 })
+    expect(lines).toEqual([])
+  })
+})

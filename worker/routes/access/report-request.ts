@@ -1,0 +1,53 @@
+/**
+ * report-request.ts: what is reported about a request: a data point with the pattern of its route, and a line for an
+ * exception. Never its path, its query or its body.
+ */
+
+import type { Context, MiddlewareHandler } from "hono"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { describeError, logError } from "../../platform/log.ts"
+import { writeRequestPoint } from "../../telemetry/data-points.ts"
+import type { AppEnv } from "../request-body.ts"
+import { findAccessRule } from "./access-table.ts"
+
+/** Methods that are reported by name. A client may send any word. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+
+/** Routes that the access table does not list, in the order in which they are compared. */
+const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
+  [/^\/media\/remote$/, "/media/remote"],
+  [/^\/media\//, "/media/:id"],
+  [/^\/canvas\//, "/canvas/documents/:id"],
+  [/^\/auth\/callback\//, "/auth/callback/:provider"],
+  [/^\/auth\/(?:login|token|logout|providers)$/, "/auth"],
+  [/^\/healthz$/, "/healthz"],
+  [/^\/(?:index\.html)?$/, "/"],
+  [/^\/admin(?:\.html)?$/, "/admin"],
+]
+
+/** The pattern of a request's route; `other` if there is no such route. A refused method has the route `other` too. */
+export function nameRoute(method: string, path: string): string {
+  return findAccessRule(method, path)?.path ?? OTHER_ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? "other"
+}
+
+/** Writes one data point for each request, if the deployment has a data set. */
+export const reportRequest: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const { env, req } = context
+  if (env.METRICS === undefined && env.POINTS === undefined) return await next()
+  const startMs = Date.now()
+  await next()
+  const claims = context.get("claims") as { readonly tenant: string } | undefined
+  writeRequestPoint(env, {
+    tenant: claims?.tenant ?? "",
+    method: METHODS.has(req.method) ? req.method : "OTHER",
+    route: nameRoute(req.method, req.path),
+    status: context.res.status,
+    ms: Date.now() - startMs,
+  })
+}
+
+/** The response for an exception. It is a bug: the log says where it was thrown, and the client gets no details. */
+export function errorToResponse(error: Error, { req }: Context<AppEnv>): Response {
+  logError("route_error", { method: req.method, route: nameRoute(req.method, req.path), error: describeError(error) })
+  return faultToResponse({ reason: "internal" })
+}

@@ -1,0 +1,67 @@
+/**
+ * span-sinks.ts: where spans go: to the platform's tracing, or into log lines.
+ *
+ * The platform records own spans only together with its automatic ones, and those of SQL statements have the values of
+ * their parameters, which are content. Log lines need no tracing (docs/decisions/0043-telemetry.md).
+ */
+
+import { bytesToHex } from "../platform/hex.ts"
+import type { Log } from "../platform/log.ts"
+import type { SinkSpan, SpanAttributes, SpanSink } from "./spans.ts"
+
+/** The part of `tracing` of `cloudflare:workers` that is used here. */
+export interface PlatformTracing {
+  startActiveSpan(name: string, work: (span: PlatformSpan) => void): void
+}
+
+interface PlatformSpan {
+  setAttributes(attributes: Record<string, string | number | boolean | undefined>): unknown
+  setStatus(status: { readonly code: "error"; readonly message: string }): unknown
+  end(): void
+}
+
+/** The platform nests spans by the asynchronous context in which they begin. */
+export function createPlatformSink(tracing: PlatformTracing): SpanSink {
+  return {
+    open(name, _parent, work) {
+      tracing.startActiveSpan(name, (span) =>
+        work({
+          setAttributes: (attributes) => void span.setAttributes({ ...attributes }),
+          setError: (reason) => void span.setStatus({ code: "error", message: reason }),
+          end: () => span.end(),
+        }),
+      )
+    },
+  }
+}
+
+interface LoggedSpan extends SinkSpan {
+  readonly id: string
+}
+
+/** One line for each span, when it ends, with the ids of its trace, itself and its parent. */
+export function createLogSink(log: Log, trace: string, now: () => number): SpanSink {
+  return {
+    open(name, parent, work) {
+      const id = bytesToHex(crypto.getRandomValues(new Uint8Array(8)))
+      const startMs = now()
+      let fields: SpanAttributes = {}
+      let error: string | null = null
+      const span: LoggedSpan = {
+        id,
+        setAttributes(attributes) {
+          fields = { ...fields, ...attributes }
+        },
+        setError(reason) {
+          error = reason
+        },
+        end() {
+          const parentId = parent === null ? null : (parent as LoggedSpan).id
+          const times = { start: startMs, ms: now() - startMs }
+          log("span", { trace, span: id, parent: parentId, name, ...times, error, ...fields })
+        },
+      }
+      work(span)
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * spans.ts: the spans of a turn, with the names and attributes of OpenTelemetry's GenAI conventions.
+ *
+ * turn → SPANS → sink (the platform's tracing, or log lines)
+ * Whatever a sink does, the work runs once and its result is the caller's: a sink that throws is ignored from then on, and
+ * nothing waits for one (SPEC OB4). Without spans nothing is computed for them.
+ */
+
+import { describeError } from "../platform/log.ts"
+
+export type SpanAttributes = { readonly [name: string]: string | number | boolean | undefined }
+
+/** A span as its sink sees it. Any method may throw. */
+export interface SinkSpan {
+  setAttributes(attributes: SpanAttributes): void
+  /** `reason` is a code, or the description of an error without its message. */
+  setError(reason: string): void
+  end(): void
+}
+
+export interface SpanSink {
+  /** Calls `work` synchronously, with a new span. The caller ends the span. */
+  open(name: string, parent: SinkSpan | null, work: (span: SinkSpan) => void): void
+}
+
+/** The names of spans. The name of a tool is that of a known one, never what a model wrote. */
+export type SpanName = "invoke_agent" | "chat" | "execute_tool"
+
+/** Receives the span in which it runs. */
+export type SpanWork<T> = (span: TraceSpan) => Promise<T>
+
+export interface TraceSpan {
+  /** `describe` is not called if nothing is recorded. */
+  set(describe: () => SpanAttributes): void
+  fail(reason: string): void
+  /** Runs `work` in a span below this one, which ends when the work has settled. */
+  run<T>(name: SpanName, describe: () => SpanAttributes, work: SpanWork<T>): Promise<T>
+}
+
+/** Where no spans are recorded. */
+export const NO_SPAN: TraceSpan = {
+  set() {},
+  fail() {},
+  run: (_name, _describe, work) => work(NO_SPAN),
+}
+
+/** The root of a trace: it is no span itself. */
+export function createTrace(sink: SpanSink): TraceSpan {
+  return { ...NO_SPAN, run: (name, describe, work) => runInSpan(sink, null, name, describe, work) }
+}
+
+function runInSpan<T>(
+  sink: SpanSink,
+  parent: SinkSpan | null,
+  name: SpanName,
+  describe: () => SpanAttributes,
+  work: SpanWork<T>,
+): Promise<T> {
+  let running: Promise<T> | undefined
+  ignoreErrors(() =>
+    sink.open(name, parent, (sinkSpan) => {
+      const span = wrapSpan(sink, sinkSpan)
+      span.set(describe)
+      running ??= work(span)
+      const end = (): void => ignoreErrors(() => sinkSpan.end())
+      running.then(end, (error: unknown) => {
+        span.fail(describeError(error))
+        end()
+      })
+    }),
+  )
+  return running ?? work(NO_SPAN)
+}
+
+function wrapSpan(sink: SpanSink, sinkSpan: SinkSpan): TraceSpan {
+  return {
+    set: (describe) => ignoreErrors(() => sinkSpan.setAttributes(describe())),
+    fail: (reason) => ignoreErrors(() => sinkSpan.setError(reason)),
+    run: (name, describe, work) => runInSpan(sink, sinkSpan, name, describe, work),
+  }
+}
+
+/** Errors of a sink concern nobody: what is reported about a turn must not change it. */
+function ignoreErrors(report: () => void): void {
+  try {
+    report()
+  } catch {}
+}
