@@ -106,7 +106,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
-  leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null>
+  leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
   /** What is left of the budgets that concern the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
