@@ -1,7 +1,10 @@
-/** administration.ts: the routes that manage tenants, their users, keys and issuers. */
+/** administration.ts: the routes that manage tenants, their users, keys and issuers. Loaded with their first request. */
 
 import { Hono } from "hono"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { errorToResponse } from "./access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
+import { receive } from "./hand-over.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
@@ -12,6 +15,7 @@ import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
 export const administration = new Hono<AppEnv>()
+  .use("*", receive)
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
   .route("/v1/token-keys", tokenKeyRoutes)
@@ -21,3 +25,6 @@ export const administration = new Hono<AppEnv>()
   .get("/v1/usage/me", readOwnBudgets)
   .route("/v1/issuers", issuerRoutes)
   .route("/v1", leavingRoutes)
+
+administration.notFound(() => faultToResponse({ reason: "route_unknown" }))
+administration.onError(errorToResponse)
