@@ -79,6 +79,18 @@ function withoutPreloadHelper(): Plugin {
   }
 }
 
+/** Puts what the heads of all pages share in place of the comment that names the file. */
+function withSharedHead(): Plugin {
+  const file = "client/page-head.html"
+  return {
+    name: "cuecard:with-shared-head",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (html) => html.replace(`<!-- ${file} -->`, () => readFileSync(file, "utf8").trim()),
+    },
+  }
+}
+
 /**
  * Builds the admin page into the same folder, as a bundle of its own: chunks that it shared with the page would be part of
  * the page's first view.
@@ -93,7 +105,7 @@ function withAdminPage(): Plugin {
       async handler() {
         await build({
           configFile: false,
-          plugins: [preact(), withoutPreloadHelper()],
+          plugins: [preact(), withSharedHead(), withoutPreloadHelper()],
           build: {
             target: "es2023",
             outDir: "dist/client",
@@ -151,6 +163,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
     : {
         plugins: [
           preact(),
+          withSharedHead(),
           cloudflare({
             persistState: { path: STATE_DIR },
             inspectorPort: false,

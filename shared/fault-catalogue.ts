@@ -161,7 +161,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   archive_refused: { status: 422, text: ({ because }) => `This archive can't be imported (${because}).` },
   rate_limited: {
     status: 429,
-    text: ({ retryAfterSeconds }) => `Too many requests at once. Try again in ${retryAfterSeconds} seconds.`,
+    text: ({ retryAfterSeconds }) => `Too many requests at once. Wait ${retryAfterSeconds} seconds.`,
   },
   sign_ins_limited: {
     status: 429,

@@ -7,13 +7,14 @@ import { computed, effect, signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
 import { userMenu } from "../account/deferred-account.ts"
-import { tokenResponse } from "../account/token-response.ts"
+import { accountRequests, tokenResponse } from "../account/token-response.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { HttpApi, sessionPath } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
 import { openStorage } from "../ui/browser-storage.ts"
+import { sendPatiently } from "../net/patient-sending.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
 import { readClaims } from "../net/token-source.ts"
 import { createUserStorage } from "../net/user-storage.ts"
@@ -67,7 +68,7 @@ const guardUser = createUserGuard(storage, userStorage)
 const api = new HttpApi({
   async fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
     // Without a timeout, a network that drops packets would block the page for minutes.
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+    const response = await sendPatiently(() => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }))
     if (response.status === 403 && init?.method !== undefined) void loadSettings(1)
     return response
   },
@@ -82,6 +83,7 @@ const api = new HttpApi({
   onSignedOut: (refusal) =>
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
+accountRequests.value = api
 
 /** While the tenant is leaving, and for users who only read. The server decides; this spares refusals. */
 const isReadOnly = computed(
@@ -93,7 +95,7 @@ const router = new SessionRouter({
   isReadOnly,
   onAccessUnsure: () => void loadSettings(1),
   storage: userStorage,
-  sendFile,
+  sendFile: (...upload) => sendPatiently(() => sendFile(...upload)),
   settings,
   connect(session, protocols, events) {
     const socket = new WebSocket(location.origin.replace(/^http/, "ws") + sessionPath(session, "/socket"), protocols)

@@ -7,7 +7,7 @@ import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { appText } from "../words/page-text.ts"
-import { OfflineStatus } from "./link-status.tsx"
+import { HoldStatus, OfflineStatus } from "./link-status.tsx"
 import { ReadOnlyNote } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
@@ -41,7 +41,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         </div>
       </main>
       <footer class="foot">
-        {!isOnline.value && <OfflineStatus />}
+        {isOnline.value ? <HoldStatus /> : <OfflineStatus />}
         {router.isReadOnly.value ? (
           <ReadOnlyNote router={router} />
         ) : (

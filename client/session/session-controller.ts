@@ -12,6 +12,8 @@ import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, isShared } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
+import { holdFrames } from "../net/patient-sending.ts"
+import { hold, holdText } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
@@ -337,6 +339,7 @@ export class SessionController {
   }
 
   #handleError({ id, code, text }: ErrorFrame): void {
+    if (/^rate_l|sockets_f/.test(code)) return void holdFrames(code, text, this.#resend)
     if (id === undefined) return
     if (code === "scope_denied") this.#deps.onAccessUnsure?.()
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
@@ -345,7 +348,13 @@ export class SessionController {
   }
 
   #handleLive(): void {
+    if (hold.end === null) holdText.value = ""
     this.#reloads.markLive()
+    this.#resend()
+  }
+
+  /** Sends everything that is not acknowledged, under the same ids. */
+  readonly #resend = (): void => {
     this.#sender.restart()
     this.commands.resendPending()
   }

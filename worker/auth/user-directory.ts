@@ -15,11 +15,11 @@ import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claim
 import type {
   DirectoryEntry,
   DirectoryRpc,
-  Login,
   LoginSecrets,
   NewLogin,
   RevocationResult,
   RevocationState,
+  UsedLogin,
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
@@ -227,13 +227,19 @@ export class Directory extends SessionLists implements DirectoryRpc {
     return succeed(null)
   }
 
-  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied"> {
+  addKnownLogin(login: NewLogin): Result<null> {
+    const isKnown = hasSchema(this.ctx.storage.sql) && this.#accountRows.isRegistered()
+    if (!isKnown || this.#readRevocationState().upTo === ALL_TOKENS) return fail({ reason: "user_unknown" })
+    return this.#accountRows.isSuspended() ? fail({ reason: "user_suspended" }) : this.addLogin(login)
+  }
+
+  useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied"> {
     if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
     if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
     const use = this.#loginRows.use(id, secrets, Date.now())
     if (use === "unknown") return fail({ reason: "sign_in_required" })
     if (use === "copied") this.#endLogin(id)
-    return succeed(use === "copied" ? use : use.login)
+    return succeed(use === "copied" ? use : { ...use.login, version: this.#accountRows.readVersion() })
   }
 
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null {

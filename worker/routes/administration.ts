@@ -9,10 +9,12 @@ import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
 import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
-import { budgetRoutes, readOwnBudgets } from "./tenants/budget-routes.ts"
 import { tenantRoutes } from "./tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
+
+/** Loaded on demand, as most isolates never serve one of these. */
+const loadBudgetRoutes = () => import("./tenants/budget-routes.ts")
 
 export const administration = new Hono<AppEnv>()
   .use("*", receive)
@@ -21,8 +23,9 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/token-keys", tokenKeyRoutes)
   .route("/v1/users", userRoutes)
   .route("/v1/audit", auditRoutes)
-  .route("/v1/budgets", budgetRoutes)
-  .get("/v1/usage/me", readOwnBudgets)
+  .get("/v1/budgets", async (context) => (await loadBudgetRoutes()).listBudgets(context))
+  .put("/v1/budgets", async (context) => (await loadBudgetRoutes()).changeBudgets(context))
+  .get("/v1/usage/me", async (context) => (await loadBudgetRoutes()).readOwnBudgets(context))
   .route("/v1/issuers", issuerRoutes)
   .route("/v1", leavingRoutes)
 

@@ -7,8 +7,9 @@
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
+import { readAgentView } from "../agent/agent-view.ts"
 import type { SessionRef } from "../asset/bucket.ts"
-import { directoryStub, sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import { FrameRates } from "../limits/frame-rates.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
@@ -82,7 +83,7 @@ export class SessionLifecycle {
   async create(owner: SessionOwner, newSession: NewSession): Promise<Result<null>> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return this.#checkOwner(owner)
-    const view = await tenantStub(this.#env, owner.tenant).getAgentView(newSession.agent)
+    const view = await readAgentView(this.#env, owner.tenant, newSession.agent)
     // Another request may have created it in the meantime.
     if (this.#session !== null) return this.#checkOwner(owner)
     if (view === null) return fail({ reason: "agent_unknown" })

@@ -3,7 +3,8 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { BudgetChange, BudgetTable } from "../../shared/usage/budget-limits.ts"
+import type { BudgetChange } from "../../shared/usage/budget-change.ts"
+import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
 import { NO_SPENDING } from "../../shared/usage/budget-meter.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"

@@ -46,6 +46,11 @@ export interface Login {
   readonly role: Role | null
 }
 
+export interface UsedLogin extends Login {
+  /** The newest change of the user by an administrator. A directory of an earlier version does not state it. */
+  readonly version?: number
+}
+
 export interface NewLogin extends Login {
   readonly id: string
   /** SHA-256 of the secret of the cookie. */
@@ -91,7 +96,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
-  leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null>
+  leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
   /** What is left of the budgets that concern the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
@@ -122,10 +127,15 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   addLogin(login: NewLogin): Result<null>
   /**
+   * The same for a user whom the tenant is known to list, so that it need not be asked. Errors, besides those of `addLogin`:
+   * `user_unknown` if the tenant must be asked, `user_suspended`.
+   */
+  addKnownLogin(login: NewLogin): Result<null>
+  /**
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
    * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`.
    */
-  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied">
+  useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied">
   /**
    * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
    * secret. Repeating the call has no effect.

@@ -130,6 +130,7 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/tenant/exports/:id", allow: OWNERS },
   { method: "DELETE", path: "/v1/tenant/exports/:id", allow: OWNERS, admitsLeaving: true },
   { method: "GET", path: "/v1/tenant/exports/:id/files/:n", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/backups", allow: OWNERS },
   { method: "POST", path: "/v1/tenant/import", allow: OWNERS },
   { method: "GET", path: "/v1/tenant/imports", allow: OWNERS },
   { method: "GET", path: "/v1/tenant/imports/:id", allow: OWNERS },
