@@ -7,8 +7,9 @@
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
+import { readAgentView } from "../agent/agent-view.ts"
 import type { SessionRef } from "../asset/bucket.ts"
-import { directoryStub, sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import { FrameRates } from "../limits/frame-rates.ts"
 import { SessionBytes } from "../limits/session-bytes.ts"
@@ -19,7 +20,7 @@ import type { NewSession, SessionRow } from "../store/row-codec.ts"
 import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
 import { SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
-import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
+import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
@@ -84,7 +85,7 @@ export class SessionLifecycle {
   async create(owner: SessionOwner, newSession: NewSession): Promise<Result<null>> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return this.#checkOwner(owner)
-    const view = await tenantStub(this.#env, owner.tenant).getAgentView(newSession.agent)
+    const view = await readAgentView(this.#env, owner.tenant, newSession.agent)
     // Another request may have created it in the meantime.
     if (this.#session !== null) return this.#checkOwner(owner)
     if (view === null) return fail({ reason: "agent_unknown" })
@@ -125,12 +126,14 @@ export class SessionLifecycle {
         : []
     const unlisted = removeFromViewers(this.#env, session)
     const hasPendingUploads = session.assetService.nextAlarmAt() !== null
+    const reports = takeUsageReports(session)
     const recheckAtMs = hasPendingUploads ? Date.now() + this.#times.assetPendingMs : null
     session.close()
+    const reported = reports.length === 0 ? [] : [directoryStub(this.#env, owner).endUsage(reports)]
     this.sockets.closeAll({ reason: "session_unknown" })
     const sessionRef = { tenant: owner.tenant, session: id }
     // A report that is under way must not arrive after the session is forgotten.
-    const begun = [unlisted, session.assetService.syncBytes()]
+    const begun = [unlisted, ...reported, session.assetService.syncBytes()]
     this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, begun, agentSessions, recheckAtMs)
     await this.#eraseInProgress
     return succeed(null)
@@ -149,6 +152,14 @@ export class SessionLifecycle {
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
+    await this.#reportUsage(session)
+  }
+
+  /** Repeats a report that the directory may not have. The alarm has not ended before that, so it survives a kill. */
+  async #reportUsage({ store, directorySync }: LiveSession): Promise<void> {
+    if (!store.usage.isPending()) return
+    await directorySync.syncRunningState()
+    if (store.usage.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
   #createSocketsHost(): SocketsHost {

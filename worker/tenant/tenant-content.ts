@@ -12,6 +12,7 @@ import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import { ApiKeyRows } from "./api-key-rows.ts"
 import { BudgetRows } from "../usage/budget-rows.ts"
 import { TenantBytes } from "../limits/tenant-bytes.ts"
+import { TenantUsage } from "../usage/tenant-usage.ts"
 import { AuditRows } from "./audit-rows.ts"
 import { UserNotices } from "./user-notices.ts"
 import { UserRows } from "./user-rows.ts"
@@ -22,6 +23,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
   const apiKeys = new ApiKeyRows(sql)
   const budgets = new BudgetRows(sql)
   const storedBytes = new TenantBytes(sql)
+  const usage = new TenantUsage(sql)
   const audit = new AuditRows(sql, tenant)
   return {
     listUsers: (after, limit) => users.list(after ?? "", "", limit),
@@ -39,6 +41,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
       apiKeys.removeUser(id)
       budgets.removeUser(id)
       storedBytes.removeUser(id)
+      usage.removeUser(id)
     },
     readConfig: () => readConfig(sql),
     writeConfig: (config) => writeConfig(sql, config),
