@@ -55,6 +55,8 @@ function workerProject(
         verbose: false,
         miniflare: {
           cf: false,
+          // Optional in a deployment, so not in wrangler.toml (SPEC BK3).
+          r2Buckets: ["BACKUP"],
           // For tests of the limits: those of [env.local] are never reached.
           ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
           // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.

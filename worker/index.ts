@@ -4,17 +4,18 @@
 
 import { Hono } from "hono"
 import { faultToResponse } from "./platform/fault-response.ts"
-import { administration } from "./routes/administration.ts"
 import { agentRoutes } from "./routes/agent-routes.ts"
 import { authorize } from "./routes/access/authorize.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
+import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
+import type { Env } from "./env.ts"
 import { errorToResponse, reportRequest } from "./routes/access/report-request.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
@@ -36,7 +37,6 @@ app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
-app.route("/", administration)
 // Loaded on demand, as all of the sign-in is.
 app.all("/auth/*", async ({ req, env, executionCtx }) => {
   const { signInRoutes } = await import("./routes/sign-in-routes.ts")
@@ -51,11 +51,22 @@ app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)
 })
-for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
+// Last, because its paths have no common prefix. `authorize` has refused every path that is in no table.
+app.all("/v1/*", async (context) => {
+  const { administration } = await import("./routes/administration.ts")
+  return await handOver(context, administration)
+})
+for (const path of ["/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => faultToResponse({ reason: "route_unknown" }))
 }
 app.route("/", pageRoutes)
 app.notFound(() => faultToResponse({ reason: "route_unknown" }))
 app.onError(errorToResponse)
 
-export default app
+/** The cron trigger of scheduled backups. A deployment without the trigger makes none. */
+async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
+  const { runBackupTick } = await import("./backup/backup-tick.ts")
+  await runBackupTick(env, scheduledTime)
+}
+
+export default Object.assign(app, { scheduled })

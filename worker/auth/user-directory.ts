@@ -13,6 +13,7 @@ import type { HeldCounts } from "../../shared/usage/budget-view.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
+  BytesReport,
   DirectoryEntry,
   DirectoryRpc,
   LoginSecrets,
@@ -22,8 +23,11 @@ import type {
   UsedLogin,
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
+import { REMOTE_FETCH_TABLE, RemoteFetches } from "../limits/remote-fetches.ts"
+import { createUserBytes, USER_BYTES_TABLES, type UserBytes } from "../limits/user-bytes.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
+import { DIRECTORY_USAGE_TABLES } from "../usage/directory-usage.ts"
 import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { ALL_TOKENS, closeHolderSockets, isListed, restoreEntry } from "./directory-transfer.ts"
@@ -58,13 +62,13 @@ const MIGRATIONS: readonly string[] = [
   STOCK_TABLE,
   HOLDER_SOCKETS,
   BUDGET_ACCOUNT_TABLE,
+  DIRECTORY_USAGE_TABLES,
+  USER_BYTES_TABLES,
+  REMOTE_FETCH_TABLE,
 ]
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
-
-/** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
-const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends SessionLists implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
@@ -73,6 +77,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
   readonly #loginRows: LoginRows
   readonly #stockRows: StockRows
   readonly #holderSockets: HolderSockets
+  readonly #userBytes: UserBytes
+  readonly #remoteFetches: RemoteFetches
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -81,12 +87,14 @@ export class Directory extends SessionLists implements DirectoryRpc {
     this.#registration = new UserRegistration(ctx, env, this.#accountRows, (grant) => this.applyGrant(grant))
     this.#loginRows = new LoginRows(ctx.storage.sql)
     this.#stockRows = new StockRows(ctx.storage.sql)
+    this.#remoteFetches = new RemoteFetches(ctx.storage.sql)
+    this.#userBytes = createUserBytes(ctx, env, (bytes) => this.budget.checkHeld("stored_bytes", bytes))
     this.#holderSockets = createHolderSockets(ctx.id.name ?? "", env, this.#revocationRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
   protected override countHeld(): Omit<HeldCounts, "concurrent_turns"> {
-    return { sessions: this.#stockRows.countSessions(), stored_bytes: null }
+    return { sessions: this.#stockRows.countSessions(), stored_bytes: this.#userBytes.count() }
   }
 
   protected override migrate(): void {
@@ -122,6 +130,24 @@ export class Directory extends SessionLists implements DirectoryRpc {
     const wasListed = sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
     if (wasListed) this.#stockRows.addSessions(-1)
     return wasListed
+  }
+
+  async reportBytes(report: BytesReport): Promise<Result<number>> {
+    this.migrate()
+    return await this.#userBytes.apply(report)
+  }
+
+  async removeBytes(session: string): Promise<void> {
+    if (hasSchema(this.ctx.storage.sql)) await this.#userBytes.remove(session)
+  }
+
+  checkBytes(more: number): Result<null> {
+    return hasSchema(this.ctx.storage.sql) ? this.#userBytes.check(more) : succeed(null)
+  }
+
+  countRemoteFetch(): Result<null> {
+    this.migrate()
+    return this.#remoteFetches.count(Date.now())
   }
 
   getRevocationState(): RevocationState {
@@ -273,6 +299,7 @@ export class Directory extends SessionLists implements DirectoryRpc {
   }
 
   override async alarm(): Promise<void> {
+    await this.flushUsageSafely()
     this.#revocationRows.pruneExpired(nowSeconds())
     await this.#pushRevocations()
     this.#scheduleAlarm()
@@ -322,12 +349,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
 
   /** Soon if a session still has to be notified, otherwise when the next revocation expires. */
   #scheduleAlarm(): void {
-    const now = Date.now()
     const expiry = this.#revocationRows.findNextExpiry()
-    const { storage } = this.ctx
-    if (this.#hasUnnotifiedHolders()) this.ctx.waitUntil(storage.setAlarm(now + REVOCATION_RETRY_MS))
-    else if (expiry === null) this.ctx.waitUntil(storage.deleteAlarm())
-    else this.ctx.waitUntil(storage.setAlarm(Math.min(expiry * 1000, now + MAX_ALARM_MS)))
+    this.setAlarmBy(this.#hasUnnotifiedHolders() ? Date.now() + REVOCATION_RETRY_MS : (expiry ?? Infinity) * 1000)
   }
 }
 

@@ -9,7 +9,8 @@ import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts
 import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
-import type { ArchiveFile, ExportView, ImportView } from "../settings/leaving-rpc.ts"
+import type { ArchiveFile, BackupStart, BackupView, ExportView, ImportView } from "../settings/leaving-rpc.ts"
+import { backupFolder, findBackupBucket } from "../backup/backup-bucket.ts"
 import { readManifest } from "./archive-manifest.ts"
 import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows, TRANSFER_KEPT_MS } from "./export-files.ts"
 import { hasNoSessions, type ImportProgress } from "./import-job.ts"
@@ -101,6 +102,25 @@ export class TenantLeaving {
     return await this.#removeTransfer(this.#find(id, "export"), actor)
   }
 
+  startBackup(tenant: string, dueMs: number): BackupStart {
+    const { env, rows, now } = this.#host
+    if (this.#isErased() || findBackupBucket(env, tenant) === null) return "none"
+    const [last] = rows.list("backup", 1)
+    if (last?.state === "running") return "busy"
+    // After one that has failed, the next one is due.
+    if (last?.state === "done" && now() < last.created + dueMs) return "recent"
+    if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return "busy"
+    this.#addJob("backup", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
+    return "started"
+  }
+
+  listBackups(): BackupView[] {
+    return this.#host.rows.list("backup", MAX_LISTED_JOBS).map((job) => {
+      const folder = backupFolder(job.tenant, job.id, job.created)
+      return { ...this.#showExport(job), folder }
+    })
+  }
+
   /** Checks the manifest, and expects its files. */
   async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>> {
     const { env, storage, rows, content, now } = this.#host
@@ -168,6 +188,9 @@ export class TenantLeaving {
       content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
       removeTransferRows(this.#host, actor)
+      // The next one is made without the user. Complete ones stay until they expire, before the receipt's date.
+      const backup = rows.findRunning(["backup"])
+      if (backup !== null) rows.remove(backup.id)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
     // The job does this too. Here it takes effect before the answer.

@@ -12,13 +12,15 @@ import type { SessionRef } from "../asset/bucket.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import { FrameRates } from "../limits/frame-rates.ts"
+import { SessionBytes } from "../limits/session-bytes.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
 import { Sockets, type SocketsHost } from "../socket/sockets.ts"
-import type { NewSession } from "../store/row-codec.ts"
+import type { NewSession, SessionRow } from "../store/row-codec.ts"
 import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
-import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
+import { SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
+import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
@@ -124,11 +126,15 @@ export class SessionLifecycle {
         : []
     const unlisted = removeFromViewers(this.#env, session)
     const hasPendingUploads = session.assetService.nextAlarmAt() !== null
+    const reports = takeUsageReports(session)
     const recheckAtMs = hasPendingUploads ? Date.now() + this.#times.assetPendingMs : null
     session.close()
+    const reported = reports.length === 0 ? [] : [directoryStub(this.#env, owner).endUsage(reports)]
     this.sockets.closeAll({ reason: "session_unknown" })
     const sessionRef = { tenant: owner.tenant, session: id }
-    this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, [unlisted], agentSessions, recheckAtMs)
+    // A report that is under way must not arrive after the session is forgotten.
+    const begun = [unlisted, ...reported, session.assetService.syncBytes()]
+    this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, begun, agentSessions, recheckAtMs)
     await this.#eraseInProgress
     return succeed(null)
   }
@@ -146,6 +152,14 @@ export class SessionLifecycle {
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
+    await this.#reportUsage(session)
+  }
+
+  /** Repeats a report that the directory may not have. The alarm has not ended before that, so it survives a kill. */
+  async #reportUsage({ store, directorySync }: LiveSession): Promise<void> {
+    if (!store.usage.isPending()) return
+    await directorySync.syncRunningState()
+    if (store.usage.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
   #createSocketsHost(): SocketsHost {
@@ -174,7 +188,20 @@ export class SessionLifecycle {
       sockets: this.sockets,
       hooks: this.#hooks,
       armAlarm: () => this.#alarm.arm(),
+      openBytes: (row, gate) => this.#openBytes(row, gate),
       waitUntil: (work) => this.#ctx.waitUntil(work),
+    })
+  }
+
+  #openBytes(row: SessionRow, gate: StorageGate): SessionBytes {
+    return new SessionBytes({
+      sql: gate.sql,
+      readDatabaseBytes: () => this.#ctx.storage.sql.databaseSize,
+      report: async (report) => await directoryStub(this.#env, row).reportBytes({ session: row.id, ...report }),
+      waitUntil: (work) => this.#ctx.waitUntil(work),
+      armAlarm: () => this.#alarm.arm(),
+      now: Date.now,
+      isErased: (error) => error instanceof SessionErasedError,
     })
   }
 
@@ -189,6 +216,7 @@ export class SessionLifecycle {
     try {
       const erasing = agentSessions.map((id) => sessionStub(this.#env, owner.tenant, id).erase(owner, true))
       await Promise.all([...erasing, ...begun])
+      await directoryStub(this.#env, owner).removeBytes(sessionRef.session)
       await eraseSessionStorage(this.#ctx.storage, mediaBucket(this.#env, owner.tenant), sessionRef, recheckAtMs)
     } finally {
       // After a failure the session is opened again, so that it can be erased again.

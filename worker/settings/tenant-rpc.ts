@@ -24,6 +24,7 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
+import type { UsageRpc } from "./usage-rpc.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
 
@@ -50,7 +51,19 @@ export interface SignInUser {
 
 export type TenantUser = UserSummary
 
-export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc {
+/** What a user stores, as the user's directory tells it. */
+export interface UserBytesReport {
+  readonly user: string
+  readonly bytes: number
+  /** Increases with every report about the user. */
+  readonly n: number
+  /** It is stored already, so the report is applied whatever the limit is. */
+  readonly isRequired: boolean
+}
+
+export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc, UsageRpc {
+  /** Applies a report. Returns the number of the newest one that was applied. Errors: `tenant_storage_full`. */
+  tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */
   listAgents(): Agent[]
   /** The agent of this name and its peers; null if there is no such agent. */

@@ -5,7 +5,9 @@
  * `pos` orders messages in the session, `part` orders parts in the message, `n` orders chunks in the part.
  */
 
+import { REPORTED_BYTES_TABLE } from "../limits/session-bytes.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
+import { SESSION_USAGE_TABLE } from "../usage/session-usage.ts"
 
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE session (
@@ -126,6 +128,11 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (n, i)) WITHOUT ROWID`,
   // The users who may read the session.
   `CREATE TABLE viewer (user TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID`,
+  // Usage. JSON: PricedCall[], all calls of a turn so far. While it runs, the row of a tool call can have a newer state.
+  `ALTER TABLE transcript ADD COLUMN usage TEXT;
+   ALTER TABLE tool_calls ADD COLUMN usage TEXT;
+   ${SESSION_USAGE_TABLE}`,
+  REPORTED_BYTES_TABLE,
 ]
 
 /** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */

@@ -8,6 +8,8 @@ import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { BudgetView } from "../../../shared/usage/budget-view.ts"
 import type { SessionLease } from "../../../shared/usage/user-account.ts"
+import type { UsageReceipt, UsageReport } from "../../../shared/usage/usage-report.ts"
+import type { UsageEntry } from "../../../shared/usage/usage-totals.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -72,6 +74,16 @@ export type DirectoryEntry = Pick<SessionSummary, "title" | "created" | "active"
 /** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 
+/** What a session stores. */
+export interface BytesReport {
+  readonly session: string
+  readonly bytes: number
+  /** Increases with every report of the session. */
+  readonly n: number
+  /** It is stored already, so the report is applied whatever the limits are. */
+  readonly isRequired: boolean
+}
+
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
@@ -90,13 +102,21 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   recordActivity(id: string, at: number, title?: string, running?: boolean): boolean
   /** The most recently active sessions first, from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
-  /** Stores whether a turn is running in a session. */
-  setRunning(id: string, running: boolean): void
+  /**
+   * Stores whether a turn is running in a session, and adds its usage report, once.
+   */
+  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt
+  /** Adds the last reports of a session that is being erased, each once. */
+  endUsage(reports: readonly UsageReport[]): void
+  /** Sends the tenant what it does not have yet. Rejects if that failed. */
+  flushUsage(): Promise<void>
+  /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
+  readUsage(from: string, to: string): UsageEntry[]
   /**
    * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
-  leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null>
+  leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
   /** What is left of the budgets that concern the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
@@ -112,6 +132,17 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   removeShared(owner: string, id: string): void
   /** The sessions that others shared with this user, the newest first, from the beginning or after a position. */
   listShared(limit: number, after?: SharedCursor): SharedSession[]
+  /**
+   * Applies a session's report of what it stores. Returns the number of the newest one that was applied. Errors:
+   * `storage_full`, `tenant_storage_full`, `budget_exhausted`.
+   */
+  reportBytes(report: BytesReport): Promise<Result<number>>
+  /** Forgets what a session stores that is being erased. Repeating the call has no effect. */
+  removeBytes(session: string): Promise<void>
+  /** Whether the user may store this much more. Errors: `storage_full`, `budget_exhausted`. */
+  checkBytes(more: number): Result<null>
+  /** Counts a file of another host that is fetched for the user. Errors: `remote_limited`. */
+  countRemoteFetch(): Result<null>
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role

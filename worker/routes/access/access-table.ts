@@ -87,6 +87,9 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
 
+  { method: "GET", path: "/v1/usage", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/prices", allow: ADMINISTRATORS },
+  { method: "PUT", path: "/v1/prices", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/budgets", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/budgets", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/usage/me", allow: READERS },
@@ -130,6 +133,7 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/tenant/exports/:id", allow: OWNERS },
   { method: "DELETE", path: "/v1/tenant/exports/:id", allow: OWNERS, admitsLeaving: true },
   { method: "GET", path: "/v1/tenant/exports/:id/files/:n", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/backups", allow: OWNERS },
   { method: "POST", path: "/v1/tenant/import", allow: OWNERS },
   { method: "GET", path: "/v1/tenant/imports", allow: OWNERS },
   { method: "GET", path: "/v1/tenant/imports/:id", allow: OWNERS },
