@@ -159,16 +159,38 @@ function simulateUser(
   const starts = Array.from({ length: random.poisson(PROFILE.sessionsPerUser) }, () => drawStart(random))
   starts.sort((a, b) => a - b)
   const tokens = { issuedAt: -Infinity, admittedAt: -Infinity }
-  for (const start of starts) simulateSession(random, start, tokens, perform)
+  const turns: number[] = []
+  for (const start of starts) turns.push(...simulateSession(random, start, tokens, perform))
+  reportUsage(turns, perform)
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 
+/** The directory reports a batch when it is full, or some time after its first turn. */
+function reportUsage(turns: number[], perform: (operation: Operation, at: number) => void): void {
+  turns.sort((a, b) => a - b)
+  let [count, dueAt] = [0, Infinity]
+  for (const at of turns) {
+    if (at >= dueAt) {
+      perform("usageBatch", dueAt)
+      count = 0
+    }
+    if (count === 0) dueAt = at + PROFILE.batchSeconds
+    count += 1
+    if (count < PROFILE.batchTurns) continue
+    perform("usageBatch", at)
+    count = 0
+    dueAt = Infinity
+  }
+  if (count > 0) perform("usageBatch", dueAt)
+}
+
+/** Returns the times at which turns end. */
 function simulateSession(
   random: Random,
   start: number,
   tokens: { issuedAt: number; admittedAt: number },
   perform: (operation: Operation, at: number) => void,
-): void {
+): number[] {
   const renewToken = (at: number): void => {
     const isAdmitted = at - tokens.admittedAt < PROFILE.admissionSeconds
     perform(isAdmitted ? "nextToken" : "firstToken", at)
@@ -186,13 +208,17 @@ function simulateSession(
       perform("renewSocket", due)
     }
   }
+  const ends: number[] = []
   for (let turn = 0; turn < turns; turn++) {
     renewUntil(now)
     const operation = turn === 0 ? "firstTurn" : "turn"
     perform(operation, now)
-    now += OPERATION_COSTS[operation].answerSeconds + random.exponential(PROFILE.thinkSeconds)
+    const end = now + OPERATION_COSTS[operation].answerSeconds
+    ends.push(end)
+    now = end + random.exponential(PROFILE.thinkSeconds)
   }
   renewUntil(now + random.exponential(PROFILE.readSeconds))
+  return ends
 }
 
 /** Adds what the isolates ask: each at most once in `cacheSeconds`, when an operation arrives there. */

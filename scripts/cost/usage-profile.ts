@@ -15,10 +15,13 @@ export const PROFILE = {
   tokenSeconds: 600,
   /** The tenant is asked for name and role again after this time, in seconds. */
   admissionSeconds: 1_800,
+  /** The directory reports usage to the tenant after so many turns, or so long after the first of them, in seconds. */
+  batchTurns: 8,
+  batchSeconds: 900,
 } as const
 
 /** Bytes of a session's database: empty, and what the turns of PROFILE.turns add. Counted with the rows. */
-export const SESSION_BYTES = { empty: 126_976, afterTurns: 176_128 } as const
+export const SESSION_BYTES = { empty: 135_168, afterTurns: 184_320 } as const
 
 /** What each operation is done on average for one session, tokens of its user included. */
 export const MEAN_OPERATIONS: Readonly<Partial<Record<Operation, number>>> = {
@@ -30,6 +33,7 @@ export const MEAN_OPERATIONS: Readonly<Partial<Record<Operation, number>>> = {
   renewSocket: 0.12,
   firstTurn: 1,
   turn: PROFILE.turns - 1,
+  usageBatch: 1,
 }
 
 export function sumOperations(operations: Readonly<Partial<Record<Operation, number>>>): BilledAmounts {
