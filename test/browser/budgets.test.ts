@@ -28,29 +28,6 @@ async function closeAll(page: Page): Promise<void> {
 }
 
 describe("the page", () => {
-  test("[BU14] a refused message stays with the reason, also after a reload, and is sent when there is a budget again", async () => {
-    await limit({ tenant: { tokens_per_day: 0 } })
-    const { page } = await open(setup.browser, setup.cuecard)
-    await ask(page, "/say hello")
-    const note = page.locator("[data-role=user] .note")
-    await expect.poll(() => note.textContent(), SOON).toContain("It resets at 00:00 UTC.")
-    expect(await note.textContent()).toContain("Your organization's budget for today is used up.")
-    await shoot(page, "refusal-desk")
-    await page.reload()
-    await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
-    await expect.poll(() => note.textContent(), SOON).toContain("is used up")
-    await limit({ tenant: null })
-    // The directory asks again after a few seconds.
-    const retry = async (): Promise<number> => {
-      const button = note.getByRole("button", { name: "Retry" })
-      if ((await button.count()) > 0) await button.click()
-      return await page.locator("[data-role=assistant]").count()
-    }
-    await expect.poll(retry, { ...SOON, interval: 1_000 }).toBe(1)
-    expect(await note.count()).toBe(0)
-    await closeAll(page)
-  })
-
   test("[BU13] the menu shows what is left and when it resets; without budgets it loads nothing for them", async () => {
     await limit({
       tenant: { cost_per_month: 20_000_000_000 },
@@ -78,6 +55,29 @@ describe("the page", () => {
       await page.context().close()
     }
     await limit({ tenant: null, roles: { member: null } })
+  })
+
+  test("[BU14] a refused message stays with the reason, also after a reload, and is sent when there is a budget again", async () => {
+    await limit({ tenant: { tokens_per_day: 0 } })
+    const { page } = await open(setup.browser, setup.cuecard)
+    await ask(page, "/say hello")
+    const note = page.locator("[data-role=user] .note")
+    await expect.poll(() => note.textContent(), SOON).toContain("It resets at 00:00 UTC.")
+    expect(await note.textContent()).toContain("Your organization's budget for today is used up.")
+    await shoot(page, "refusal-desk")
+    await page.reload()
+    await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
+    await expect.poll(() => note.textContent(), SOON).toContain("is used up")
+    await limit({ tenant: null })
+    // The directory asks again after a few seconds.
+    const retry = async (): Promise<number> => {
+      const button = note.getByRole("button", { name: "Retry" })
+      if ((await button.count()) > 0) await button.click()
+      return await page.locator("[data-role=assistant]").count()
+    }
+    await expect.poll(retry, { ...SOON, interval: 1_000 }).toBe(1)
+    expect(await note.count()).toBe(0)
+    await closeAll(page)
   })
 })
 

@@ -18,15 +18,13 @@ import { hasSchema } from "../platform/migrate.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { UserBudget } from "./user-budget.ts"
 
-/** While turns are refused, the tenant is asked at most once in this time whether they still have to be, in milliseconds. */
-const REFUSED_RENEW_MS = 5_000
+/** Between two reports the tenant is asked at most once in this time: before a refusal, or if no budget is known. Milliseconds. */
+const ASK_PAUSE_MS = 5_000
 
 export abstract class BudgetDirectory extends DurableObject<Env> {
   protected readonly budget: UserBudget
-  /** The tenant has said that it has no budgets, when a session said otherwise. */
-  #hasNone = false
   #asking: Promise<void> | null = null
-  /** When the tenant was asked because a turn would be refused. Milliseconds since 1970. */
+  /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
   #askedAt = 0
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -47,14 +45,14 @@ export abstract class BudgetDirectory extends DurableObject<Env> {
   async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
     const leased = this.#leaseTurn(session, isAgent)
     // Nobody is refused for a budget that has been raised meanwhile.
-    if (leased.ok || Date.now() - this.#askedAt < REFUSED_RENEW_MS) return leased
+    if (leased.ok || !this.#mayAsk()) return leased
     await this.#askTenant()
     return this.#leaseTurn(session, isAgent)
   }
 
   #leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
     const leased = hasSchema(this.ctx.storage.sql) ? this.budget.leaseTurn(session, isAgent) : succeed(null)
-    if (!leased.ok || leased.value !== null || this.#hasNone) return leased
+    if (!leased.ok || leased.value !== null || !this.#mayAsk()) return leased
     // The session has heard of budgets before this object has. No turn waits for the tenant.
     this.ctx.waitUntil(this.#askTenant())
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
@@ -64,7 +62,7 @@ export abstract class BudgetDirectory extends DurableObject<Env> {
     if (!hasSchema(this.ctx.storage.sql)) return []
     const account = this.budget.readAccount()
     // A user whose directory has never been asked for a turn since budgets were set.
-    if (account === null && !this.#hasNone) await this.#askTenant()
+    if (account === null && this.#mayAsk()) await this.#askTenant()
     const held = { ...this.countHeld(), concurrent_turns: this.budget.countRunning() }
     return listBudgetViews(this.budget.readAccount(), held, Date.now())
   }
@@ -76,6 +74,10 @@ export abstract class BudgetDirectory extends DurableObject<Env> {
     this.migrate()
     const none: PeriodSpending = { day: NO_SPENDING, month: NO_SPENDING }
     this.budget.applyGrant(grant, none, none)
+  }
+
+  #mayAsk(): boolean {
+    return Math.abs(Date.now() - this.#askedAt) >= ASK_PAUSE_MS
   }
 
   /** Asks what counts for the user now. Concurrent calls share one request. Never rejects. */
@@ -91,7 +93,6 @@ export abstract class BudgetDirectory extends DurableObject<Env> {
     const [tenant = "", user = ""] = (this.ctx.id.name ?? "").split(":", 2)
     try {
       const grant = await tenantStub(this.env, tenant).getBudgetGrant(user)
-      this.#hasNone = grant === null
       this.applyGrant(grant)
     } catch (error) {
       log("budget_unknown", { error: describeError(error) })
