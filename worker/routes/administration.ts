@@ -1,4 +1,4 @@
-/** administration.ts: the routes that manage tenants, their users, keys and issuers. */
+/** administration.ts: the routes that manage tenants, their users, keys, issuers, budgets and usage. */
 
 import { Hono } from "hono"
 import { auditRoutes } from "./audit-routes.ts"
@@ -11,6 +11,7 @@ import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
 /** Loaded on demand, as most isolates never serve one of these. */
+const loadUsageRoutes = () => import("./tenants/usage-routes.ts")
 const loadBudgetRoutes = () => import("./tenants/budget-routes.ts")
 
 export const administration = new Hono<AppEnv>()
@@ -23,4 +24,7 @@ export const administration = new Hono<AppEnv>()
   .put("/v1/budgets", async (context) => (await loadBudgetRoutes()).changeBudgets(context))
   .get("/v1/usage/me", async (context) => (await loadBudgetRoutes()).readOwnBudgets(context))
   .route("/v1/issuers", issuerRoutes)
+  .get("/v1/usage", async (context) => (await loadUsageRoutes()).readUsage(context))
+  .get("/v1/prices", async (context) => (await loadUsageRoutes()).listPrices(context))
+  .put("/v1/prices", async (context) => (await loadUsageRoutes()).setPrices(context))
   .route("/v1", leavingRoutes)

@@ -359,7 +359,7 @@ export class LiveSession implements AgentSession, RevisionContext {
         now: Date.now,
       }),
       gate: this.gate,
-      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
+      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => this.#agentView.prices ?? [] }),
     }
   }
 

@@ -18,7 +18,7 @@ import { Sockets, type SocketsHost } from "../socket/sockets.ts"
 import type { NewSession } from "../store/row-codec.ts"
 import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
-import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
+import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
@@ -124,11 +124,19 @@ export class SessionLifecycle {
         : []
     const unlisted = removeFromViewers(this.#env, session)
     const hasPendingUploads = session.assetService.nextAlarmAt() !== null
+    const reports = takeUsageReports(session)
     const recheckAtMs = hasPendingUploads ? Date.now() + this.#times.assetPendingMs : null
     session.close()
+    const reported = reports.length === 0 ? [] : [directoryStub(this.#env, owner).endUsage(reports)]
     this.sockets.closeAll({ reason: "session_unknown" })
     const sessionRef = { tenant: owner.tenant, session: id }
-    this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, [unlisted], agentSessions, recheckAtMs)
+    this.#eraseInProgress = this.#eraseWithAgents(
+      sessionRef,
+      owner,
+      [unlisted, ...reported],
+      agentSessions,
+      recheckAtMs,
+    )
     await this.#eraseInProgress
     return succeed(null)
   }
@@ -146,6 +154,14 @@ export class SessionLifecycle {
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
+    await this.#reportUsage(session)
+  }
+
+  /** Repeats a report that the directory may not have. The alarm has not ended before that, so it survives a kill. */
+  async #reportUsage({ store, directorySync }: LiveSession): Promise<void> {
+    if (!store.usage.isPending()) return
+    await directorySync.syncRunningState()
+    if (store.usage.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
   #createSocketsHost(): SocketsHost {

@@ -2,7 +2,6 @@
  * budget-directory.ts: the calls of a user's directory object about budgets.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { type Result, succeed } from "../../shared/fault.ts"
 import { NO_SPENDING } from "../../shared/usage/budget-meter.ts"
 import {
@@ -16,12 +15,13 @@ import type { Env } from "../env.ts"
 import { describeError, log } from "../platform/log.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { MeteredDirectory } from "./metered-directory.ts"
 import { UserBudget } from "./user-budget.ts"
 
 /** Between two reports the tenant is asked at most once in this time: before a refusal, or if no budget is known. Milliseconds. */
 const ASK_PAUSE_MS = 5_000
 
-export abstract class BudgetDirectory extends DurableObject<Env> {
+export abstract class BudgetDirectory extends MeteredDirectory {
   protected readonly budget: UserBudget
   #asking: Promise<void> | null = null
   /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
@@ -32,9 +32,6 @@ export abstract class BudgetDirectory extends DurableObject<Env> {
     const { sql } = ctx.storage
     this.budget = new UserBudget({ sql, now: Date.now, listRunning: () => this.listRunningSessions() })
   }
-
-  /** Creates the tables. Called before the first write. */
-  protected abstract migrate(): void
 
   /** The keys of the listed sessions in which a turn runs. */
   protected abstract listRunningSessions(): string[]

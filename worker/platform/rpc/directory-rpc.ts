@@ -8,6 +8,8 @@ import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { BudgetView } from "../../../shared/usage/budget-view.ts"
 import type { SessionLease } from "../../../shared/usage/user-account.ts"
+import type { UsageReceipt, UsageReport } from "../../../shared/usage/usage-report.ts"
+import type { UsageEntry } from "../../../shared/usage/usage-totals.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -90,8 +92,16 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   recordActivity(id: string, at: number, title?: string, running?: boolean): boolean
   /** The most recently active sessions first, from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
-  /** Stores whether a turn is running in a session. */
-  setRunning(id: string, running: boolean): void
+  /**
+   * Stores whether a turn is running in a session, and adds its usage report, once.
+   */
+  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt
+  /** Adds the last reports of a session that is being erased, each once. */
+  endUsage(reports: readonly UsageReport[]): void
+  /** Sends the tenant what it does not have yet. Rejects if that failed. */
+  flushUsage(): Promise<void>
+  /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
+  readUsage(from: string, to: string): UsageEntry[]
   /**
    * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
