@@ -3,7 +3,10 @@
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
-import { NO_SPENDING } from "../../shared/usage/budget-meter.ts"
+import { sumSpending } from "../../shared/usage/budget-meter.ts"
+import { toDay, toMonth } from "../../shared/usage/period.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import {
   type PeriodSpending,
   SESSION_LEASE_MS,
@@ -64,13 +67,45 @@ export abstract class BudgetDirectory extends MeteredDirectory {
     return listBudgetViews(this.budget.readAccount(), held, Date.now())
   }
 
-  /** Takes the tenant's answer to a call that was made anyway. */
-  protected applyGrant(grant: TenantGrant | null): void {
+  async refreshBudget(): Promise<void> {
+    if (hasSchema(this.ctx.storage.sql)) await this.#askTenant()
+  }
+
+  protected override countUsage(entries: readonly UsageEntry[]): void {
+    this.budget.count(sumSpending(entries))
+  }
+
+  protected override addUsage(report: UsageReport, isLast?: boolean): void {
+    try {
+      super.addUsage(report, isLast)
+    } catch (error) {
+      // The transaction was rolled back.
+      this.budget.forget()
+      throw error
+    }
+  }
+
+  protected override needsRenewal(): boolean {
+    return this.budget.needsRenewal()
+  }
+
+  protected override onBatchSent(grant: TenantGrant | null): void {
+    this.applyGrant(grant, false)
+  }
+
+  /**
+   * Takes an answer of the tenant. `withBatch`: it may lack the batch that is under way. If it does not, that is counted twice
+   * until the next answer.
+   */
+  protected applyGrant(grant: TenantGrant | null, withBatch = true): void {
     // Without budgets, nothing is stored for them.
     if (grant === null && !hasSchema(this.ctx.storage.sql)) return
     this.migrate()
-    const none: PeriodSpending = { day: NO_SPENDING, month: NO_SPENDING }
-    this.budget.applyGrant(grant, none, none)
+    if (grant === null) return this.budget.removeAccount()
+    const month = toMonth(grant.at)
+    const own = this.readUsage(`${month}-01`, `${month}-31`)
+    const unsent = this.readUnsent(withBatch).filter(({ day }) => day.startsWith(month))
+    this.budget.applyGrant(grant, sumPeriods(own, grant.at), sumPeriods(unsent, grant.at))
   }
 
   #mayAsk(): boolean {
@@ -95,4 +130,10 @@ export abstract class BudgetDirectory extends MeteredDirectory {
       log("budget_unknown", { error: describeError(error) })
     }
   }
+}
+
+/** What entries of one month have used in the day and the month of an instant. */
+function sumPeriods(entries: readonly UsageEntry[], at: number): PeriodSpending {
+  const today = toDay(at)
+  return { day: sumSpending(entries.filter(({ day }) => day === today)), month: sumSpending(entries) }
 }
