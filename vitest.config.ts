@@ -16,7 +16,9 @@ import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 /** Real servers on the loopback that stand for model and weather upstreams; see its header for what it provides. */
 const UPSTREAMS = "test/support/upstreams.ts"
 
-const NODE_ALIAS = { "cuecard/testing": resolve("testing/index.ts") }
+/** The servers of these projects are started with telemetry, and their log lines are checked (SPEC OB6). */
+const NODE_ALIAS = { "cuecard/testing": resolve("test/support/checked-cuecard.ts") }
+const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000
 /** The short form of the fault suite, on a busy machine. */
 const FAULTS_MS = 300_000
@@ -69,6 +71,7 @@ function workerProject(
     ],
     test: {
       name,
+      setupFiles: ["test/worker/check-log-lines.ts"],
       expect: EXPECT,
       globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
       testTimeout: 60_000,
@@ -116,6 +119,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "testing",
+          setupFiles: CHECK_SERVER_LOGS,
           expect: EXPECT,
           include: ["test/{consumer,testing}/**/*.test.ts"],
           testTimeout: LONG_MS,
@@ -125,6 +129,7 @@ export default defineConfig({
       {
         test: {
           name: "faults",
+          setupFiles: CHECK_SERVER_LOGS,
           expect: EXPECT,
           include: ["test/faults/**/*.test.ts"],
           // After the other projects: its limits on recovery are real time, so other load would fail them.
@@ -139,6 +144,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "browser",
+          setupFiles: CHECK_SERVER_LOGS,
           expect: EXPECT,
           include: ["test/browser/**/*.test.ts"],
           testTimeout: LONG_MS,
