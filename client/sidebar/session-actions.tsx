@@ -8,7 +8,7 @@
 import type { VNode } from "preact"
 import type { ExportFormat } from "./save-session.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
-import { SessionMenu } from "./session-menu.tsx"
+import { PopupMenu } from "../ui/popup-menu.tsx"
 
 export { DeleteDialog } from "./delete-dialog.tsx"
 export { MoreSessionsButton } from "./more-sessions-button.tsx"
@@ -26,7 +26,8 @@ interface OpenMenuProps {
 
 export function OpenMenu({ findAnchor, onClose, onRename, onExport, onDelete }: OpenMenuProps): VNode {
   return (
-    <SessionMenu
+    <PopupMenu
+      label={sessionActionText.options}
       findAnchor={findAnchor}
       onClose={onClose}
       items={[
