@@ -36,6 +36,9 @@ const LENGTHS = Object.fromEntries(
 /** Vitest waits for one second otherwise, which is too short for a server on a busy machine. */
 const EXPECT = { poll: { timeout: 20_000 } }
 
+/** A failure's message shows what was compared. `npm run check` ends with these messages. */
+const CHAI = { truncateThreshold: 300 }
+
 /** They count what all objects of their isolate do, so no other file may leave jobs behind in it. */
 const COUNTING_FILES = ["test/worker/regions.test.ts", "test/worker/tenant-kills.test.ts"]
 
@@ -54,6 +57,8 @@ function workerProject(
         verbose: false,
         miniflare: {
           cf: false,
+          // Optional in a deployment, so not in wrangler.toml (SPEC BK3).
+          r2Buckets: ["BACKUP"],
           // For tests of the limits: those of [env.local] are never reached.
           ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
           // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
@@ -72,6 +77,7 @@ function workerProject(
     test: {
       name,
       setupFiles: ["test/worker/check-log-lines.ts"],
+      chaiConfig: CHAI,
       expect: EXPECT,
       globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
       testTimeout: 60_000,
@@ -91,11 +97,12 @@ export default defineConfig({
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
       {
-        test: { name: "structure", include: ["test/*.test.ts"], testTimeout: 30_000 },
+        test: { name: "structure", chaiConfig: CHAI, include: ["test/*.test.ts"], testTimeout: 30_000 },
       },
       {
         test: {
           name: "shared",
+          chaiConfig: CHAI,
           isolate: false,
           include: ["test/{shared,golden,contract}/**/*.test.ts"],
           testTimeout: LONG_MS,
@@ -107,6 +114,7 @@ export default defineConfig({
         plugins: [preact()],
         test: {
           name: "client",
+          chaiConfig: CHAI,
           isolate: false,
           include: ["test/client/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
@@ -120,6 +128,7 @@ export default defineConfig({
         test: {
           name: "testing",
           setupFiles: CHECK_SERVER_LOGS,
+          chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/{consumer,testing}/**/*.test.ts"],
           testTimeout: LONG_MS,
@@ -130,6 +139,7 @@ export default defineConfig({
         test: {
           name: "faults",
           setupFiles: CHECK_SERVER_LOGS,
+          chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/faults/**/*.test.ts"],
           // After the other projects: its limits on recovery are real time, so other load would fail them.
@@ -145,6 +155,7 @@ export default defineConfig({
         test: {
           name: "browser",
           setupFiles: CHECK_SERVER_LOGS,
+          chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/browser/**/*.test.ts"],
           testTimeout: LONG_MS,

@@ -9,12 +9,16 @@ import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { relative } from "node:path"
 import process from "node:process"
+import { stripVTControlCharacters } from "node:util"
 
 /** Written by vitest.config.ts. */
 const VITEST_FILE = "node_modules/.cache/cuecard/vitest.json"
 const TOTALS_FILE = "node_modules/.cache/cuecard/totals.txt"
 /** Number of failed tests that are listed per file. */
 const MAX_NAMED_TESTS = 5
+/** The beginning of each failure message that is shown. */
+const MAX_MESSAGE_LINES = 5
+const MAX_MESSAGE_CHARS = 500
 
 const STEPS = [
   { name: "format", args: ["run", "check:format"] },
@@ -35,13 +39,21 @@ interface Step {
   readonly help: readonly string[]
 }
 
+interface TestResult {
+  readonly status: string
+  readonly fullName: string
+  readonly failureMessages?: readonly string[]
+}
+
 interface VitestResult {
   readonly numPassedTests: number
   readonly numFailedTests: number
   readonly testResults: readonly {
     readonly name: string
     readonly status: string
-    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
+    /** Why the file could not be loaded; otherwise empty or absent. */
+    readonly message?: string
+    readonly assertionResults: readonly TestResult[]
   }[]
 }
 
@@ -68,14 +80,28 @@ function readTests(ok: boolean): Pick<Step, "passed" | "failed" | "help"> {
   }
 }
 
-function helpWith({ name, assertionResults }: VitestResult["testResults"][number]): string[] {
-  const titles = assertionResults.flatMap((test) => (test.status === "failed" ? [`    ${test.fullName}`] : []))
-  const more = titles.length - MAX_NAMED_TESTS
+function helpWith({ name, message, assertionResults }: VitestResult["testResults"][number]): string[] {
+  const failed = assertionResults.filter((test) => test.status === "failed")
+  const more = failed.length - MAX_NAMED_TESTS
   return [
     `  RUNS=full npx vitest run ${relative(process.cwd(), name)}`,
-    ...titles.slice(0, MAX_NAMED_TESTS),
+    ...(failed.length === 0 ? beginningOf(message ?? "", "    ") : []),
+    ...failed.slice(0, MAX_NAMED_TESTS).flatMap(describeTest),
     ...(more > 0 ? [`    and ${more} more`] : []),
   ]
+}
+
+function describeTest({ fullName, failureMessages = [] }: TestResult): string[] {
+  return [`    ${fullName}`, ...failureMessages.flatMap((message) => beginningOf(message, "      "))]
+}
+
+/** The first lines of a message without colours and without the frames of the test runner, indented. */
+function beginningOf(message: string, indent: string): string[] {
+  const lines = stripVTControlCharacters(message)
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !/^\s+at .*(?:node_modules|node:|<anonymous>)/.test(line))
+  const text = lines.slice(0, MAX_MESSAGE_LINES).join("\n").slice(0, MAX_MESSAGE_CHARS)
+  return text === "" ? [] : text.split("\n").map((line) => indent + line.trimEnd())
 }
 
 rmSync(VITEST_FILE, { force: true })

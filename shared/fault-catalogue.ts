@@ -2,7 +2,7 @@
  * fault-catalogue.ts: the public text, the HTTP status and the close code of each fault.
  */
 
-import type { Fault, FaultReason } from "./fault.ts"
+import type { BudgetFault, Fault, FaultReason } from "./fault.ts"
 import { CLOSE_LIMITED } from "./user-limits.ts"
 
 export interface CatalogueEntry<F extends Fault> {
@@ -161,13 +161,15 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   archive_refused: { status: 422, text: ({ because }) => `This archive can't be imported (${because}).` },
   rate_limited: {
     status: 429,
-    text: ({ retryAfterSeconds }) => `Too many requests at once. Try again in ${retryAfterSeconds} seconds.`,
+    text: ({ retryAfterSeconds }) => `Too many requests at once. Wait ${retryAfterSeconds} seconds.`,
   },
   sign_ins_limited: {
     status: 429,
     text: ({ retryAfterSeconds }) =>
       `Too many failed sign-ins from your network. Try again in ${retryAfterSeconds} seconds.`,
   },
+  budget_exhausted: { status: 429, text: describeBudget },
+  budget_unchecked: { status: 503, text: "We couldn't check your budget. Try again in a moment." },
   sessions_full: {
     status: 409,
     text: ({ max }) => `You have ${formatCount(max)} conversations, which is the limit. Delete some first.`,
@@ -189,6 +191,28 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
 function formatSize(bytes: number): string {
   if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20} MB`
   return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`
+}
+
+/** Days and months end at 00:00 UTC. A metered budget without a time has something left, which running answers will use. */
+function describeBudget({ budget, scope, resets }: BudgetFault): string {
+  const whose = scope === "tenant" ? "Your organization's" : "Your"
+  switch (budget) {
+    case "concurrent_turns":
+      return "As many answers are in progress as your budget allows. Wait until one is done."
+    case "sessions":
+      return "You have as many conversations as your budget allows. Delete one first."
+    case "stored_bytes":
+      return "Your files use all the storage that your budget allows. Delete a conversation with files first."
+    case "tokens_per_day":
+    case "cost_per_day":
+      if (resets === null) break
+      return `${whose} budget for today is used up. It resets at 00:00 UTC.`
+    case "tokens_per_month":
+    case "cost_per_month":
+      if (resets === null) break
+      return `${whose} budget for this month is used up. It resets on the 1st at 00:00 UTC.`
+  }
+  return `What is left of ${whose.toLowerCase()} budget is needed for the answers in progress. Try again when they are done.`
 }
 
 /** 10000 → "10,000". */

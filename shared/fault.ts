@@ -123,12 +123,35 @@ export type Fault =
       readonly retryAfterSeconds: number
     }
   | { readonly reason: "sign_ins_limited"; readonly retryAfterSeconds: number }
+  | BudgetFault
+  | { readonly reason: "budget_unchecked" }
   | { readonly reason: "sessions_full"; readonly max: number }
   | { readonly reason: "sockets_full"; readonly max: number }
   | { readonly reason: "user_sockets_full"; readonly max: number }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]
+
+/** What a budget limits (shared/usage/budget-limits.ts). */
+export type BudgetName =
+  | "tokens_per_day"
+  | "tokens_per_month"
+  | "cost_per_day"
+  | "cost_per_month"
+  | "concurrent_turns"
+  | "sessions"
+  | "stored_bytes"
+
+/** Who shares a budget. */
+export type BudgetScope = "tenant" | "role" | "user"
+
+export interface BudgetFault {
+  readonly reason: "budget_exhausted"
+  readonly budget: BudgetName
+  readonly scope: BudgetScope
+  /** When there is a budget again, in milliseconds since 1970; null: when something that runs ends, or is deleted. */
+  readonly resets: number | null
+}
 
 /** Why a URL is not considered public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"
@@ -193,6 +216,7 @@ const TURN_FAULT_TEXTS = {
   agent_busy: "This agent has too many messages queued.",
   agent_failed: "The agent didn't respond.",
   denied: "The call was not allowed.",
+  budget_exhausted: "The budget is used up.",
 } as const
 
 export type TurnFault = keyof typeof TURN_FAULT_TEXTS

@@ -7,6 +7,8 @@
 import * as v from "valibot"
 import { MIN_SECRET_BYTES } from "../shared/limits.ts"
 import { countUtf8Bytes } from "../shared/truncate.ts"
+import type { BackupBuckets } from "./backup/backup-bucket.ts"
+import { type BackupVars, findBackupFaults } from "./backup/backup-plan.ts"
 import { newTenantIdSchema, tenantIdSchema } from "./platform/tenant-id.ts"
 import { splitCommaList } from "./platform/comma-list.ts"
 import { checkRegion, type RegionBuckets } from "./platform/media-bucket.ts"
@@ -29,7 +31,7 @@ export interface RateBindings {
   readonly RATE_SIGN_IN?: RateLimit
 }
 
-export interface Env extends RegionBuckets, RateBindings {
+export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindings {
   readonly SESSION: DurableObjectNamespace<SessionRpc>
   readonly DIRECTORY: DurableObjectNamespace<DirectoryRpc>
   readonly TENANT: DurableObjectNamespace<TenantRpc>
@@ -89,6 +91,8 @@ export interface Env extends RegionBuckets, RateBindings {
   readonly MODEL_CONTEXT_TOKENS?: string
   /** For tests: a factor that shortens all time limits. See platform/time-limits.ts. */
   readonly TIME_SCALE?: string
+  /** For tests: the time of grace before a tenant is erased, in milliseconds. */
+  readonly TENANT_GRACE_MS?: string
   /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
   readonly PROBE_URL?: string
@@ -99,7 +103,14 @@ export interface Env extends RegionBuckets, RateBindings {
 }
 
 /** Variables that are only for tests. A production deployment refuses them. */
-const TEST_VARS = ["TIME_SCALE", "PROBE_TOOLS", "PROBE_URL", "MODEL_SCRIPT", "MEDIA_UPSTREAM"] as const
+const TEST_VARS = [
+  "TIME_SCALE",
+  "TENANT_GRACE_MS",
+  "PROBE_TOOLS",
+  "PROBE_URL",
+  "MODEL_SCRIPT",
+  "MEDIA_UPSTREAM",
+] as const
 
 export type DeploymentEnv = Pick<
   Env,
@@ -116,7 +127,8 @@ export type DeploymentEnv = Pick<
   | "MEDIA_HOSTS"
   | (typeof TEST_VARS)[number]
 > &
-  RegionBuckets
+  RegionBuckets &
+  BackupVars
 
 /** The secrets in wrangler.toml. They are public, so a production deployment refuses them. */
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
@@ -134,6 +146,7 @@ export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null
     ...findCanvasFaults(env),
     ...findPageFaults(env),
     ...findAllowListFaults(env),
+    ...findBackupFaults(env),
     ...(env.ENVIRONMENT === "local" ? findAddressFaults(env, url) : []),
   ]
   return faults.length === 0 ? null : faults.join("; ")

@@ -15,6 +15,7 @@ import { pageRoutes } from "./routes/page-routes.ts"
 import type { AppEnv } from "./routes/request-body.ts"
 import { explainRefusedSocket } from "./routes/access/refuse-socket.ts"
 import { checkOrigin, requireSafeDeployment, setSecureHeaders } from "./routes/access/request-guard.ts"
+import type { Env } from "./env.ts"
 import { errorToResponse, reportRequest } from "./routes/access/report-request.ts"
 import { sessionRoutes } from "./routes/session-routes.ts"
 import { settingsRoutes } from "./routes/settings-routes.ts"
@@ -58,4 +59,10 @@ app.route("/", pageRoutes)
 app.notFound(() => faultToResponse({ reason: "route_unknown" }))
 app.onError(errorToResponse)
 
-export default app
+/** The cron trigger of scheduled backups. A deployment without the trigger makes none. */
+async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
+  const { runBackupTick } = await import("./backup/backup-tick.ts")
+  await runBackupTick(env, scheduledTime)
+}
+
+export default Object.assign(app, { scheduled })

@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../shared/json.ts"
 import type { RoleName } from "../account/identity.ts"
 import type { AuditEntry, AuditPage, AuditVerification } from "../../shared/protocol/audit-entry.ts"
-import type { PageSettings, UserPage, UserSummary } from "../../shared/protocol/http-body.ts"
+import type { UserPage, UserSummary } from "../../shared/protocol/http-body.ts"
 import {
   type Check,
   createParser,
@@ -138,11 +138,6 @@ export const parseAgentList = createParser<{ readonly agents: readonly Agent[] }
       tools: isListOf(isString),
     }),
   ),
-})
-
-export const parseTenantSettings = createParser<PageSettings>({
-  embed_origins: isListOf(isString),
-  media_hosts: isListOf(isString),
 })
 
 const isHead = hasShape<AuditPage["head"]>({ seq: isNumber, hash: isString })

@@ -4,14 +4,14 @@ import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect } from "preact/hooks"
 import { adminText, settingsText } from "../words/admin-text.ts"
-import { parseTenantSettings } from "./admin-responses.ts"
+import { parsePageSettings } from "../../shared/protocol/responses.ts"
 import { type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
 import { FaultText, Pending, TextField } from "./form-fields.tsx"
 
 const SETTINGS_PATH = "/v1/settings"
 
 export function SettingsSection({ api }: AdminContext): VNode {
-  const settings = useLoaded(() => api.get(SETTINGS_PATH, parseTenantSettings))
+  const settings = useLoaded(() => api.get(SETTINGS_PATH, parsePageSettings))
   const origins = useSignal("")
   const hosts = useSignal("")
   const action = useAction()
@@ -22,7 +22,7 @@ export function SettingsSection({ api }: AdminContext): VNode {
   const save = (): void =>
     void action.run(async () => {
       const body = { embed_origins: splitLines(origins.peek()), media_hosts: splitLines(hosts.peek()) }
-      settings.set(await api.send("PUT", SETTINGS_PATH, body, parseTenantSettings))
+      settings.set(await api.send("PUT", SETTINGS_PATH, body, parsePageSettings))
       notice.value = adminText.saved
     })
   return (

@@ -2,9 +2,9 @@
 
 import type { ReadonlySignal, Signal } from "@preact/signals"
 import type { VNode } from "preact"
+import { attachmentChips } from "../composer/deferred-chips.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { Sidebar } from "../sidebar/sidebar.tsx"
-import { DropOverlay } from "../ui/drop-overlay.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { ConversationView } from "./conversation-view.tsx"
@@ -22,6 +22,7 @@ interface AppProps {
 
 export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps): VNode {
   const controller = router.controller.value
+  const chips = attachmentChips.module.value
   return (
     <div class="page">
       <button type="button" class="skip" inert={isDrawerOpen.value} onClick={() => focusRequests.value++}>
@@ -37,7 +38,9 @@ export function App({ router, announcement, isDrawerOpen, isOnline }: AppProps):
           <ConversationView key={controller.id} controller={controller} router={router} isOnline={isOnline} />
         )}
       </div>
-      <DropOverlay onFiles={(files) => router.attachFiles(files)} />
+      {chips !== null && !router.isReadOnly.value && (
+        <chips.DropOverlay onFiles={(files) => router.attachFiles(files)} />
+      )}
       <NoticeBar sessionList={router.sessionList} />
       <p class="unseen" role="status" aria-live="polite">
         {announcement.value}

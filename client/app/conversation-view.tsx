@@ -13,6 +13,7 @@ import { ScrollAnchor } from "../transcript/scroll-anchor.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { appText } from "../words/page-text.ts"
 import { LinkStatus } from "./link-status.tsx"
+import { ReadOnlyNote } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -59,11 +60,15 @@ export function ConversationView({ controller, router, isOnline }: ConversationV
           wasLoaded={controller.isLoaded.value}
           wasLive={controller.wasLive.value}
         />
-        <ConversationComposer
-          controller={controller}
-          onSend={sendMessage}
-          onFiles={(files) => router.attachFiles(files)}
-        />
+        {controller.isReadOnly.value ? (
+          <ReadOnlyNote router={router} />
+        ) : (
+          <ConversationComposer
+            controller={controller}
+            onSend={sendMessage}
+            onFiles={(files) => router.attachFiles(files)}
+          />
+        )}
       </footer>
     </>
   )
@@ -115,7 +120,7 @@ function ConversationContent(props: ConversationContentProps): VNode {
   const isEmpty = controller.isLoaded.value && store.messageIds.value.length === 0 && !hasUnsent
   return (
     <>
-      {isEmpty && <WelcomeScreen onSelect={onSelectPrompt} />}
+      {isEmpty && !controller.isReadOnly.value && <WelcomeScreen onSelect={onSelectPrompt} />}
       {code === null || code === "lost" || !isLoaded ? (
         <LoadingNote
           isOnline={isOnline.value}

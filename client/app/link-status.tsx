@@ -1,6 +1,7 @@
 /** link-status.tsx: the state of the connection, shown above the composer unless the connection is live. Source: SPEC PG29, PG79. */
 
 import type { VNode } from "preact"
+import { holdText } from "../net/request-hold.ts"
 import type { LinkState } from "../net/socket-link.ts"
 import { connectionText } from "../words/page-text.ts"
 
@@ -17,13 +18,11 @@ export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusPro
   if (!isOnline && link !== "outdated" && link !== "gone") return <OfflineStatus />
   switch (link) {
     case "live":
-      return null
+      return <HoldStatus />
     case "connecting":
     case "waiting":
       return (
-        <p class={`link ${link}`} role="status">
-          {wasLive ? connectionText.reconnecting : connectionText.connecting}
-        </p>
+        <QuietStatus text={holdText.value || (wasLive ? connectionText.reconnecting : connectionText.connecting)} />
       )
     case "outdated":
       return (
@@ -44,9 +43,18 @@ export function LinkStatus({ link, isOnline, wasLoaded, wasLive }: LinkStatusPro
 }
 
 export function OfflineStatus(): VNode {
+  return <QuietStatus text={connectionText.offline} />
+}
+
+/** Says that the page waits, because the server refuses more requests. Source: SPEC LI6. */
+export function HoldStatus(): VNode | null {
+  return holdText.value === "" ? null : <QuietStatus text={holdText.value} />
+}
+
+function QuietStatus({ text }: { readonly text: string }): VNode {
   return (
     <p class="link" role="status">
-      {connectionText.offline}
+      {text}
     </p>
   )
 }

@@ -3,7 +3,7 @@
  * need them, and connects the browser's events.
  */
 
-import { effect, signal } from "@preact/signals"
+import { computed, effect, signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
 import { userMenu } from "../account/deferred-account.ts"
@@ -11,13 +11,15 @@ import { tokenResponse } from "../account/token-response.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
-import { HttpApi } from "../net/api.ts"
+import { HttpApi, sessionPath } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
 import { openStorage } from "../ui/browser-storage.ts"
+import { sendPatiently } from "../net/patient-sending.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
+import { readClaims } from "../net/token-source.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
-import { sessionActions } from "../sidebar/deferred-actions.ts"
+import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
@@ -64,8 +66,12 @@ const storage = openStorage()
 const userStorage = createUserStorage(storage)
 const guardUser = createUserGuard(storage, userStorage)
 const api = new HttpApi({
-  // Without a timeout, a network that drops packets would block the page for minutes.
-  fetch: (url, init, timeoutMs = REQUEST_TIMEOUT_MS) => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }),
+  async fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
+    // Without a timeout, a network that drops packets would block the page for minutes.
+    const response = await sendPatiently(() => fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) }))
+    if (response.status === 403 && init?.method !== undefined) void loadSettings(1)
+    return response
+  },
   now: Date.now,
   // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.
   tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
@@ -78,13 +84,20 @@ const api = new HttpApi({
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
+/** While the tenant is leaving, and for users who only read. The server decides; this spares refusals. */
+const isReadOnly = computed(
+  () => settings.value.erases_at !== undefined || readClaims(tokenResponse.value?.token ?? "")["role"] === "viewer",
+)
+
 const router = new SessionRouter({
   api,
+  isReadOnly,
+  onAccessUnsure: () => void loadSettings(1),
   storage: userStorage,
-  sendFile,
+  sendFile: (...upload) => sendPatiently(() => sendFile(...upload)),
   settings,
   connect(session, protocols, events) {
-    const socket = new WebSocket(`${location.origin.replace(/^http/, "ws")}/v1/sessions/${session}/socket`, protocols)
+    const socket = new WebSocket(location.origin.replace(/^http/, "ws") + sessionPath(session, "/socket"), protocols)
     socket.onopen = () => events.onOpen()
     socket.onmessage = ({ data }) => events.onMessage(data)
     socket.onclose = ({ code }) => events.onClose(code)
@@ -149,8 +162,9 @@ addEventListener("offline", () => {
   router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) router.flushDrafts()
-  else router.checkConnections()
+  if (document.hidden) return router.flushDrafts()
+  router.checkConnections()
+  if (isReadOnly.peek()) void loadSettings(1)
 })
 addEventListener("keydown", (event) => {
   handleEscape(event, {
@@ -170,7 +184,10 @@ effect(() => {
 })
 router.openFromHash()
 void router.restoreDrafts()
-router.resumeStored()
+// What waited while nothing could be written is sent, too.
+isReadOnly.subscribe((isHeld) => {
+  if (!isHeld) router.resumeStored()
+})
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 void loadSettings(1)
 const root = document.getElementById("app")

@@ -7,7 +7,8 @@ import { Composer } from "../composer/composer.tsx"
 import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { appText } from "../words/page-text.ts"
-import { OfflineStatus } from "./link-status.tsx"
+import { HoldStatus, OfflineStatus } from "./link-status.tsx"
+import { ReadOnlyNote } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -25,7 +26,7 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         <PageHeading router={router} />
         <div class="column">
           {entry === null ? (
-            <WelcomeScreen onSelect={(prompt) => router.sendMessage(prompt)} />
+            !router.isReadOnly.value && <WelcomeScreen onSelect={(prompt) => router.sendMessage(prompt)} />
           ) : (
             <div class="transcript" data-transcript="" role="log" aria-live="off" aria-label={appText.conversation}>
               <UnsentMessage
@@ -40,14 +41,18 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         </div>
       </main>
       <footer class="foot">
-        {!isOnline.value && <OfflineStatus />}
-        <Composer
-          canSend={entry === null || entry.error !== null}
-          onSend={(content, extras) => router.sendMessage(content, extras)}
-          onFiles={entry === null ? (files) => router.attachFiles(files) : undefined}
-          stop={null}
-          draft={router.draft}
-        />
+        {isOnline.value ? <HoldStatus /> : <OfflineStatus />}
+        {router.isReadOnly.value ? (
+          <ReadOnlyNote router={router} />
+        ) : (
+          <Composer
+            canSend={entry === null || entry.error !== null}
+            onSend={(content, extras) => router.sendMessage(content, extras)}
+            onFiles={entry === null ? (files) => router.attachFiles(files) : undefined}
+            stop={null}
+            draft={router.draft}
+          />
+        )}
       </footer>
     </>
   )

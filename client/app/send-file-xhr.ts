@@ -7,7 +7,10 @@ export const sendFile: SendFile = (path, body, token, onSent, signal) =>
     const request = new XMLHttpRequest()
     const rejectRequest = (): void => reject(new TypeError("No response"))
     request.upload.onprogress = ({ loaded }) => onSent(loaded)
-    request.onload = () => resolve({ status: request.status, text: request.responseText })
+    request.onload = () => {
+      const { status, responseText: text } = request
+      resolve({ status, text, retryAfter: request.getResponseHeader("retry-after") })
+    }
     request.onerror = rejectRequest
     request.onabort = rejectRequest
     request.open("POST", path)

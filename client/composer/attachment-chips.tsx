@@ -1,5 +1,6 @@
 /**
- * attachment-chips.tsx: the composer's chips: attachments with their progress, and the message being replied to.
+ * attachment-chips.tsx: the composer's chips: attachments with their progress, and the message being replied to. Loaded
+ * after the first view, with the overlay of dropped files.
  *
  * Source: SPEC PG67, PG73.
  */
@@ -11,6 +12,8 @@ import type { AttachmentUpload, AttachmentUploads } from "../files/attachment-up
 import type { Quote } from "../session/quote.ts"
 import { formatExtension, formatSize } from "../words/media-descriptions.ts"
 import { attachmentChipText } from "../words/attachment-chip-text.ts"
+
+export { DropOverlay } from "../ui/drop-overlay.tsx"
 
 interface AttachmentChipsProps {
   readonly attachments: AttachmentUploads

@@ -4,6 +4,8 @@ export interface SendFileResult {
   readonly status: number
   /** The response body. */
   readonly text: string
+  /** The header `Retry-After`. */
+  readonly retryAfter?: string | null
 }
 
 /** Uploads `body` once. `onSent` receives the bytes sent so far. Rejects if there is no response or `signal` aborts. */

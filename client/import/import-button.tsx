@@ -1,7 +1,7 @@
 /**
  * import-button.tsx: starts an import, from a button or by dropping a file on the sidebar.
  *
- * The import code is lazy-loaded on first use. Source: SPEC PG35.
+ * Loaded after the first view. The import code is loaded on first use. Source: SPEC PG35.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -10,7 +10,8 @@ import { useRef } from "preact/hooks"
 import type { Importer } from "../files/import-file.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { useFileDrop } from "../ui/file-drop.ts"
-import { appText, importButtonText } from "../words/page-text.ts"
+import { appText } from "../words/page-text.ts"
+import { sessionActionText } from "../words/session-action-text.ts"
 
 type ImportModule = typeof import("./import-dialog.tsx")
 
@@ -39,7 +40,7 @@ export function ImportButton({ router, onOpen }: ImportButtonProps): VNode {
         <svg viewBox="0 0 20 20" aria-hidden="true">
           <path d="M10 13V4.5M6.5 8L10 4.5 13.5 8M4 13.5v2h12v-2" />
         </svg>
-        {isOver.value ? importButtonText.drop : importButtonText.title}
+        {isOver.value ? sessionActionText.dropFile : sessionActionText.importFile}
       </button>
       {isOpen.value && LoadedDialog !== undefined && current !== null && (
         <LoadedDialog importer={current} onFile={(file) => void importFile(file)} onClose={closeDialog} />

@@ -44,18 +44,18 @@ export class HttpApi extends TokenSource {
   }
 
   getImportProgress(session: string): Promise<ImportCounts> {
-    return this.#requestJson(parseImportProgress, `${sessionPath(session)}/import`)
+    return this.#requestJson(parseImportProgress, sessionPath(session, "/import"))
   }
 
   getHistoryPage(session: string, limit: number, before?: string): Promise<HistoryPage> {
     const cursor = before === undefined ? "" : `&before=${encodeURIComponent(before)}`
-    return this.#requestJson(parseHistoryPage, `${sessionPath(session)}/conversation/recent?limit=${limit}${cursor}`)
+    return this.#requestJson(parseHistoryPage, sessionPath(session, `/conversation/recent?limit=${limit}${cursor}`))
   }
 
   /** Signed URLs from which media of a session can be fetched for a while. */
   signUrls(session: string, urls: readonly string[]): Promise<SignResponse> {
     const request = createJsonRequest("POST", { urls })
-    return this.#requestJson(parseSignResponse, `${sessionPath(session)}/media/sign`, request)
+    return this.#requestJson(parseSignResponse, sessionPath(session, "/media/sign"), request)
   }
 
   getSettings(): Promise<PageSettings> {
@@ -67,7 +67,17 @@ export class HttpApi extends TokenSource {
   }
 }
 
-/** The path of a session's routes. */
-export function sessionPath(session: string): string {
-  return `/v1/sessions/${encodeURIComponent(session)}`
+/**
+ * The path of a session's route. `session` is the id of an own session, or `<owner>/<id>` of one that its owner shares with
+ * the user. Both ids consist of letters, digits, `-` and `_`.
+ */
+export function sessionPath(session: string, route = ""): string {
+  const [id, owner] = session.split("/").reverse()
+  const path = `/v1/sessions/${id}${route}`
+  return owner === undefined ? path : `${path}${route.includes("?") ? "&" : "?"}owner=${owner}`
+}
+
+/** Whether another user shares the session. */
+export function isShared(session: string): boolean {
+  return session.includes("/")
 }

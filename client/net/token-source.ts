@@ -9,6 +9,7 @@
 import { parseJson } from "../../shared/json.ts"
 import { parseTokenResponse } from "../../shared/protocol/responses.ts"
 import { errorText } from "../words/page-text.ts"
+import { hold } from "./request-hold.ts"
 import { createJsonRequest, parseBody, RequestError } from "./http-request.ts"
 
 export interface AccessToken {
@@ -51,7 +52,9 @@ export class TokenSource {
     this.#deps = deps
   }
 
+  /** A valid token. Requests, uploads and sockets need one, so all of them wait here while the server refuses more. */
   getToken(): Promise<AccessToken> {
+    if (hold.end !== null) return hold.end.then(() => this.getToken())
     if (this.#cachedToken !== null && this.#cachedToken.renewAt > this.#deps.now())
       return Promise.resolve(this.#cachedToken)
     this.#pendingToken ??= this.#renewToken().catch((error: unknown) => {

@@ -15,8 +15,8 @@ export class MessageSender {
   readonly #send: (frame: ClientFrame) => boolean
   /** The message that was sent and is not acknowledged. */
   #sendingId: string | null = null
-  /** The server's queue is full: nothing is sent until it shrinks. */
-  #isQueueFull = false
+  /** The server's queue is full, or the session can't be written now: nothing is sent until that may have changed. */
+  #isHeld = false
 
   constructor(outbox: Outbox, send: (frame: ClientFrame) => boolean) {
     this.#outbox = outbox
@@ -25,25 +25,25 @@ export class MessageSender {
 
   sendNext(): void {
     const next = this.#outbox.listPending()[0]
-    if (next === undefined || next.id === this.#sendingId || this.#isQueueFull) return
+    if (next === undefined || next.id === this.#sendingId || this.#isHeld) return
     if (this.#send(toSendFrame(next))) this.#sendingId = next.id
   }
 
   /** Sends unacknowledged messages again. Called when the session is live again. */
   restart(): void {
     this.#sendingId = null
-    this.#isQueueFull = false
+    this.#isHeld = false
     this.sendNext()
   }
 
   /** Called when the server's queue may have room again. */
   markQueueMoved(): void {
-    this.#isQueueFull = false
+    this.#isHeld = false
   }
 
-  /** Handles a refused message. A full queue only delays it. */
+  /** Handles a refused message. A full queue, and a tenant that can only be read, delay it. */
   handleRefusal(id: string, code: FaultReason, text: string): void {
-    if (code === "queue_full" && this.#sendingId === id) this.#isQueueFull = true
+    if ((code === "queue_full" || code === "scope_denied") && this.#sendingId === id) this.#isHeld = true
     else this.#outbox.markFailed(id, text)
     if (this.#sendingId === id) this.#sendingId = null
     this.sendNext()

@@ -10,8 +10,10 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
-import type { Api } from "../net/api.ts"
+import { type Api, isShared } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
+import { holdFrames } from "../net/patient-sending.ts"
+import { hold, holdText } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
@@ -31,6 +33,10 @@ export interface SessionControllerDeps {
   readonly storage: KeyValueStorage
   /** What the tenant allows. If absent, nothing is allowed. */
   readonly settings?: ReadonlySignal<PageSettings>
+  /** The user may write nothing. */
+  readonly isReadOnly?: ReadonlySignal<boolean>
+  /** Called when the server may have changed what the user can do: it refused a write, or made the page connect again. */
+  onAccessUnsure?(): void
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
   random(): number
@@ -48,7 +54,8 @@ export interface ReadingPlace {
   readonly offset: number
 }
 
-const EMPTY_SETTINGS_SIGNAL = signal(EMPTY_SETTINGS)
+export const NO_SETTINGS: ReadonlySignal<PageSettings> = signal(EMPTY_SETTINGS)
+export const WRITABLE: ReadonlySignal<boolean> = signal(false)
 
 export class SessionController {
   readonly id: string
@@ -60,6 +67,8 @@ export class SessionController {
   readonly wasLive = signal(false)
   /** Whether the newest history was loaded at least once. */
   readonly isLoaded = signal(false)
+  /** Nothing can be written in this session. What is in the outbox waits. */
+  readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: Draft
   /** Where the user is reading; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
@@ -91,7 +100,8 @@ export class SessionController {
     })
     this.outbox = new Outbox(deps.storage, id)
     this.commands = new Commands((command) => void this.#socket.send(command))
-    this.#sender = new MessageSender(this.outbox, (frame) => this.#socket.send(frame))
+    this.isReadOnly = isShared(id) ? signal(true) : (deps.isReadOnly ?? WRITABLE)
+    this.#sender = new MessageSender(this.outbox, (frame) => !this.isReadOnly.peek() && this.#socket.send(frame))
     this.#stopper = new AnswerStopper({
       store: this.store,
       outbox: this.outbox,
@@ -128,7 +138,9 @@ export class SessionController {
       onStateChange: (state) => {
         if (state === "gone") this.#markGone(connectionText.deleted)
         else this.link.value = state
-        if (state === "live") this.wasLive.value = true
+        if (state !== "live") return
+        if (this.wasLive.peek()) this.#deps.onAccessUnsure?.()
+        this.wasLive.value = true
       },
       onReachable: () => this.#deps.onReachable?.(),
     }
@@ -139,7 +151,7 @@ export class SessionController {
   }
 
   get settings(): ReadonlySignal<PageSettings> {
-    return this.#deps.settings ?? EMPTY_SETTINGS_SIGNAL
+    return this.#deps.settings ?? NO_SETTINGS
   }
 
   signUrls(urls: readonly string[]): Promise<SignResponse> {
@@ -230,7 +242,7 @@ export class SessionController {
 
   /** Stops the running answer, or one that is about to begin. False if there is none. */
   stopAnswer(): boolean {
-    return this.#stopper.stopAnswer()
+    return !this.isReadOnly.peek() && this.#stopper.stopAnswer()
   }
 
   decideApproval(messageId: string, call_id: string, decision: "allow" | "deny"): void {
@@ -327,14 +339,22 @@ export class SessionController {
   }
 
   #handleError({ id, code, text }: ErrorFrame): void {
+    if (/^rate_l|sockets_f/.test(code)) return void holdFrames(code, text, this.#resend)
     if (id === undefined) return
+    if (code === "scope_denied") this.#deps.onAccessUnsure?.()
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
     else this.#sender.handleRefusal(id, code, text)
     this.#closeIfDone()
   }
 
   #handleLive(): void {
+    if (hold.end === null) holdText.value = ""
     this.#reloads.markLive()
+    this.#resend()
+  }
+
+  /** Sends everything that is not acknowledged, under the same ids. */
+  readonly #resend = (): void => {
     this.#sender.restart()
     this.commands.resendPending()
   }

@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
+import { isShared } from "../net/api.ts"
 import type { SessionController } from "./session-controller.ts"
 import type { SessionList } from "./session-list.ts"
 
@@ -28,17 +29,18 @@ const NO_HEADING: SessionHeading = {
 
 export function createHeading(
   controller: ReadonlySignal<SessionController | null>,
-  { sessions }: SessionList,
+  sessionList: SessionList,
   openedFrom: ReadonlySignal<string | null>,
 ): ReadonlySignal<SessionHeading> {
   return computed(() => {
     const open = controller.value
     if (open === null) return NO_HEADING
-    if (isAgentSession(open.id)) {
+    if (isAgentSession(open.id.replace(/.*\//, ""))) {
       const askingAgent = open.store.findAskingAgent()
       return { ...NO_HEADING, isAgentSession: true, askingAgent, openedFrom: openedFrom.value }
     }
-    const title = sessions.value.find(({ id }) => id === open.id)?.title ?? null
-    return { ...NO_HEADING, title, unlistedId: title === null && open.isLoaded.value ? open.id : null }
+    const title = sessionList.findTitle(open.id) ?? null
+    const isUnlisted = title === null && open.isLoaded.value && !isShared(open.id)
+    return { ...NO_HEADING, title, unlistedId: isUnlisted ? open.id : null }
   })
 }

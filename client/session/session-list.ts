@@ -8,7 +8,7 @@
  */
 
 import { type Signal, signal } from "@preact/signals"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import type { Api } from "../net/api.ts"
 import { describeError } from "../net/http-request.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
@@ -48,6 +48,8 @@ export class SessionList {
   /** The list could not be fetched yet. */
   readonly isUnreachable = signal(false)
   readonly more: Signal<MoreSessions> = signal("none")
+  /** What others share with the user, the newest first. Loaded by the sidebar. */
+  readonly shared: Signal<readonly SharedSession[]> = signal([])
   readonly notice: Signal<Notice | null> = signal(null)
   readonly #deps: SessionListDeps
   #loaded = NO_SESSIONS
@@ -152,6 +154,11 @@ export class SessionList {
     return this.sessions.peek().find((row) => row.id === id) ?? null
   }
 
+  /** The title of an own session, or of one that is shared with the user. */
+  findTitle(session: string): string | undefined {
+    return [...this.sessions.value, ...this.shared.value].find((row) => toSessionRef(row) === session)?.title
+  }
+
   async renameSession(id: string, title: string): Promise<void> {
     const before = this.findSession(id)?.title
     if (title === before) return
@@ -221,6 +228,11 @@ export class SessionList {
       })
       .sort((a, b) => b.active - a.active || b.created - a.created)
   }
+}
+
+/** What names a session on the page: its id, after the owner if another user shares it. */
+export function toSessionRef({ id, owner }: { readonly id: string; readonly owner?: string }): string {
+  return owner === undefined ? id : `${owner}/${id}`
 }
 
 /** The title to show. */

@@ -9,6 +9,7 @@
 
 import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { MAX_ATTACHMENTS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
+import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import type { Api } from "../net/api.ts"
 import { readUser } from "../net/token-source.ts"
@@ -27,7 +28,13 @@ import {
   findSessionsWithPending,
   type OutboxEntry,
 } from "../net/outbox.ts"
-import { type ReadingPlace, SessionController, type SessionControllerDeps } from "./session-controller.ts"
+import {
+  NO_SETTINGS,
+  type ReadingPlace,
+  SessionController,
+  type SessionControllerDeps,
+  WRITABLE,
+} from "./session-controller.ts"
 import { createHeading, type SessionHeading } from "./session-heading.ts"
 import { SessionList, type SessionListDeps } from "./session-list.ts"
 import { SessionStarts, type SessionStartsDeps, deriveTitle } from "./session-starts.ts"
@@ -90,6 +97,15 @@ export class SessionRouter {
   /** The draft of the open session, or of a new one. */
   get draft(): Draft {
     return this.controller.value?.draft ?? this.#getDraft("")
+  }
+
+  /** Nothing can be written, in no conversation. */
+  get isReadOnly(): ReadonlySignal<boolean> {
+    return this.#deps.isReadOnly ?? WRITABLE
+  }
+
+  get settings(): ReadonlySignal<PageSettings> {
+    return this.#deps.settings ?? NO_SETTINGS
   }
 
   get api(): Api {
@@ -186,7 +202,7 @@ export class SessionRouter {
   attachFiles(files: readonly File[]): void {
     const { draft } = this
     const controller = this.controller.peek()
-    if (controller?.link.peek() === "gone") return
+    if (controller?.link.peek() === "gone" || (controller ?? this).isReadOnly.peek()) return
     const leftOut = draft.attachments.addFiles(files, async (...file) => {
       const sessionId = controller?.id ?? (await this.#draftSession.ensureSession())
       return await uploadAttachment(sessionId, this.#deps, ...file)
@@ -347,9 +363,9 @@ export class SessionRouter {
   }
 }
 
-const SESSION_HASH = /^#\/s\/([A-Za-z0-9_-]{1,64})$/
+const SESSION_HASH = /^#\/s\/((?:[\w-]{1,64}\/)?[\w-]{1,64})$/
 
-/** The id of the session that a URL names. Null if it names none. */
+/** The session that a URL names: an id, or `<owner>/<id>`. Null if it names none. */
 export function parseSessionHash(hash: string): string | null {
   return SESSION_HASH.exec(hash)?.[1] ?? null
 }

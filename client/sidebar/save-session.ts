@@ -32,7 +32,7 @@ export async function saveSession(
   id: string,
   format: ExportFormat,
 ): Promise<void> {
-  const title = formatTitle(sessionList.findSession(id)?.title)
+  const title = formatTitle(sessionList.findTitle(id))
   sessionList.showNotice(sessionActionText.exporting(title), false, true)
   try {
     saveBlob(await downloadExport(api, id, format), createFileName(title, format))
@@ -45,7 +45,7 @@ export async function saveSession(
 /** The whole transcript as a file. */
 async function downloadExport(api: Api, session: string, format: ExportFormat): Promise<Blob> {
   const query = format === "markdown" ? "?format=markdown" : ""
-  const response = await api.fetchAuthorized(`${sessionPath(session)}/events${query}`, {}, DOWNLOAD_TIMEOUT_MS)
+  const response = await api.fetchAuthorized(sessionPath(session, `/events${query}`), {}, DOWNLOAD_TIMEOUT_MS)
   if (!response.ok) await readJson(response)
   const isMarkdown = response.headers.get("content-type")?.startsWith("text/markdown") === true
   if (format === "markdown" && !isMarkdown) throw new RequestError(501, sessionActionText.noMarkdown)

@@ -9,7 +9,7 @@ import type { VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { formatTitle, type SessionList } from "../session/session-list.ts"
-import { sessionActions } from "./deferred-actions.ts"
+import { sessionActions } from "./deferred-actions.tsx"
 import { groupByDate, formatRelativeTime } from "../words/relative-time.ts"
 import { sidebarText } from "../words/page-text.ts"
 

@@ -8,14 +8,13 @@ import { type Signal, useComputed, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
-import { ImportButton } from "../import/import-button.tsx"
 import type { ExportFormat } from "./save-session.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
 import { theme, cycleTheme } from "../ui/theme.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
-import { sessionActions } from "./deferred-actions.ts"
+import { sessionActions } from "./deferred-actions.tsx"
 import { SessionRows } from "./sidebar-rows.tsx"
 
 interface SidebarProps {
@@ -26,9 +25,8 @@ interface SidebarProps {
 export function Sidebar({ router, isOpen }: SidebarProps): VNode {
   const drawer = useDrawer(isOpen)
   const actions = useSessionActions(router, isOpen, drawer)
-  const { deletingId } = actions
   const LoadedUserMenu = userMenu.module.value?.UserMenu
-  const LoadedDeleteDialog = sessionActions.module.value?.DeleteDialog
+  const loaded = sessionActions.module.value
   const closeDrawer = (): void => {
     isOpen.value = false
   }
@@ -36,42 +34,40 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
     <>
       {isOpen.value && <button type="button" class="veil" aria-label={sidebarText.close} onClick={closeDrawer} />}
       <aside class="sidebar" ref={drawer} tabIndex={-1} data-open={isOpen.value ? "" : undefined}>
-        <SidebarHeader />
+        <SidebarHeader isReadOnly={router.isReadOnly.value} />
         <SessionNavigation router={router} actions={actions} />
         <footer>
-          <ImportButton router={router} onOpen={closeDrawer} />
+          {!router.isReadOnly.value && (
+            <div class="import-slot">
+              {loaded !== null && <loaded.ImportButton router={router} onOpen={closeDrawer} />}
+            </div>
+          )}
           <button type="button" class="theme" onClick={cycleTheme}>
             {sidebarText.theme} <span>{sidebarText.themes[theme.value]}</span>
           </button>
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
-        <OpenMenu actions={actions} />
+        <OpenMenu router={router} actions={actions} />
       </aside>
-      {deletingId.value !== null && LoadedDeleteDialog !== undefined && (
-        <LoadedDeleteDialog
-          title={router.sessionList.findSession(deletingId.value)?.title}
-          onCancel={() => {
-            deletingId.value = null
-          }}
-          onDelete={() => actions.eraseSession(deletingId.peek() ?? "")}
-        />
-      )}
+      {loaded !== null && <loaded.SessionDialog router={router} actions={actions} />}
     </>
   )
 }
 
-function SidebarHeader(): VNode {
+function SidebarHeader({ isReadOnly }: { readonly isReadOnly: boolean }): VNode {
   return (
     <>
       <p class="brand">
         <Logo /> {appText.name}
       </p>
-      <a class="new" href="#/">
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M10 4.5v11M4.5 10h11" />
-        </svg>
-        {appText.newConversation}
-      </a>
+      {!isReadOnly && (
+        <a class="new" href="#/">
+          <svg viewBox="0 0 20 20" aria-hidden="true">
+            <path d="M10 4.5v11M4.5 10h11" />
+          </svg>
+          {appText.newConversation}
+        </a>
+      )}
     </>
   )
 }
@@ -85,12 +81,14 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
   const { openedFrom, unlistedId } = router.heading.value
   const openId = useComputed(() => router.controller.value?.id ?? null).value
   const isPointerInside = useSignal(false)
+  const LoadedShared = sessionActions.module.value?.SharedSessions
   return (
     <nav
       aria-label={appText.conversations}
       onPointerEnter={(event) => (isPointerInside.value = event.pointerType === "mouse")}
       onPointerLeave={() => (isPointerInside.value = false)}
     >
+      {LoadedShared !== undefined && <LoadedShared router={router} openId={openId} />}
       <SessionRows
         sessionList={router.sessionList}
         currentId={openedFrom ?? openId}
@@ -106,20 +104,21 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
   )
 }
 
-function OpenMenu({ actions }: { readonly actions: SessionActions }): VNode | null {
+function OpenMenu({ router, actions }: SessionNavigationProps): VNode | null {
   const id = actions.openMenuId.value
   const LoadedMenu = sessionActions.module.value?.OpenMenu
   if (id === null || LoadedMenu === undefined) return null
   return (
     <LoadedMenu
       key={id}
+      isReadOnly={router.isReadOnly.value}
       findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
       onClose={actions.closeMenu}
       onRename={() => {
         actions.renamingId.value = id
       }}
       onExport={(format) => actions.exportAs(id, format)}
-      onDelete={() => actions.openDeleteDialog(id)}
+      onDialog={(kind) => actions.openDialog(kind, id)}
     />
   )
 }
@@ -159,16 +158,19 @@ function focusDrawerButton(): void {
   document.querySelector<HTMLElement>(".drawer-button")?.focus()
 }
 
-interface SessionActions {
+export type SessionDialogKind = "delete" | "share"
+
+export interface SessionActions {
   readonly openMenuId: Signal<string | null>
   readonly renamingId: Signal<string | null>
-  readonly deletingId: Signal<string | null>
+  /** The open dialog, and the session that it is about. */
+  readonly dialog: Signal<{ readonly kind: SessionDialogKind; readonly id: string } | null>
   readonly findMenuButton: (id: string) => HTMLElement | null
   readonly toggleMenu: (id: string) => void
   readonly closeMenu: (hasChosen: boolean) => void
   readonly finishRenaming: (id: string, title: string | null, byKeyboard: boolean) => void
   readonly eraseSession: (id: string) => void
-  readonly openDeleteDialog: (id: string) => void
+  readonly openDialog: (kind: SessionDialogKind, id: string) => void
   readonly exportAs: (id: string, format: ExportFormat) => void
 }
 
@@ -180,13 +182,13 @@ function useSessionActions(
 ): SessionActions {
   const openMenuId = useSignal<string | null>(null)
   const renamingId = useSignal<string | null>(null)
-  const deletingId = useSignal<string | null>(null)
+  const dialog: SessionActions["dialog"] = useSignal(null)
   const findMenuButton = (id: string): HTMLElement | null =>
     drawer.current?.querySelector<HTMLElement>(`[data-session="${id}"] .more`) ?? null
   return {
     openMenuId,
     renamingId,
-    deletingId,
+    dialog,
     findMenuButton,
     toggleMenu(id) {
       openMenuId.value = openMenuId.peek() === id ? null : id
@@ -208,16 +210,16 @@ function useSessionActions(
       if (title !== null) void router.sessionList.renameSession(id, title)
     },
     eraseSession(id) {
-      deletingId.value = null
+      dialog.value = null
       isOpen.value = false
       void router.eraseSession(id)
       // Wait until the dialog has closed.
       setTimeout(() => focusRequests.value++)
     },
-    openDeleteDialog(id) {
+    openDialog(kind, id) {
       // The dialog returns the focus to what had it before, which must not be the closed menu.
       findMenuButton(id)?.focus()
-      deletingId.value = id
+      dialog.value = { kind, id }
     },
     exportAs(id, format) {
       findMenuButton(id)?.focus()

@@ -15,6 +15,7 @@ import { markdownToText } from "../markdown/markdown-to-text.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { agentText, toolText } from "../words/transcript-text.ts"
 import { type ToolSegment, ToolView } from "./tool-call.tsx"
+import { useTranscriptRequests } from "./transcript-requests.ts"
 
 /** The tool that asks another agent. */
 const AGENT_TOOL = "agents_message"
@@ -60,16 +61,19 @@ interface AgentCallViewProps {
 }
 
 export function AgentCallView({ tool, messageId }: AgentCallViewProps): VNode {
+  const id = useTranscriptRequests()?.id ?? "-"
   const call = parseAgentCall(tool)
   if (call === null || tool.approval === "asked") return <ToolView tool={tool} messageId={messageId} />
   const { status, error } = tool
+  // The agent's session has the same owner.
+  const session = id.replace(/[^/]+$/, call.session ?? "")
   return (
     <section class="agent" data-segment="tool" data-state={status} aria-label={agentText.asked(call.agent)}>
       <header>
         <DirectionIcon direction="out" />
         <TextWithName text={agentText.asked(call.agent)} name={call.agent} />
         {call.session !== null && (
-          <a href={`#/s/${call.session}`} aria-label={agentText.viewThreadWith(call.agent)}>
+          <a href={`#/s/${session}`} aria-label={agentText.viewThreadWith(call.agent)}>
             {agentText.viewThread}
           </a>
         )}

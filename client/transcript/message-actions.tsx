@@ -10,13 +10,13 @@ import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { deferModule } from "../ui/deferred-module.ts"
+import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { useCopy, writeToClipboard } from "../ui/copy-button.tsx"
 import { actionText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
-import { type TranscriptRequests, useTranscriptRequests } from "./transcript-requests.ts"
+import { type TranscriptRequests, useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 
 /** Whether the actions of a message are disabled: while an answer is running, or while a command for it is pending. */
 export function useIsDisabled(requests: TranscriptRequests | null, id: string): boolean {
@@ -38,12 +38,13 @@ export function regenerateAndFocus(requests: TranscriptRequests, id: string): vo
 /** For an answer that has ended. */
 export function AnswerActions({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useTranscriptRequests()
+  const changes = useChangeRequests()
   const { id, status, segments } = message
   const isDisabled = useIsDisabled(requests, id)
   const isLast = useIsLastAnswer(requests, id)
   if (requests === null) return null
   const canCopy = hasCopyText(segments)
-  const canRegenerate = isLast && status === "completed" && !isFromProducer(message)
+  const canRegenerate = changes !== null && isLast && status === "completed" && !isFromProducer(message)
   return (
     <footer class="acts" data-last={isLast ? "" : undefined}>
       <VersionSwitch message={message} />
@@ -63,18 +64,16 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
   )
 }
 
-const answerMenu = deferModule(() => import("../ui/answer-menu.tsx"))
-
 function MoreButton({ trace }: { readonly trace: string }): VNode {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
-  const menu = answerMenu.module.value
+  const menu = sessionActions.module.value
   return (
     <>
       <ActionButton
         label={actionText.more}
         isExpanded={anchor !== null}
         onActivate={(button) => {
-          void answerMenu.load()
+          void sessionActions.load()
           setAnchor(anchor === null ? button : null)
         }}
       >
@@ -112,10 +111,10 @@ function CopyAnswerButton({ segments }: { readonly segments: readonly Segment[] 
 }
 
 /** Makes the draft in the composer a reply to this message. */
-export function ReplyButton({ id }: { readonly id: string }): VNode {
-  const requests = useTranscriptRequests()
+export function ReplyButton({ id }: { readonly id: string }): VNode | null {
+  const requests = useChangeRequests()
+  if (requests === null) return null
   const startReply = (): void => {
-    if (requests === null) return
     requests.draft.replyTo.value = id
     focusRequests.value++
   }
@@ -133,7 +132,7 @@ export function isFromProducer({ mode }: WireMessage): boolean {
 
 /** `‹ 1/2 ›`, for a message that has several versions. */
 export function VersionSwitch({ message }: { readonly message: WireMessage }): VNode | null {
-  const requests = useTranscriptRequests()
+  const requests = useChangeRequests()
   const { id, version = 1, versions = 1 } = message
   const isDisabled = useIsDisabled(requests, id)
   if (requests === null || versions < 2) return null

@@ -34,7 +34,7 @@ import {
 import { QuotedMessage } from "./quoted-message.tsx"
 import { SegmentView } from "./segment-view.tsx"
 import { groupCalls, ToolCallGroup } from "./tool-call-group.tsx"
-import { useTranscriptRequests } from "./transcript-requests.ts"
+import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 import { UserMessage } from "./unsent-messages.tsx"
 
 export interface MessageViewProps {
@@ -129,7 +129,7 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
   const { id, status, reply_to, segments, mode } = message
   const text = getMessageText(message)
   const { editor, openEditor, actionsRef } = useMessageEditor(message, text)
-  const canAct = useTranscriptRequests() !== null && status !== "queued" && editor === undefined
+  const canAct = useChangeRequests() !== null && status !== "queued" && editor === undefined
   return (
     <UserMessage
       id={id}
@@ -207,7 +207,7 @@ function QuestionActions({ message, actionsRef, onEdit }: QuestionActionsProps):
 
 /** A queued message can still be withdrawn. */
 function QueuedNote({ id }: { readonly id: string }): VNode {
-  const requests = useTranscriptRequests()
+  const requests = useChangeRequests()
   const isWithdrawing = requests?.commands.pending.value.has(id) === true
   /** The text returns to the composer, and so does the focus. */
   const withdrawAndFocus = (): void => {
@@ -233,7 +233,7 @@ function getMessageText(message: WireMessage): string {
 
 /** Why an answer isn't complete, and the button that continues from there. */
 function StatusNote({ message }: { readonly message: WireMessage }): VNode | null {
-  const requests = useTranscriptRequests()
+  const requests = useChangeRequests()
   const { id, status, reason, segments } = message
   const isLast = useIsLastAnswer(requests, id)
   const isDisabled = useIsDisabled(requests, id)

@@ -13,7 +13,7 @@ import { isSettled } from "../../shared/protocol/message.ts"
 import { toExcerpt } from "../words/excerpt.ts"
 import { toolText } from "../words/transcript-text.ts"
 import { JsonView } from "./json-view.tsx"
-import { useTranscriptRequests } from "./transcript-requests.ts"
+import { useChangeRequests } from "./transcript-requests.ts"
 
 export type ToolSegment = Extract<Segment, { type: "tool" }>
 
@@ -96,7 +96,7 @@ function OutputText({ text }: { readonly text: string }): VNode {
 /** Disappears as soon as the user decides, in whichever tab. */
 function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps): VNode | null {
   const fieldsetRef = useRef<HTMLFieldSetElement>(null)
-  const requests = useTranscriptRequests()
+  const requests = useChangeRequests()
   if (requests === null) return null
   const command = requests.commands.pending.value.get(call_id)?.command
   const sentDecision = command?.type === "approve" ? command.decision : null

@@ -15,6 +15,8 @@ import type { LinkState } from "../net/socket-link.ts"
 import type { ActiveTurn } from "../session/transcript-store.ts"
 
 export interface TranscriptRequests {
+  /** The session, as the page's address names it. */
+  readonly id: string
   /** By the id of a message or tool call. */
   readonly commands: {
     readonly pending: ReadonlySignal<ReadonlyMap<string, PendingCommand>>
@@ -27,6 +29,8 @@ export interface TranscriptRequests {
     getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
   }
   readonly link: ReadonlySignal<LinkState>
+  /** Nothing can be changed: no button does. */
+  readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** The hosts and origins that the tenant allows. */
   readonly settings: ReadonlySignal<PageSettings>
@@ -47,4 +51,10 @@ export const TranscriptRequestsContext = createContext<TranscriptRequests | null
 
 export function useTranscriptRequests(): TranscriptRequests | null {
   return useContext(TranscriptRequestsContext)
+}
+
+/** Null where nothing can be changed. */
+export function useChangeRequests(): TranscriptRequests | null {
+  const requests = useTranscriptRequests()
+  return requests?.isReadOnly.value === false ? requests : null
 }

@@ -1,7 +1,7 @@
 /** drop-overlay.tsx: the overlay that is shown while files are dragged over the conversation. Source: SPEC PG42. */
 
 import type { VNode } from "preact"
-import { composerText } from "../words/page-text.ts"
+import { attachmentChipText } from "../words/attachment-chip-text.ts"
 import { useFileDrop } from "./file-drop.ts"
 
 export function DropOverlay({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }): VNode | null {
@@ -9,7 +9,7 @@ export function DropOverlay({ onFiles }: { readonly onFiles: (files: readonly Fi
   if (!isOver.value) return null
   return (
     <div class="drop-overlay" aria-hidden="true">
-      <p>{composerText.dropFiles}</p>
+      <p>{attachmentChipText.dropFiles}</p>
     </div>
   )
 }

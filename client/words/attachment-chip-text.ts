@@ -1,4 +1,4 @@
-/** attachment-chip-text.ts: the texts of the chips of attachments and replies, which are loaded with the first one. Pure. */
+/** attachment-chip-text.ts: the texts of the chips of attachments and replies, and of dropping files. They are loaded after the first view. Pure. */
 
 export const attachmentChipText = {
   list: "Attachments",
@@ -12,4 +12,5 @@ export const attachmentChipText = {
   removeAllToSend: (count: number) => `To send your message, remove the ${count} files that weren't uploaded.`,
   replyTo: (author: string) => `Reply to ${author}`,
   cancelReply: "Cancel reply",
+  dropFiles: "Drop files to attach",
 } as const

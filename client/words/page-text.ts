@@ -78,7 +78,6 @@ export const composerText = {
   stopTitle: "Stop (Esc)",
   stopping: "Stopping…",
   size: (size: string, max: string) => `${size} of ${max}`,
-  dropFiles: "Drop files to attach",
 } as const
 
 export const attachmentText = {
@@ -88,12 +87,6 @@ export const attachmentText = {
   tooLarge: (max: string) => `File is larger than ${max}.`,
   tooMany: (max: number, skipped: number) =>
     `You can attach up to ${max} files. ${skipped} ${skipped === 1 ? "wasn't" : "weren't"} added.`,
-} as const
-
-/** The texts of the import that the first view needs. The others are in import-text.ts. */
-export const importButtonText = {
-  title: "Import a conversation",
-  drop: "Drop to import",
 } as const
 
 export const sidebarText = {

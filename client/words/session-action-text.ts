@@ -1,8 +1,11 @@
 /** session-action-text.ts: the strings of the sessions' menu and of what it does. Pure. */
 
 export const sessionActionText = {
+  importFile: "Import a conversation",
+  dropFile: "Drop to import",
   options: "Options",
   rename: "Rename",
+  share: "Share…",
   renameInput: "Conversation title",
   exportMarkdown: "Export as Markdown",
   exportJsonl: "Export as data file (.jsonl)",

@@ -13,7 +13,7 @@ import { type TenantAccess, withAccess } from "./owner-access.ts"
 import { followJob, formatTally } from "./tenant-job.ts"
 import { type JsonObject, type ServerOptions, UsageError } from "./tenant-request.ts"
 
-const MANIFEST_NAME = "manifest.json"
+export const MANIFEST_NAME = "manifest.json"
 
 const manifestSchema = v.object({
   format: v.literal("cuecard-tenant"),

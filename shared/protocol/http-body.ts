@@ -117,6 +117,8 @@ export interface PageSettings {
   readonly media_hosts: readonly string[]
   /** Origins whose documents may be framed. */
   readonly embed_origins: readonly string[]
+  /** Set while the tenant is leaving and can only be read: when it is erased, in milliseconds since 1970. */
+  readonly erases_at?: number
 }
 
 /** A user of the tenant: the response to `GET /v1/users/:id`. */

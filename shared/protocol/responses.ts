@@ -55,6 +55,7 @@ export const parseSignResponse = createParser<SignResponse>({
 export const parsePageSettings = createParser<PageSettings>({
   media_hosts: isListOf(isString),
   embed_origins: isListOf(isString),
+  erases_at: isOptional(isNumber),
 })
 
 export type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded" | "messages" | "kinds">

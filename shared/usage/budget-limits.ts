@@ -6,6 +6,7 @@
  */
 
 import * as v from "valibot"
+import type { BudgetName, BudgetScope } from "../fault.ts"
 import { idSchema } from "../protocol/event.ts"
 import type { PeriodKind } from "./period.ts"
 
@@ -15,21 +16,16 @@ export const METERED_BUDGETS = {
   tokens_per_month: { unit: "tokens", period: "month" },
   cost_per_day: { unit: "cost", period: "day" },
   cost_per_month: { unit: "cost", period: "month" },
-} as const satisfies Record<string, { readonly unit: "tokens" | "cost"; readonly period: PeriodKind }>
+} as const satisfies Partial<Record<BudgetName, { readonly unit: "tokens" | "cost"; readonly period: PeriodKind }>>
 
 export type MeteredBudget = keyof typeof METERED_BUDGETS
 
 /** What exists at one time, and is given back when it ends or is deleted. */
-export const HELD_BUDGETS = ["concurrent_turns", "sessions", "stored_bytes"] as const
+export const HELD_BUDGETS = ["concurrent_turns", "sessions", "stored_bytes"] as const satisfies readonly BudgetName[]
 export type HeldBudget = (typeof HELD_BUDGETS)[number]
-
-export type BudgetName = MeteredBudget | HeldBudget
 
 export const METERED_BUDGET_NAMES = Object.keys(METERED_BUDGETS) as readonly MeteredBudget[]
 export const BUDGET_NAMES: readonly BudgetName[] = [...METERED_BUDGET_NAMES, ...HELD_BUDGETS]
-
-/** Who shares a budget. */
-export type BudgetScope = "tenant" | "role" | "user"
 
 /**
  * Largest limit. Sums of two stay safe integers. As a cost it is 4 million dollars: a larger number is a mistake in the unit.

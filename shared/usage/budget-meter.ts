@@ -4,13 +4,8 @@
  * A meter keeps the latest instant that it has seen, so a clock that runs backwards neither reopens a period nor resets one.
  */
 
-import {
-  type BudgetLimit,
-  type BudgetScope,
-  METERED_BUDGETS,
-  type BudgetName,
-  type MeteredBudget,
-} from "./budget-limits.ts"
+import type { BudgetFault } from "../fault.ts"
+import { type BudgetLimit, METERED_BUDGETS, type MeteredBudget } from "./budget-limits.ts"
 import { findPeriodEnd, toPeriod } from "./period.ts"
 
 /** What was used. A call of unknown price adds nothing to `cost`. */
@@ -30,12 +25,7 @@ export interface Meter extends BudgetLimit<MeteredBudget> {
 }
 
 /** A budget that allows no further turn. */
-export interface BudgetRefusal {
-  readonly budget: BudgetName
-  readonly scope: BudgetScope
-  /** When it allows one again, in milliseconds since 1970; null: when something running ends or is deleted. */
-  readonly resets: number | null
-}
+export type BudgetRefusal = Omit<BudgetFault, "reason">
 
 /** A count that can be added: a whole number from 0 on, however wrong the one that was given. */
 export function toCount(value: number): number {

@@ -89,7 +89,7 @@ export interface GivenLease {
 export type TurnDecision = { readonly lease: SessionLease } | { readonly refusal: BudgetRefusal | "unchecked" }
 
 /**
- * The account after an answer of the tenant; null if no limit concerns the user.
+ * The account after an answer of the tenant.
  *
  * @param own what the user has spent in the day and month of `grant.at`, by the directory's own ledger
  * @param unreported the part of it that the answer does not include
@@ -99,10 +99,8 @@ export function applyGrant(
   { limits, spent, at }: TenantGrant,
   own: PeriodSpending,
   unreported: PeriodSpending,
-): UserAccount | null {
-  const metered = listMeteredLimits(limits)
-  if (metered.length === 0 && findStrictest(limits, "concurrent_turns") === null) return null
-  const meters = metered.map((limit) => {
+): UserAccount {
+  const meters = listMeteredLimits(limits).map((limit) => {
     const { unit, period } = METERED_BUDGETS[limit.budget]
     const isShared = limit.scope === "tenant"
     const known = before?.meters.find(

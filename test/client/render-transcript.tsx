@@ -53,7 +53,7 @@ export function transcript(messages: readonly WireMessage[], unsent: readonly Ou
       unsent={entries}
       scrollAnchor={scrollAnchor}
       isOnline={isOnline}
-      requests={{ store, commands, draft, settings, link, ...actions }}
+      requests={{ id: "s1", store, commands, draft, settings, link, isReadOnly: signal(false), ...actions }}
       onRetry={() => {}}
       onDiscard={() => {}}
     />,

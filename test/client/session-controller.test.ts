@@ -1,12 +1,13 @@
 /** session-controller.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
 
+import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
 import { formatHeading } from "../../client/app/top-bar.tsx"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { deriveTitle } from "../../client/session/session-starts.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { openSession, pageOf, sends, setUp, user } from "./open-session.ts"
+import { openSession, pageOf, reconnect, sends, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle, wireMessage } from "./wire.ts"
 
 /** A late answer of an agent, which begins a turn. */
@@ -331,9 +332,38 @@ describe("sessions", () => {
     expect(router.controller.value?.id).toBe("s9")
   })
 
+  test("[SH12] [PG85] what can only be read is not written: a message waits until that has changed", async () => {
+    const { server, deps, clock } = setUp([pageOf([])])
+    const isReadOnly = signal(true)
+    let unsure = 0
+    const controller = new SessionController("s1", { ...deps, isReadOnly, onAccessUnsure: () => unsure++ })
+    await controller.loadNewest()
+    await settle()
+    server.last().events.onOpen()
+    server.last().say(hello())
+    controller.sendMessage("one")
+    expect(sends(server.last().sent)).toEqual([])
+    expect(controller.stopAnswer()).toBe(false)
+    // It may be written again, and the page sends what waits.
+    isReadOnly.value = false
+    controller.sendStored()
+    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])
+    // The page doesn't know yet that this has ended.
+    server.last().say({ type: "error", id: "n1", code: "scope_denied", text: "No." })
+    expect(unsure).toBe(1)
+    expect(controller.outbox.entries.value).toMatchObject([{ content: "one", error: null }])
+    controller.sendStored()
+    expect(sends(server.last().sent).length).toBe(1)
+    await reconnect({ server, clock })
+    expect(unsure).toBe(2)
+    expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])
+    expect(new SessionController("ada/s1", deps).isReadOnly.value).toBe(true)
+  })
+
   test("[PG14] a URL names a session, and its title is the first line", () => {
     expect(parseSessionHash("#/s/abc_-9")).toBe("abc_-9")
-    for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/b", `#/s/${"a".repeat(65)}`])
+    expect(parseSessionHash("#/s/ada/abc_-9")).toBe("ada/abc_-9")
+    for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/", "#/s//b", "#/s/a/b/c", `#/s/${"a".repeat(65)}`])
       expect(parseSessionHash(other)).toBe(null)
     expect(deriveTitle({ content: "  What is\tit?\nAnd more" })).toBe("What is it?")
     const long = deriveTitle({ content: "word ".repeat(60) })

@@ -7,7 +7,7 @@ import { App } from "../../client/app/app.tsx"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { handleEscape } from "../../client/app/escape-key.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { sessionActions } from "../../client/sidebar/deferred-actions.ts"
+import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
 import { setUp } from "./open-session.ts"
 import { delay, until } from "./dom.ts"
 import { settle } from "./wire.ts"
@@ -102,7 +102,7 @@ describe("the menu", () => {
     expect(more(root, "a")?.getAttribute("aria-expanded")).toBe("true")
     expect(focused()).toBe("Rename")
     await press("ArrowDown")
-    expect(focused()).toBe("Export as Markdown")
+    expect(focused()).toBe("Share…")
     await press("End")
     expect(focused()).toBe("Delete…")
     await press("ArrowDown")

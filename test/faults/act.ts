@@ -39,7 +39,7 @@ async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promi
   if (fault.kind === "cut" && moment.at === "frame") tab.proxy.cutAt(moment.n, fault.how, moment.inside)
   const from = tab.frames()
   const sending = sendMessage(host, session, turn)
-  await waitForMoment(session, tab, turn, from)
+  await waitForMoment(host, session, tab, turn, from)
   tab.proxy.disarm()
   if (!isArmed) await injectFault(host, session, turn)
   if (fault.kind === "cut") for (const observer of session.observers) observer.drop()
@@ -56,8 +56,9 @@ async function playTurn(host: Host, session: TestSession, turn: TurnPlan): Promi
 
 /** Reports a violation if the turns took too long, counted from their start or from the last restart. */
 function reportLate(host: Host, session: TestSession, started: number, turns: number): void {
-  const took = Date.now() - Math.max(started, host.server.readyAt.at(-1) ?? 0)
-  if (took <= RECOVERED_MS + BLACKHOLE_MS + turns * WORK_MS) return
+  const [from, now] = [Math.max(started, host.server.readyAt.at(-1) ?? 0), Date.now()]
+  const took = now - from
+  if (took <= RECOVERED_MS + BLACKHOLE_MS + turns * WORK_MS + host.countBusyMs(from, now)) return
   const detail = `${turns} turns took ${took} ms after the last restart`
   host.report({ rule: "turn_ends", session: session.plan.name, detail })
 }
@@ -85,13 +86,20 @@ function noteOf(id: string): string {
 }
 
 /** Waits for the moment of a turn, or until it can no longer happen. */
-async function waitForMoment(session: TestSession, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
-  const holds = momentOf(session, tab, turn.id, turn.moment, from)
+async function waitForMoment(host: Host, session: TestSession, tab: Tab, turn: TurnPlan, from: number): Promise<void> {
+  const holds =
+    turn.moment.at === "effect" ? () => hasEffect(host, turn.id) : momentOf(session, tab, turn.id, turn.moment, from)
   if (holds !== null) await tab.until(() => holds() || isTurnOver(session, turn.id), MOMENT_MS)
 }
 
 /** Returns null for a moment that is now. */
-function momentOf(session: TestSession, tab: Tab, id: string, moment: Moment, from: number): (() => boolean) | null {
+function momentOf(
+  session: TestSession,
+  tab: Tab,
+  id: string,
+  moment: Exclude<Moment, { readonly at: "effect" }>,
+  from: number,
+): (() => boolean) | null {
   const started = performance.now()
   switch (moment.at) {
     case "sent":
@@ -112,6 +120,11 @@ function momentOf(session: TestSession, tab: Tab, id: string, moment: Moment, fr
     case "ended":
       return () => false
   }
+}
+
+/** The key of a side effect is the id of its turn, or begins with it. */
+function hasEffect({ effects }: Host, id: string): boolean {
+  return [...effects.keys()].some((key) => key.startsWith(`${id}/`) || key.startsWith(`${id}-`))
 }
 
 /** Waits, after the last fault, until every turn has ended and every tab shows what a reload shows. */

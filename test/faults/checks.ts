@@ -15,6 +15,7 @@ import { findLateViolations, isAsynchronous } from "./late-answers.ts"
 import { findProducerViolations } from "./producer.ts"
 import { strangeStates } from "./prefixes.ts"
 import type { StoredSession } from "./rows.ts"
+import type { CountBusyMs } from "./busy-meter.ts"
 import type { TestSession } from "./test-session.ts"
 import type { Tab } from "./tab.ts"
 import { clip, type Rule, type Violation } from "./violation.ts"
@@ -29,6 +30,8 @@ export interface Facts {
   /** Times at which the server was ready again after a kill, in milliseconds since 1970. */
   readonly readyAt: readonly number[]
   readonly hasSmallContext: boolean
+  /** For how long the server was delayed by other work on the machine. */
+  readonly countBusyMs: CountBusyMs
 }
 
 /** Runs all checks on one session. The server must be stopped. */
@@ -177,7 +180,7 @@ function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSes
 function checkEnds(
   { cancelRequested }: TestSession,
   { all }: StoredSession,
-  { kills, readyAt, hasSmallContext }: Facts,
+  { kills, readyAt, hasSmallContext, countBusyMs }: Facts,
   report: Report,
 ): void {
   for (const message of all) {
@@ -188,7 +191,7 @@ function checkEnds(
     const isCancelRequested = cancelRequested.has(exchange_id)
     const wrong = wrongEnding(message, { question, kills, isCancelRequested, hasSmallContext })
     if (wrong !== null) report("ends_rightly", wrong)
-    const late = lateBy(message, readyAt)
+    const late = lateBy(message, readyAt, countBusyMs)
     if (late > 0) report("turn_ends", `${id} ended ${late} ms too late after ${clip(question, 60)}`)
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Message } from "../../shared/protocol/message.ts"
+import type { CountBusyMs } from "./busy-meter.ts"
 import { TIME_SCALE } from "./test-session.ts"
 import { type Play, playIn } from "./upstream.ts"
 import { clip } from "./violation.ts"
@@ -13,20 +14,26 @@ import { clip } from "./violation.ts"
 /** A turn ends within 30 s of recovery: here scaled, plus a margin for a busy machine. */
 export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
 
-/** Longest duration of a turn without faults, in milliseconds. The limit of a whole turn is 12,000. */
+/** Longest duration of a turn without faults, in milliseconds. The limit of a whole turn is 24,000. */
 export const WORK_MS = 3_000
 
 /**
  * How far past its deadline an answer ended, in milliseconds, counted from its start or from the last restart before its end. 0 if
- * it ended in time, if it waited for an approval, or if an external producer determined its duration.
+ * it ended in time, if it waited for an approval, or if an external producer determined its duration. The time in which the
+ * server was delayed by other work on the machine does not count.
  */
-export function lateBy({ timestamp, metrics, parts, mode }: Message, readyAt: readonly number[]): number {
+export function lateBy(
+  { timestamp, metrics, parts, mode }: Message,
+  readyAt: readonly number[],
+  countBusyMs: CountBusyMs = () => 0,
+): number {
   const hasApproval = parts.some((part) => part.type === "tool_call" && part.call.approval !== null)
   if (metrics === null || hasApproval || mode === "external") return 0
   const began = Date.parse(timestamp)
   const end = began + metrics.ms
   const from = Math.max(began, ...readyAt.filter((at) => at <= end))
-  return Math.max(0, end - from - RECOVERED_MS - WORK_MS)
+  const overdue = Math.round(end - from - RECOVERED_MS - WORK_MS)
+  return overdue <= 0 ? 0 : Math.max(0, overdue - Math.round(countBusyMs(from, end)))
 }
 
 /** The circumstances of an answer. */

@@ -41,7 +41,7 @@ const SHORT = "/say a word"
 
 /** Placeholder for the key of a side effect. */
 const KEY = "KEY"
-/** A turn with a side effect and a slow tool. */
+/** A turn with a side effect, whose tool goes on for a second after it. */
 const EFFECT = `/script ${JSON.stringify([
   [{ type: "tool_call", name: "probe_effect", args: JSON.stringify({ key: KEY, ms: 1_000 }) }],
   [{ type: "text_delta", delta: "Done." }],
@@ -98,7 +98,7 @@ function turnsFor(mutant: Mutant): readonly Turn[] {
     case "late_delta":
       return [{ content: LONG, fault: { kind: "cancel", via: "http", thenKill: null }, moment: frame(4) }]
     case "run_again":
-      return [{ content: EFFECT, fault: KILL, moment: { at: "ms", ms: 300 } }]
+      return [{ content: EFFECT, fault: KILL, moment: { at: "effect" } }]
     case "inactive_shown":
       return [{ content: LATER, fault: revise("edit"), moment: { at: "ended" } }]
     case "answer_dropped":

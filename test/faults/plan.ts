@@ -40,6 +40,8 @@ export type Moment =
   /** The n-th numbered frame arrived; with `inside`, a cut happens in the middle of it. */
   | { readonly at: "frame"; readonly n: number; readonly inside: boolean }
   | { readonly at: "ms"; readonly ms: number }
+  /** The side effect of a call has been requested upstream, so the call is running. */
+  | { readonly at: "effect" }
   /** A call waits for approval. */
   | { readonly at: "waiting" }
   | { readonly at: "ended" }

@@ -2,10 +2,12 @@
  * run.ts: one seeded run: starts a server, plays the plans of several sessions concurrently, and returns the violations.
  */
 
+import type { Build } from "../../testing/built-worker.ts"
 import { playSession, settleSession } from "./act.ts"
 import { createChance } from "./chance.ts"
 import { checkSession, liveDifference } from "./checks.ts"
 import { startApprover } from "./approver.ts"
+import { startBusyMeter } from "./busy-meter.ts"
 import { planRun, type RunPlan, type Size } from "./plan.ts"
 import { readSessions } from "./rows.ts"
 import { startServer } from "./server.ts"
@@ -53,20 +55,22 @@ export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report
 /**
  * Runs a plan.
  *
- * Shapes: RunPlan → Report; `vars` override the default variables, to select a mutant.
+ * Shapes: RunPlan → Report; `vars` override the default variables, to select a mutant; each kill deploys the next of `builds`.
  * Errors: violations are values; throws if the server cannot be started.
  */
 export async function runPlan(
   plan: RunPlan,
   vars: Readonly<Record<string, string>> = {},
   patienceMs: number = TURN_END_MS,
+  builds: readonly Build[] = [],
 ): Promise<Report> {
   const started = performance.now()
   const { seed } = plan
   const faults = new Map<string, number>()
   const count = (fault: string): void => void faults.set(fault, (faults.get(fault) ?? 0) + 1)
   const upstream = await startUpstream((play) => count(`model: ${play}`))
-  const server = await startServer({ ...varsFor(plan, upstream), ...vars })
+  const server = await startServer({ ...varsFor(plan, upstream), ...vars }, builds)
+  const meter = startBusyMeter(server.url)
   const violations: Violation[] = []
   const sessions: TestSession[] = []
   let hits = 0
@@ -76,6 +80,8 @@ export async function runPlan(
     patienceMs,
     model: plan.model,
     chance: createChance(seed + 1),
+    effects: upstream.effects,
+    countBusyMs: meter.countBusyMs,
     report: (violation) => void violations.push(violation),
     count,
     hit: (turns) => {
@@ -89,6 +95,7 @@ export async function runPlan(
     await Promise.all(sessions.map((session) => settleSession(host, session, liveDifference)))
     for (const stop of stopApprovers) stop()
     await Promise.all(sessions.map(closeTestSession))
+    meter.stop()
     await server.stop()
     const stored = readSessions(server.persist, (error) => {
       violations.push({ rule: "rows_whole", session: "one of them", detail: String(error) })
@@ -98,9 +105,11 @@ export async function runPlan(
       kills: server.kills(),
       readyAt: server.readyAt,
       hasSmallContext: plan.contextTokens !== null,
+      countBusyMs: meter.countBusyMs,
     }
     for (const session of sessions) violations.push(...checkSession(session, stored.get(session.id), facts))
   } finally {
+    meter.stop()
     await server.stop()
     await server.remove()
     await upstream.close()

@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Build } from "../../testing/built-worker.ts"
 import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
 import { buildMutants } from "./mutant-build.ts"
 
@@ -31,13 +32,20 @@ export interface TestServer {
 
 const START_TRIES = 5
 
-/** With the variable MUTANT, the server runs that mutant instead of the production Worker. */
-export async function startServer(vars: Readonly<Record<string, string>>): Promise<TestServer> {
+/**
+ * With the variable MUTANT, the server runs that mutant instead of the production Worker. With `builds`, each kill is a
+ * deploy: the next process runs the next of them, in turns.
+ */
+export async function startServer(
+  vars: Readonly<Record<string, string>>,
+  builds: readonly Build[] = [],
+): Promise<TestServer> {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-faults-"))
-  const build = vars["MUTANT"] === undefined ? undefined : await buildMutants()
-  let cuecard = await startCuecard({ persist, vars }, build)
-  const port = Number(new URL(cuecard.url).port)
+  const mutant = vars["MUTANT"] === undefined ? undefined : await buildMutants()
+  const nextBuild = (): Build | undefined => builds[kills % builds.length] ?? mutant
   let kills = 0
+  let cuecard = await startCuecard({ persist, vars }, nextBuild())
+  const port = Number(new URL(cuecard.url).port)
   const readyAt: number[] = []
   let crashing: Promise<void> | null = null
   let evicting: Promise<void> = Promise.resolve()
@@ -46,7 +54,7 @@ export async function startServer(vars: Readonly<Record<string, string>>): Promi
     await evicting
     kills += 1
     await cuecard.kill()
-    cuecard = await startAgain([{ persist, port, vars }, build])
+    cuecard = await startAgain([{ persist, port, vars }, nextBuild()])
     readyAt.push(Date.now())
   }
   return {

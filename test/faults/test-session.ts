@@ -6,6 +6,7 @@ import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded } from "../../shared/protocol/message.ts"
+import type { CountBusyMs } from "./busy-meter.ts"
 import type { Chance } from "./chance.ts"
 import type { ModelKind, SessionPlan } from "./plan.ts"
 import { readPage } from "./ask.ts"
@@ -59,6 +60,9 @@ export interface Host {
   readonly server: TestServer
   readonly model: ModelKind
   readonly chance: Chance
+  readonly countBusyMs: CountBusyMs
+  /** How often each side effect was requested, by `<key>/<call id>`. */
+  readonly effects: ReadonlyMap<string, number>
   readonly report: (violation: Violation) => void
   /** How long to wait for an expected event, in milliseconds. */
   readonly patienceMs: number

@@ -38,3 +38,8 @@ export interface Violation {
 export function clip(text: string, max = 400): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length})`
 }
+
+/** One line for each. Unlike a list of objects, a failed comparison with "" shows them. */
+export function listViolations(violations: readonly Violation[]): string {
+  return violations.map(({ rule, session, detail }) => `${rule}: ${session}: ${detail}`).join("\n")
+}

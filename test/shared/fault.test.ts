@@ -106,6 +106,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   receipt_unknown: { reason: "receipt_unknown" },
   archive_refused: { reason: "archive_refused", because: "…" as "seal" },
   rate_limited: { reason: "rate_limited", rateClass: "write", per: "user", retryAfterSeconds: 10 },
+  budget_exhausted: { reason: "budget_exhausted", budget: "tokens_per_day", scope: "user", resets: 0 },
+  budget_unchecked: { reason: "budget_unchecked" },
   sign_ins_limited: { reason: "sign_ins_limited", retryAfterSeconds: 60 },
   sessions_full: { reason: "sessions_full", max: 10_000 },
   sockets_full: { reason: "sockets_full", max: 1_000 },

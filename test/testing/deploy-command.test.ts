@@ -65,9 +65,9 @@ test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollb
     workers_dev: true,
   })
 
-  expect(await run("rollback.ts", [])).toMatchObject({ code: 0, error: "" })
+  expect(await run("release/rollback.ts", [])).toMatchObject({ code: 0, error: "" })
   expect(platform.traffic()).toEqual({ "old-version": 100 })
-  expect((await run("rollback.ts", ["--list"])).out).toContain(version)
+  expect((await run("release/rollback.ts", ["--list"])).out).toContain(version)
 })
 
 test("[DP4] a version with a migration is not uploaded", async () => {

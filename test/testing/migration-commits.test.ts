@@ -127,7 +127,10 @@ describe("a commit with a new migration", () => {
     const run = (cwd: string): { code: number; text: string } => {
       try {
         const options = { cwd, encoding: "utf8", stdio: "pipe" } as const
-        return { code: 0, text: execFileSync(process.execPath, [resolve("scripts/check-migrations.ts")], options) }
+        return {
+          code: 0,
+          text: execFileSync(process.execPath, [resolve("scripts/release/check-migrations.ts")], options),
+        }
       } catch (error) {
         const { status, stderr } = error as { status: number; stderr: string }
         return { code: status, text: stderr }

@@ -15,7 +15,7 @@ const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 /** Everything but what members do: the routes of sessions and of their own tokens, and reading agents and settings. */
 export function isAdministration(route: Route): boolean {
   if (/^\/(?:external|v1\/sessions|v1\/dev)\b/.test(route.path)) return false
-  return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings"].includes(nameOf(route))
+  return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings", "GET /v1/usage/me"].includes(nameOf(route))
 }
 
 const OPERATOR_PATH = /^\/v1\/tenants\b/

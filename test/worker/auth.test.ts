@@ -294,6 +294,7 @@ describe("deployments", () => {
     [{ ENVIRONMENT: "prodution" }, "ENVIRONMENT is neither local nor production"],
     [{ ENVIRONMENT: undefined }, "ENVIRONMENT is neither local nor production"],
     [{ TIME_SCALE: "0.1" }, "TIME_SCALE is set in production"],
+    [{ TENANT_GRACE_MS: "1" }, "TENANT_GRACE_MS is set in production"],
     [{ PROBE_TOOLS: "on" }, "PROBE_TOOLS is set in production"],
     [{ MODEL_SCRIPT: "[]" }, "MODEL_SCRIPT is set in production"],
     [{ AUTH: "dev", JWT_SECRET: "short" }, "AUTH is dev in production; JWT_SECRET is shorter"],

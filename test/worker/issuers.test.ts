@@ -15,6 +15,7 @@ import {
   startProvider,
   tokenOfRole,
 } from "./oidc.ts"
+import { OPERATOR } from "./tenant-access.ts"
 
 async function listIssuers(tenant: string) {
   return (await call("/v1/issuers", { token: await tokenOfRole(tenant, "admin") })).json.issuers
@@ -324,5 +325,36 @@ describe("what a provider responds", () => {
     for (const host of ["chat.example.com", "acme.eu.chat.example.com", "PAGE.example.com", "canvas.example.net"])
       expect(checkProviderUrl(`https://${host}/keys`, { ENVIRONMENT: "production", ...hosts }).ok, host).toBe(false)
     expect(checkProviderUrl("https://mychat.example.com/", { ENVIRONMENT: "production", ...hosts }).ok).toBe(true)
+  })
+})
+
+describe("the operator", () => {
+  test("[OI15] sees and removes an issuer, so that another tenant can register it; the audit log says who did it", async () => {
+    const provider = await startProvider()
+    await registerIssuer("oi-squat", provider)
+    const wanted = { issuer: provider.issuer, audience: AUDIENCE }
+    expect(await putIssuer("oi-rightful", wanted)).toEqual(refusal(409, "issuer_taken"))
+    const token = await provider.sign({ payload: foreignClaims(provider) })
+    expect((await call("/v1/sessions", { token })).status).toBe(200)
+    const listed = await call("/v1/tenants/oi-squat/issuers", { token: OPERATOR })
+    expect(listed.json.issuers).toMatchObject([{ name: "idp", ...wanted, has_client_secret: true }])
+    expect(listed.text).not.toContain(CLIENT_SECRET)
+    const path = "/v1/tenants/oi-squat/issuers/idp"
+    for (const role of ["owner", "admin"] as const) {
+      const denied = await call(path, { method: "DELETE", token: await tokenOfRole("oi-squat", role) })
+      expect(denied.status).toBe(401)
+    }
+    expect((await call(path, { method: "DELETE", token: OPERATOR })).status).toBe(204)
+    expect(await call(path, { method: "DELETE", token: OPERATOR })).toEqual(refusal(404, "issuer_unknown"))
+    expect(await listIssuers("oi-squat")).toEqual([])
+    expect((await call("/v1/sessions", { token })).status).toBe(401)
+    expect((await putIssuer("oi-rightful", wanted)).status).toBe(200)
+    const { entries } = (await call("/v1/audit", { token: await tokenOfRole("oi-squat", "owner") })).json
+    expect(entries[0]).toMatchObject({ action: "issuer.removed", target: "idp", actor: { kind: "operator" } })
+  })
+
+  test("[OI15] a text that is no tenant's id is refused", async () => {
+    const refused = await call("/v1/tenants/a%3Ab/issuers/idp", { method: "DELETE", token: OPERATOR })
+    expect(refused).toEqual(refusal(400, "field_invalid", "id"))
   })
 })

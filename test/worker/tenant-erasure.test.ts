@@ -172,6 +172,7 @@ describe("a tenant that leaves", () => {
     expect(left).toMatchObject({ status: 202, json: { status: "leaving" } })
     expect((await leave(boss, "lv-grace")).json).toEqual(left.json)
     expect((await call("/v1/tenant", { token: boss })).json).toMatchObject({ id: "lv-grace", status: "leaving" })
+    expect((await call("/v1/settings", { token: ada.token })).json.erases_at).toBe(left.json.erases_at)
     const [id = ""] = ada.sessions
     for (const path of [
       "/v1/sessions",
@@ -204,6 +205,7 @@ describe("a tenant that leaves", () => {
       .toBe(4408)
     const restored = await call("/v1/tenant/restore", { method: "POST", token: boss })
     expect(restored).toMatchObject({ status: 200, json: { status: "open", erases_at: null } })
+    expect((await call("/v1/settings", { token: ada.token })).json).not.toHaveProperty("erases_at")
     await ask(ada.sessions[0] ?? "", ada.token, "/say still here")
   })
 

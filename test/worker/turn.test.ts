@@ -148,6 +148,7 @@ describe("failures", () => {
           log: () => {},
           telemetry: NO_TELEMETRY,
           armAlarm: () => {},
+          gate: { check: () => ({ ok: true, value: null }), beginTurn: () => {} },
           resolver: NOTHING_KNOWN,
           now: Date.now,
           times: { ...TIMES, turnMs },

@@ -7,10 +7,9 @@
  * before its first write.
  */
 
-import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
 import { PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
+import type { HeldCounts } from "../../shared/usage/budget-view.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
@@ -21,20 +20,19 @@ import type {
   NewLogin,
   RevocationResult,
   RevocationState,
-  SessionCursor,
-  SharedCursor,
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
-import { toTitle } from "../../shared/text/title.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
+import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
-import { ALL_TOKENS, closeHolderSockets, isListed, listEntries, restoreEntry } from "./directory-transfer.ts"
+import { ALL_TOKENS, closeHolderSockets, isListed, restoreEntry } from "./directory-transfer.ts"
 import { createHolderSockets, type HolderSockets } from "./holder-sockets.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { HOLDER_SOCKETS, REVOCATION_TABLES, RevocationRows } from "./revocation-rows.ts"
-import { SHARED_TABLE, SharedRows } from "./shared-rows.ts"
+import { SessionLists } from "./session-lists.ts"
+import { SHARED_TABLE } from "./shared-rows.ts"
 import { UserRegistration } from "./user-registration.ts"
 import {
   findTokenFault,
@@ -59,17 +57,8 @@ const MIGRATIONS: readonly string[] = [
   LOGIN_TABLE,
   STOCK_TABLE,
   HOLDER_SOCKETS,
+  BUDGET_ACCOUNT_TABLE,
 ]
-
-const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
-/** The index ends with the primary key, so that this order, too, needs no sorting. */
-const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
-
-export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
-export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
-
-/** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
-const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
@@ -77,9 +66,8 @@ const REVOCATION_RETRY_MS = 10_000
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
-export class Directory extends DurableObject<Env> implements DirectoryRpc {
+export class Directory extends SessionLists implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
-  readonly #sharedRows: SharedRows
   readonly #accountRows: AccountRows
   readonly #registration: UserRegistration
   readonly #loginRows: LoginRows
@@ -89,13 +77,20 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.#revocationRows = new RevocationRows(ctx.storage.sql)
-    this.#sharedRows = new SharedRows(ctx.storage.sql)
     this.#accountRows = new AccountRows(ctx.storage.sql)
-    this.#registration = new UserRegistration(ctx, env, this.#accountRows)
+    this.#registration = new UserRegistration(ctx, env, this.#accountRows, (grant) => this.applyGrant(grant))
     this.#loginRows = new LoginRows(ctx.storage.sql)
     this.#stockRows = new StockRows(ctx.storage.sql)
     this.#holderSockets = createHolderSockets(ctx.id.name ?? "", env, this.#revocationRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
+  }
+
+  protected override countHeld(): Omit<HeldCounts, "concurrent_turns"> {
+    return { sessions: this.#stockRows.countSessions(), stored_bytes: null }
+  }
+
+  protected override migrate(): void {
+    runMigrations(this.ctx.storage, MIGRATIONS)
   }
 
   async addSession(
@@ -109,51 +104,15 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     if (isTooOld()) return fail({ reason: "token_revoked" })
     await this.#register(claims?.role, true)
     if (isTooOld()) return fail({ reason: "token_revoked" })
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.migrate()
     const { sql } = this.ctx.storage
     if (isListed(sql, id)) return succeed(null)
-    const admitted = this.#stockRows.checkSessions()
+    const budgeted = this.budget.checkHeld("sessions", this.#stockRows.countSessions() + 1)
+    const admitted = budgeted.ok ? this.#stockRows.checkSessions() : budgeted
     if (!admitted.ok) return admitted
     this.#stockRows.addSessions(1)
     restoreEntry(sql, { id, title, created, active: created })
     return succeed(null)
-  }
-
-  recordActivity(id: string, at: number, title?: string, running?: boolean): boolean {
-    if (!hasSchema(this.ctx.storage.sql)) return running !== undefined
-    this.ctx.storage.sql.exec(
-      `UPDATE sessions SET active = max(active, ?), title = coalesce(?, title), running = coalesce(?, running)
-       WHERE id = ?`,
-      at,
-      title ?? null,
-      running === undefined ? null : Number(running),
-      id,
-    )
-    return running !== undefined
-  }
-
-  listSessions(limit: number, after?: SessionCursor): SessionSummary[] {
-    if (!hasSchema(this.ctx.storage.sql)) return []
-    type ListedRow = Omit<SessionSummary, "running"> & { running: number }
-    const { sql } = this.ctx.storage
-    const rows =
-      after === undefined
-        ? sql.exec<ListedRow>(LIST_SQL, limit)
-        : sql.exec<ListedRow>(LIST_AFTER_SQL, after.active, after.created, this.#findKey(after.id), limit)
-    // An earlier version stored titles with controls.
-    return rows.toArray().map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
-  }
-
-  /** The key of a session; its public id if the session is no longer listed. */
-  #findKey(publicId: string): string {
-    const [row] = this.ctx.storage.sql.exec<{ id: string }>(FIND_KEY_SQL, publicId).toArray()
-    return row?.id ?? publicId
-  }
-
-  setRunning(id: string, running: boolean): void {
-    if (!hasSchema(this.ctx.storage.sql)) return
-    const value = running ? 1 : 0
-    this.ctx.storage.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", value, id, value)
   }
 
   removeSession(id: string): boolean {
@@ -163,23 +122,6 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const wasListed = sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
     if (wasListed) this.#stockRows.addSessions(-1)
     return wasListed
-  }
-
-  putShared(shared: SharedSession): Result<null> {
-    runMigrations(this.ctx.storage, MIGRATIONS)
-    return this.#sharedRows.put(shared)
-  }
-
-  renameShared(owner: string, id: string, title: string): void {
-    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.rename(owner, id, title)
-  }
-
-  removeShared(owner: string, id: string): void {
-    if (hasSchema(this.ctx.storage.sql)) this.#sharedRows.remove(owner, id)
-  }
-
-  listShared(limit: number, after?: SharedCursor): SharedSession[] {
-    return hasSchema(this.ctx.storage.sql) ? this.#sharedRows.list(limit, after) : []
   }
 
   getRevocationState(): RevocationState {
@@ -200,7 +142,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const revoked = this.#readRevocationState()
     const fault = findTokenFault(claims, revoked)
     if (fault !== null) return fail(fault)
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.migrate()
     const isStale = claims.hasStoredRole === true && this.#accountRows.isAboveRole(getRole(claims))
     if (isStale) return fail({ reason: "token_revoked" })
     this.#revocationRows.pruneExpired(nowSeconds())
@@ -230,12 +172,8 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     return succeed({ revoked: "token" })
   }
 
-  listEntries(after: string | null, limit: number): DirectoryEntry[] {
-    return hasSchema(this.ctx.storage.sql) ? listEntries(this.ctx.storage.sql, after, limit) : []
-  }
-
   restoreEntry(entry: DirectoryEntry): void {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.migrate()
     if (!isListed(this.ctx.storage.sql, entry.id)) this.#stockRows.addSessions(1)
     restoreEntry(this.ctx.storage.sql, entry)
   }
@@ -248,8 +186,9 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
 
   async endErasure(keepsTombstone: boolean): Promise<void> {
     const { storage } = this.ctx
-    if (keepsTombstone) runMigrations(storage, MIGRATIONS)
+    if (keepsTombstone) this.migrate()
     this.#registration.reset()
+    this.budget.forget()
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
     storage.transactionSync(() => {
@@ -265,7 +204,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   applyUserState(state: UserState): void {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.migrate()
     const before = this.#readRevocationState()
     if (!this.#accountRows.apply(state) || before.suspended === true) return
     // A suspended user's token whose issuer's clock is ahead must end, too. Another role needs new tokens at once.
@@ -275,7 +214,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
   }
 
   addLogin(login: NewLogin): Result<null> {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.migrate()
     const revoked = this.#readRevocationState()
     if (this.#loginRows.has(login.id) || revoked.tokens.includes(login.id)) return fail({ reason: "sign_in_required" })
     // Each sign-in can add a revocation, so a full list admits no more of them until some expire.
@@ -338,7 +277,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
     const isUsed = hasSchema(this.ctx.storage.sql)
     // An old token of an erased user must not add the user again. A new one does with its first session.
     if (isUsed && !isFirstSession && this.#accountRows.isErased()) return
-    await this.#registration.ensure(role, isUsed, () => runMigrations(this.ctx.storage, MIGRATIONS))
+    await this.#registration.ensure(role, isUsed, () => this.migrate())
   }
 
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
@@ -354,7 +293,7 @@ export class Directory extends DurableObject<Env> implements DirectoryRpc {
 
   /** Sets the alarm together with the write, so that the sessions are notified even if this process ends now. */
   #writeRevocation(before: RevocationState, write: () => void): void {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+    this.migrate()
     // An alarm that is already set stays, or repeated revocations would postpone it again and again.
     const isAlarmSet = this.#revocationRows.listUnnotifiedHolders(before.n).length > 0
     write()

@@ -5,6 +5,7 @@
  * first step, which then changes nothing.
  */
 
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 import type { Role } from "../platform/rpc/claims.ts"
@@ -15,12 +16,15 @@ export class UserRegistration {
   readonly #ctx: DurableObjectState
   readonly #env: Env
   readonly #account: AccountRows
+  readonly #onGrant: (grant: TenantGrant | null) => void
   #isRegistered = false
 
-  constructor(ctx: DurableObjectState, env: Env, account: AccountRows) {
+  /** `onGrant` gets what the tenant has said about budgets. */
+  constructor(ctx: DurableObjectState, env: Env, account: AccountRows, onGrant: (grant: TenantGrant | null) => void) {
     this.#ctx = ctx
     this.#env = env
     this.#account = account
+    this.#onGrant = onGrant
   }
 
   /**
@@ -35,7 +39,8 @@ export class UserRegistration {
     const identity = this.#readIdentity()
     if (identity === null) return
     try {
-      await tenantStub(this.#env, identity.tenant).registerUser({ id: identity.user, role })
+      const { grant } = await tenantStub(this.#env, identity.tenant).registerUser({ id: identity.user, role })
+      this.#onGrant(grant ?? null)
     } catch (error) {
       if (!isUsed) throw error
       logError("user_not_registered", { error: describeError(error) })

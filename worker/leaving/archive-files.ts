@@ -66,13 +66,25 @@ const MAX_KEYS_PER_REQUEST = 1_000
 /**
  * Deletes up to MAX_KEYS_PER_REQUEST objects whose keys begin with a prefix. `isDone`: there are no more. Can be repeated.
  */
-export async function deletePrefix(
-  bucket: R2Bucket,
-  prefix: string,
-): Promise<{ readonly isDone: boolean; readonly objects: number; readonly bytes: number }> {
+export async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<{ readonly isDone: boolean }> {
   const { objects, truncated } = await bucket.list({ prefix, limit: MAX_KEYS_PER_REQUEST })
   if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key))
-  return { isDone: !truncated, objects: objects.length, bytes: objects.reduce((sum, { size }) => sum + size, 0) }
+  return { isDone: !truncated }
+}
+
+/** Number and bytes of the objects whose keys begin with a prefix. */
+export async function measurePrefix(
+  bucket: R2Bucket,
+  prefix: string,
+): Promise<{ readonly objects: number; readonly bytes: number }> {
+  let [count, bytes] = [0, 0]
+  for (let cursor: string | undefined; ; ) {
+    const page: R2Objects = await bucket.list(cursor === undefined ? { prefix } : { prefix, cursor })
+    count += page.objects.length
+    for (const { size } of page.objects) bytes += size
+    if (!page.truncated) return { objects: count, bytes }
+    ;({ cursor } = page)
+  }
 }
 
 /** Deletes all objects whose keys begin with a prefix. Can be repeated. */

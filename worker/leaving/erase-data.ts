@@ -1,50 +1,71 @@
-/** erase-data.ts: erases the sessions of one user. */
+/** erase-data.ts: erases the sessions of one user, and counts them. */
 
+import type { Tally } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
-import type { Tally } from "../../shared/protocol/http-body.ts"
-import { deletePrefix } from "./archive-files.ts"
-import { NO_TALLY } from "./job-rows.ts"
-import { addTally } from "./leaving-host.ts"
+import { deleteWholePrefix, measurePrefix } from "./archive-files.ts"
+import { type Job, NO_TALLY } from "./job-rows.ts"
+import { addTally, type LeavingHost } from "./leaving-host.ts"
 import { walkSessionGroup } from "./session-group.ts"
 
 /**
- * Erases up to `limit` sessions of a user, with the sessions of the agents that were asked in them. Returns what is gone, and
- * how many sessions were listed. Can be repeated: a session leaves the list last.
+ * Part of an erasure's progress: the session that is being erased, with what it holds. It is counted before and added to the
+ * tally afterwards, so that a killed process counts nothing twice and forgets nothing.
+ */
+export interface ErasureCount {
+  readonly counted?: { readonly session: string; readonly tally: Tally } | undefined
+}
+
+/**
+ * Erases up to `limit` sessions of a user, with the sessions of the agents that were asked in them. Returns the tally of the
+ * job, and how many sessions were listed. Can be repeated: a session leaves the list last. The job's progress is stored before
+ * each session.
  */
 export async function eraseSessions(
-  env: Env,
+  { env, rows, now }: LeavingHost,
+  job: Job,
   owner: SessionOwner,
   limit: number,
 ): Promise<{ readonly listed: number; readonly tally: Tally }> {
   const directory = directoryStub(env, owner)
   const entries = await directory.listEntries(null, limit)
-  let tally = NO_TALLY
-  for (const { id } of entries) {
-    tally = addTally(tally, await eraseGroup(env, owner, id))
-    await directory.removeSession(id)
+  const progress = job.progress as ErasureCount
+  let { tally } = job
+  let { counted } = progress
+  for (const { id: session } of entries) {
+    if (counted?.session !== session) {
+      // An earlier process was killed when it had erased that one.
+      tally = addTally(tally, counted?.tally ?? NO_TALLY)
+      counted = { session, tally: await countGroup(env, owner, session) }
+      rows.saveProgress(job.id, { progress: { ...progress, counted }, tally, due: job.due, updated: now() })
+    }
+    await eraseGroup(env, owner, session)
+    await directory.removeSession(session)
+    tally = addTally(tally, counted.tally)
+    counted = undefined
   }
-  return { listed: entries.length, tally }
+  return { listed: entries.length, tally: addTally(tally, counted?.tally ?? NO_TALLY) }
 }
 
-async function eraseGroup(env: Env, owner: SessionOwner, root: string): Promise<Tally> {
+/** What a session of a user holds, with those of the agents. */
+async function countGroup(env: Env, owner: SessionOwner, root: string): Promise<Tally> {
+  let tally = NO_TALLY
+  for await (const { id } of walkSessionGroup(env, owner, root)) {
+    const { objects: files, bytes } = await measurePrefix(mediaBucket(env, owner.tenant), `${owner.tenant}/${id}/`)
+    tally = addTally(tally, { [id === root ? "sessions" : "agent_sessions"]: 1, files, bytes })
+  }
+  return tally
+}
+
+async function eraseGroup(env: Env, owner: SessionOwner, root: string): Promise<void> {
   const { tenant } = owner
   const group: string[] = []
   for await (const { id } of walkSessionGroup(env, owner, root)) group.push(id)
-  let tally = NO_TALLY
   // The user's session last, because it knows the others: a repeated attempt finds them through it.
   for (const id of group.reverse()) {
-    // Counted here; the session's object would delete its files too.
-    const prefix = `${tenant}/${id}/`
-    for (let isDone = false; !isDone; ) {
-      const deleted = await deletePrefix(mediaBucket(env, tenant), prefix)
-      tally = addTally(tally, { files: deleted.objects, bytes: deleted.bytes })
-      isDone = deleted.isDone
-    }
-    const erased = await sessionStub(env, tenant, id).erase(owner, true)
-    if (erased.ok) tally = addTally(tally, { [id === root ? "sessions" : "agent_sessions"]: 1 })
+    await deleteWholePrefix(mediaBucket(env, tenant), `${tenant}/${id}/`)
+    await sessionStub(env, tenant, id).erase(owner, true)
   }
-  return tally
 }

@@ -10,9 +10,10 @@ import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { deletePrefix } from "./archive-files.ts"
-import { eraseSessions } from "./erase-data.ts"
+import { type ErasureCount, eraseSessions } from "./erase-data.ts"
 import { removeTransferRows } from "./export-files.ts"
 import { REQUEST_MS } from "./erase-user-job.ts"
+import type { Tally } from "../../shared/protocol/http-body.ts"
 import type { Job } from "./job-rows.ts"
 import { jobToReceipt } from "./job-views.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
@@ -20,7 +21,7 @@ import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 const SESSIONS_PER_SLICE = 25
 const USERS_PER_SLICE = 25
 
-interface ErasureProgress {
+interface ErasureProgress extends ErasureCount {
   readonly step?: "users" | "bucket"
   /** The last user that is erased. */
   readonly user?: string
@@ -43,24 +44,30 @@ export async function runEraseTenantSlice(host: LeavingHost, job: Job): Promise<
 async function eraseUsers(host: LeavingHost, job: Job, progress: ErasureProgress): Promise<SliceResult> {
   const { env, content, now } = host
   const users = content.listUsers(progress.user ?? null, USERS_PER_SLICE)
-  let { tally } = job
   let { user: last } = progress
+  let current = job
   let sessionsLeft = SESSIONS_PER_SLICE
   for (const { id: user } of users) {
     const owner = { tenant: job.tenant, user }
     const directory = directoryStub(env, owner)
     await directory.beginErasure()
-    const erased = await eraseSessions(env, owner, sessionsLeft)
-    tally = addTally(tally, erased.tally)
-    sessionsLeft -= erased.listed
+    const { listed, tally } = await eraseSessions(host, current, owner, sessionsLeft)
+    current = continueAfter(current, tally, last)
+    sessionsLeft -= listed
     if (sessionsLeft <= 0) break
     // No token of the tenant is accepted any more, so nothing has been added since.
     await directory.endErasure(false)
-    tally = addTally(tally, { users: 1 })
     last = user
+    current = continueAfter(current, addTally(tally, { users: 1 }), last)
   }
   const step = users.length === 0 ? "bucket" : "users"
-  return { isDone: false, progress: { step, ...(last === undefined ? {} : { user: last }) }, tally, due: now() }
+  return { isDone: false, progress: { ...(current.progress as object), step }, tally: current.tally, due: now() }
+}
+
+/** The job as it continues from here, also in another process. */
+function continueAfter(job: Job, tally: Tally, user: string | undefined): Job {
+  const progress: ErasureProgress = { step: "users", ...(user === undefined ? {} : { user }) }
+  return { ...job, tally, progress }
 }
 
 async function eraseBucket(host: LeavingHost, job: Job, progress: ErasureProgress): Promise<SliceResult> {

@@ -10,7 +10,7 @@ import type { Env } from "../env.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import { createPrivateKey } from "../platform/session-key.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
-import { eraseSessions } from "./erase-data.ts"
+import { type ErasureCount, eraseSessions } from "./erase-data.ts"
 import { deleteAllTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
@@ -24,7 +24,7 @@ const SESSIONS_PER_SLICE = 25
  */
 export const REQUEST_MS = BODY_MS + 10_000
 
-interface ErasureProgress {
+interface ErasureProgress extends ErasureCount {
   /** When all tokens were refused, in milliseconds since 1970; absent before that. */
   readonly refusedAt?: number
 }
@@ -33,20 +33,19 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const { env, rows, content, storage, now } = host
   const { tenant, target: user } = job
   const owner = { tenant, user }
-  const progress = job.progress as ErasureProgress
+  const { refusedAt } = job.progress as ErasureProgress
   const directory = directoryStub(env, owner)
-  const { refusedAt } = progress
   if (refusedAt === undefined) {
     await directory.beginErasure()
     // They contain the user's conversations, and cannot be rewritten. Their rows went when the erasure was asked for.
     await deleteAllTransferFiles(host, tenant)
-    return { isDone: false, progress: { refusedAt: now() }, tally: job.tally, due: now() }
+    return { isDone: false, progress: { refusedAt: now() } satisfies ErasureProgress, tally: job.tally, due: now() }
   }
-  const { listed, tally } = await eraseSessions(env, owner, SESSIONS_PER_SLICE)
-  const total = addTally(job.tally, tally)
-  if (listed > 0) return { isDone: false, progress, tally: total, due: now() }
+  const { listed, tally: total } = await eraseSessions(host, job, owner, SESSIONS_PER_SLICE)
+  const next: ErasureProgress = { refusedAt }
+  if (listed > 0) return { isDone: false, progress: next, tally: total, due: now() }
   const settledAt = refusedAt + TOKEN_TRUST_MS + REQUEST_MS
-  if (now() < settledAt) return { isDone: false, progress, tally: total, due: settledAt }
+  if (now() < settledAt) return { isDone: false, progress: next, tally: total, due: settledAt }
   await eraseShares(env, owner)
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
@@ -55,7 +54,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
     const erased = addTally(total, { users: content.findUser(user) === null ? 0 : 1 })
     content.removeUser(user)
     content.record(SYSTEM_ACTOR, "user.erased", user, { ...erased })
-    rows.saveProgress(job.id, { progress, tally: erased, due: now(), updated: now() })
+    rows.saveProgress(job.id, { progress: next, tally: erased, due: now(), updated: now() })
   })
   return { isDone: true }
 }

@@ -1,6 +1,7 @@
 /** export-files.ts: deletes exports and imports with their files. */
 
 import type { Actor } from "../platform/rpc/actor.ts"
+import { backupFolder, findBackupBucket } from "../backup/backup-bucket.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { archiveKey, deleteWholePrefix, stagedKey } from "./archive-files.ts"
 import type { Job } from "./job-rows.ts"
@@ -18,10 +19,24 @@ export async function deleteTransfer(host: LeavingHost, job: Job): Promise<void>
   host.storage.transactionSync(() => host.rows.remove(job.id))
 }
 
-/** Deletes the files of an export or import in the bucket. Can be repeated. */
-export async function deleteTransferFiles({ env }: LeavingHost, { id, kind, tenant }: Job): Promise<void> {
+/** Deletes the files of an export, import or backup in the bucket. Can be repeated. */
+export async function deleteTransferFiles({ env }: LeavingHost, job: Job): Promise<void> {
+  const { bucket, folder } = findArchivePlace(env, job)
+  await deleteWholePrefix(bucket, folder)
+}
+
+/** Where the files of an export, import or backup are. Throws if no bucket is bound for them. */
+export function findArchivePlace(
+  env: LeavingHost["env"],
+  { id, kind, tenant, created }: Pick<Job, "id" | "kind" | "tenant" | "created">,
+): { readonly bucket: R2Bucket; readonly folder: string } {
+  if (kind === "backup") {
+    const bucket = findBackupBucket(env, tenant)
+    if (bucket === null) throw new Error(`no bucket is bound for backups of ${tenant}`)
+    return { bucket, folder: backupFolder(tenant, id, created) }
+  }
   const anyKey = kind === "export" ? archiveKey(tenant, id, 0) : stagedKey(tenant, id, 0)
-  await deleteWholePrefix(mediaBucket(env, tenant), anyKey.slice(0, -1))
+  return { bucket: mediaBucket(env, tenant), folder: anyKey.slice(0, -1) }
 }
 
 /** Removes the rows of all exports and imports, each with an entry in the audit log. Part of the caller's transaction. */

@@ -1,5 +1,5 @@
 /**
- * export-job.ts: exports a tenant: its configuration, its users, and their sessions with all assets, into files of the bucket.
+ * export-job.ts: exports or backs up a tenant: its configuration, its users, and their sessions with all assets, into files of the bucket.
  *
  * users ▶ directories ▶ sessions ▶ blocks ▶ files
  * Each file is written before its row, together with which the place is stored where the export continues. So a process
@@ -14,7 +14,8 @@ import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import type { AssetEntry, StoredSession } from "../platform/rpc/session-types.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
 import { ASKS_PER_BLOCK, type BlockHeader, cutAnywhere, cutAtLines, joinBytes, writeBlock } from "./archive-blocks.ts"
-import { archiveKey, computeHash } from "./archive-files.ts"
+import { computeHash } from "./archive-files.ts"
+import { findArchivePlace } from "./export-files.ts"
 import {
   ARCHIVE_FILE_BYTES,
   ARCHIVE_FORMAT,
@@ -213,12 +214,11 @@ class ExportSlice {
   /** Throws, and leaves nothing behind, if the export was removed in the meantime. */
   async #put(n: number, content: Uint8Array | string): Promise<void> {
     const { env, rows } = this.#host
-    const { id, tenant } = this.#job
-    const bucket = mediaBucket(env, tenant)
+    const { bucket, folder } = findArchivePlace(env, this.#job)
     this.#requestsLeft -= 1
-    await bucket.put(archiveKey(tenant, id, n), content)
-    if (rows.find(id) !== null) return
-    await bucket.delete(archiveKey(tenant, id, n))
+    await bucket.put(`${folder}${n}`, content)
+    if (rows.find(this.#job.id) !== null) return
+    await bucket.delete(`${folder}${n}`)
     throw new Error("the export was removed")
   }
 

@@ -12,7 +12,7 @@ import { parseJson } from "../../shared/json.ts"
 export const JOB_TABLES = `
   CREATE TABLE job (
     id TEXT PRIMARY KEY,
-    kind TEXT NOT NULL,                -- export, import, erase_user, erase_tenant, standing
+    kind TEXT NOT NULL,                -- export, import, backup, erase_user, erase_tenant, standing
     state TEXT NOT NULL,               -- uploading, running, done, failed
     tenant TEXT NOT NULL,
     target TEXT NOT NULL,              -- the user, or the tenant
@@ -42,7 +42,7 @@ export const JOB_TABLES = `
     status TEXT NOT NULL, erases INTEGER,
     receipt TEXT)                      -- JSON: Receipt, once the tenant is erased`
 
-export type JobKind = "export" | "import" | "erase_user" | "erase_tenant" | "standing"
+export type JobKind = "export" | "backup" | "import" | "erase_user" | "erase_tenant" | "standing"
 export type JobState = "uploading" | "running" | "done" | "failed"
 
 export const NO_TALLY: Tally = { users: 0, sessions: 0, agent_sessions: 0, files: 0, bytes: 0 }

@@ -4,6 +4,7 @@
  * The next alarm is set before a slice runs, so a job continues after its process was killed at any step.
  */
 
+import { readBackupPlan } from "../backup/backup-plan.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
 import { deleteTransferFiles, TRANSFER_KEPT_MS } from "./export-files.ts"
@@ -17,6 +18,7 @@ import { runStandingSlice } from "./standing-job.ts"
 
 const SLICES: Readonly<Record<JobKind, RunSlice>> = {
   export: runExportSlice,
+  backup: runExportSlice,
   import: runImportSlice,
   erase_user: runEraseUserSlice,
   erase_tenant: runEraseTenantSlice,
@@ -28,6 +30,9 @@ const SLICES: Readonly<Record<JobKind, RunSlice>> = {
  * imported cannot be undone. An erasure is tried until it succeeds.
  */
 const MAX_STALL_MS = TRANSFER_KEPT_MS
+
+/** The same for a scheduled backup, which the next one replaces. */
+const MAX_BACKUP_STALL_MS = 24 * 60 * 60_000
 
 /** Delay before the first new attempt, which doubles with each one, and its maximum, in milliseconds. */
 const RETRY_MS = 1_000
@@ -49,7 +54,8 @@ async function expire(host: LeavingHost, job: Job): Promise<void> {
   host.storage.transactionSync(() => {
     if (host.rows.find(job.id) === null) return
     host.rows.remove(job.id)
-    host.content.record(SYSTEM_ACTOR, `tenant.${job.kind}_expired`, job.id)
+    // The end of a backup is not an event: one expires every day.
+    if (job.kind !== "backup") host.content.record(SYSTEM_ACTOR, `tenant.${job.kind}_expired`, job.id)
   })
 }
 
@@ -69,9 +75,13 @@ async function runSlice(host: LeavingHost, job: Job): Promise<void> {
   }
 }
 
-function finishJob({ rows, content, now }: LeavingHost, { id, kind }: Job): void {
+function finishJob({ env, rows, content, now }: LeavingHost, { id, kind, created }: Job): void {
   if (kind === "standing") return rows.remove(id)
   rows.setState(id, "done", now())
+  if (kind === "backup") {
+    rows.setExpiry(id, created + readBackupPlan(env).keptMs)
+    return content.record(SYSTEM_ACTOR, "tenant.backed_up", id)
+  }
   if (kind === "export" || kind === "import") rows.setExpiry(id, now() + TRANSFER_KEPT_MS)
   if (kind === "import") rows.removeIndex(id)
   if (kind === "export" || kind === "import") content.record(SYSTEM_ACTOR, `tenant.${kind}ed`, id)
@@ -80,11 +90,12 @@ function finishJob({ rows, content, now }: LeavingHost, { id, kind }: Job): void
 async function handleFailure(host: LeavingHost, job: Job, error: unknown): Promise<void> {
   const { storage, rows, content, now } = host
   const { id, kind, tries } = job
-  const isTransfer = kind === "export" || kind === "import"
+  const isTransfer = kind === "export" || kind === "import" || kind === "backup"
+  const stallMs = kind === "backup" ? MAX_BACKUP_STALL_MS : MAX_STALL_MS
   const isLasting = error instanceof LastingError
   // `updated` is the time of the last progress.
   const updated = rows.find(id)?.updated ?? job.updated
-  const hasEnded = isTransfer && (isLasting || now() >= updated + MAX_STALL_MS)
+  const hasEnded = isTransfer && (isLasting || now() >= updated + stallMs)
   // Nobody can use the files any more. If they cannot be deleted now, the job has not ended.
   if (!hasEnded || !(await tryDeleteFiles(host, job)))
     return rows.postpone(id, now() + Math.min(RETRY_MS * 2 ** tries, MAX_RETRY_MS))

@@ -6,9 +6,11 @@ import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
+import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
-import type { ArchiveFile, ExportView, ImportView } from "../settings/leaving-rpc.ts"
+import type { ArchiveFile, BackupStart, BackupView, ExportView, ImportView } from "../settings/leaving-rpc.ts"
+import { backupFolder, findBackupBucket } from "../backup/backup-bucket.ts"
 import { readManifest } from "./archive-manifest.ts"
 import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows, TRANSFER_KEPT_MS } from "./export-files.ts"
 import { hasNoSessions, type ImportProgress } from "./import-job.ts"
@@ -27,6 +29,12 @@ const MAX_LISTED_MISSING = 100
 /** An archive with the user must not be written or read while the user is erased. */
 const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
 
+/** Only tests shorten it. */
+function readGraceMs({ TENANT_GRACE_MS }: Env): number {
+  const ms = Number(TENANT_GRACE_MS ?? GRACE_MS)
+  return ms > 0 && ms < GRACE_MS ? ms : GRACE_MS
+}
+
 export class TenantLeaving {
   readonly #host: LeavingHost
 
@@ -40,11 +48,11 @@ export class TenantLeaving {
   }
 
   leave(tenant: string, actor: Actor): Result<TenantStanding> {
-    const { storage, rows, content, now } = this.#host
+    const { env, storage, rows, content, now } = this.#host
     const { status } = rows.readStanding()
     if (status === "erased") return fail({ reason: "tenant_erased" })
     if (status === "leaving") return succeed(this.getStanding())
-    const erases = now() + GRACE_MS
+    const erases = now() + readGraceMs(env)
     storage.transactionSync(() => {
       rows.setStanding({ status: "leaving", erases, receipt: null })
       this.#addJob("erase_tenant", { tenant, target: tenant, due: erases })
@@ -92,6 +100,25 @@ export class TenantLeaving {
 
   async removeExport(id: string, actor: Actor): Promise<boolean> {
     return await this.#removeTransfer(this.#find(id, "export"), actor)
+  }
+
+  startBackup(tenant: string, dueMs: number): BackupStart {
+    const { env, rows, now } = this.#host
+    if (this.#isErased() || findBackupBucket(env, tenant) === null) return "none"
+    const [last] = rows.list("backup", 1)
+    if (last?.state === "running") return "busy"
+    // After one that has failed, the next one is due.
+    if (last?.state === "done" && now() < last.created + dueMs) return "recent"
+    if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return "busy"
+    this.#addJob("backup", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
+    return "started"
+  }
+
+  listBackups(): BackupView[] {
+    return this.#host.rows.list("backup", MAX_LISTED_JOBS).map((job) => {
+      const folder = backupFolder(job.tenant, job.id, job.created)
+      return { ...this.#showExport(job), folder }
+    })
   }
 
   /** Checks the manifest, and expects its files. */
@@ -161,6 +188,9 @@ export class TenantLeaving {
       content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
       removeTransferRows(this.#host, actor)
+      // The next one is made without the user. Complete ones stay until they expire, before the receipt's date.
+      const backup = rows.findRunning(["backup"])
+      if (backup !== null) rows.remove(backup.id)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
     // The job does this too. Here it takes effect before the answer.

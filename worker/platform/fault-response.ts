@@ -6,7 +6,10 @@ import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 /** The response for a fault: its status, and its code and text as JSON. A limit that ends says when (SPEC LI2). */
 export function faultToResponse(fault: Fault): Response {
   const { code, text, status } = faultToWire(fault)
-  return Response.json({ code, text }, { status, headers: createRetryHeaders(fault) })
+  // So that a program can tell which budget it is.
+  const details =
+    fault.reason === "budget_exhausted" ? { budget: fault.budget, scope: fault.scope, resets: fault.resets } : {}
+  return Response.json({ code, text, ...details }, { status, headers: createRetryHeaders(fault) })
 }
 
 /** `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers. */

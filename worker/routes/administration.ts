@@ -6,7 +6,7 @@ import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
 import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
-import { budgetRoutes } from "./tenants/budget-routes.ts"
+import { budgetRoutes, readOwnBudgets } from "./tenants/budget-routes.ts"
 import { tenantRoutes } from "./tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
@@ -18,5 +18,6 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/users", userRoutes)
   .route("/v1/audit", auditRoutes)
   .route("/v1/budgets", budgetRoutes)
+  .get("/v1/usage/me", readOwnBudgets)
   .route("/v1/issuers", issuerRoutes)
   .route("/v1", leavingRoutes)

@@ -1,7 +1,10 @@
 /** issuer-routes.ts: the OpenID providers of a tenant, for administrators. */
 
-import { type Context, Hono } from "hono"
+import { Hono } from "hono"
 import * as v from "valibot"
+import type { Result } from "../../shared/fault.ts"
+import type { Env } from "../env.ts"
+import type { Administrator } from "../platform/rpc/actor.ts"
 import { readAdministrator } from "./access/request-actor.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
@@ -16,7 +19,7 @@ issuerRoutes.get("/", async (context) => {
 })
 
 issuerRoutes.get("/:name", async (context) => {
-  const issuer = await findIssuer(context, context.req.param("name"))
+  const issuer = await findIssuer(context.env, context.get("claims").tenant, context.req.param("name"))
   return issuer === undefined ? faultToResponse({ reason: "issuer_unknown" }) : context.json(issuer)
 })
 
@@ -27,22 +30,33 @@ issuerRoutes.put("/:name", async (context) => {
   const body = await readBody(context, issuerSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const tenant = tenantStub(context.env, context.get("claims").tenant)
-  const before = await findIssuer(context, name.output)
+  const before = await findIssuer(context.env, context.get("claims").tenant, name.output)
   const put = await tenant.putIssuer(readAdministrator(context), name.output, body.value)
   await clearCached(before, put.ok ? put.value : undefined)
   return put.ok ? context.json(put.value) : faultToResponse(put.fault)
 })
 
 issuerRoutes.delete("/:name", async (context) => {
-  const tenant = tenantStub(context.env, context.get("claims").tenant)
-  const before = await findIssuer(context, context.req.param("name"))
-  const removed = await tenant.removeIssuer(readAdministrator(context), context.req.param("name"))
-  await clearCached(before)
+  const { tenant } = context.get("claims")
+  const removed = await removeIssuer(context.env, tenant, readAdministrator(context), context.req.param("name"))
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-async function findIssuer(context: Context<AppEnv>, name: string): Promise<IssuerView | undefined> {
-  const issuers = await tenantStub(context.env, context.get("claims").tenant).listIssuers()
+/** Removes an issuer of a tenant, and frees what it has claimed. Errors: those of `TenantRpc.removeIssuer`. */
+export async function removeIssuer(
+  env: Env,
+  tenant: string,
+  manager: Administrator,
+  name: string,
+): Promise<Result<null>> {
+  const before = await findIssuer(env, tenant, name)
+  const removed = await tenantStub(env, tenant).removeIssuer(manager, name)
+  await clearCached(before)
+  return removed
+}
+
+async function findIssuer(env: Env, tenant: string, name: string): Promise<IssuerView | undefined> {
+  const issuers = await tenantStub(env, tenant).listIssuers()
   return issuers.find((issuer) => issuer.name === name)
 }
 

@@ -84,6 +84,11 @@ leavingRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
   })
 })
 
+leavingRoutes.get("/tenant/backups", async (context) => {
+  const backups = await tenantOf(context).listBackups()
+  return context.json({ backups: backups.map(jobToJson) })
+})
+
 leavingRoutes.post("/tenant/import", async (context) => {
   const manifest = await readBodyText(context)
   if (!manifest.ok) return faultToResponse(manifest.fault)

@@ -12,9 +12,8 @@ import { type AppEnv, readBody } from "./request-body.ts"
 export const settingsRoutes = new Hono<AppEnv>()
 
 settingsRoutes.get("/", async (context) => {
-  const claims = context.get("claims")
-  const settings: PageSettings = await tenantStub(context.env, claims.tenant).getSettings()
-  return context.json(settings)
+  const { tenant } = context.get("claims")
+  return context.json(await tenantStub(context.env, tenant).getPageSettings())
 })
 
 settingsRoutes.put("/", async (context) => {

@@ -8,6 +8,8 @@ import { type Result, succeed } from "../../shared/fault.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { readChangesSince } from "../socket/history-pages.ts"
 import { type RevisionFrame, reviseMessage } from "../turn/message-versions.ts"
+import { describeError, log } from "../platform/log.ts"
+import type { AcceptedMessage, SendRequest } from "../platform/rpc/session-types.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
 import type { LiveSession } from "./live-session.ts"
 import { type ClientFrame, PONG_FRAME } from "../../shared/protocol/client-frame.ts"
@@ -17,11 +19,11 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
   switch (frame.type) {
     case "hello":
       return handleHello(session, socket, frame)
-    case "send": {
-      const trace = createTraceId()
-      const accepted = session.acceptMessage(frame, trace)
-      return sendResult(session, socket, frame.id, accepted.ok ? succeed(accepted.value.seq) : accepted, trace)
-    }
+    case "send":
+      return whenAdmitted(session, socket, frame.id, (trace) => {
+        const accepted = session.acceptMessage(frame, trace)
+        sendResult(session, socket, frame.id, accepted.ok ? succeed(accepted.value.seq) : accepted, trace)
+      })
     case "seen":
       return sockets.acknowledgeSeen(socket, frame.seq)
     case "ping":
@@ -37,9 +39,49 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
     case "retry":
     case "regenerate":
     case "edit":
+      return whenAdmitted(session, socket, frame.id, () => handleRevision(session, socket, frame))
     case "switch":
       return handleRevision(session, socket, frame)
   }
+}
+
+/** Accepts a message, unless a budget is used up. Errors: those of `acceptMessage`, `budget_exhausted`, `budget_unchecked`. */
+export async function sendMessage(
+  session: LiveSession,
+  request: SendRequest,
+  trace = createTraceId(),
+): Promise<Result<AcceptedMessage>> {
+  const admitted = await checkBudget(session, request.id)
+  if (admitted.ok) return session.withSeqRollback(() => session.acceptMessage(request, trace))
+  session.log("message_refused", { exchange: request.id, trace, code: admitted.fault.reason })
+  return admitted
+}
+
+/**
+ * Whether the budgets admit a frame that begins a turn. A repeated frame and a message that will be queued are admitted. A
+ * promise only if the directory has to be asked.
+ */
+function checkBudget({ turns, store, gate }: LiveSession, id: string): Result<null> | Promise<Result<null>> {
+  return turns.isActive() || store.findById(id) !== null ? succeed(null) : gate.check()
+}
+
+/** Handles a frame that begins a turn: at once, or when the directory has answered. */
+function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handle: (trace: string) => void): void {
+  const trace = createTraceId()
+  const handleChecked = (admitted: Result<null>): void => {
+    if (admitted.ok) return handle(trace)
+    session.log("message_refused", { exchange: id, trace, code: admitted.fault.reason })
+    sendResult(session, socket, id, admitted, trace)
+  }
+  const admitted = checkBudget(session, id)
+  if (!(admitted instanceof Promise)) return handleChecked(admitted)
+  admitted
+    .then((result) => session.withSeqRollback(() => handleChecked(result)))
+    .catch((error: unknown) => {
+      // The client resumes and sends again.
+      log("frame_error", { type: "send", error: describeError(error) })
+      session.sockets.sendFault(socket, { reason: "internal" })
+    })
 }
 
 function handleHello(session: LiveSession, socket: WebSocket, frame: Extract<ClientFrame, { type: "hello" }>): void {

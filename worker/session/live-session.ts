@@ -36,6 +36,7 @@ import type { RevisionContext } from "../turn/message-versions.ts"
 import { createPastTurns, createQuoteLookup } from "../turn/past-turns.ts"
 import { defaultAgentView, type ResolvedAgent, resolveAgent } from "../turn/resolve-agent.ts"
 import type { TurnHost } from "../turn/turn-run.ts"
+import { createTurnGate, type TurnGate } from "../usage/turn-gate.ts"
 import { createUsageRecorder } from "../usage/usage-recorder.ts"
 import { TurnScheduler } from "../turn/turn-scheduler.ts"
 import { createDirectorySync, type DirectorySync } from "./directory-sync.ts"
@@ -90,6 +91,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   readonly assets: AssetRows
   readonly assetService: AssetService
   readonly directorySync: DirectorySync
+  readonly gate: TurnGate
   readonly outboundAsks: OutboundAsks
   readonly inboundAsks: InboundAsks
   readonly host: TurnHost
@@ -121,6 +123,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.outboundAsks = new OutboundAsks(env, this)
     this.inboundAsks = new InboundAsks(env, this, this.outboundAsks)
     this.#agentView = row.agent ?? defaultAgentView()
+    this.gate = createTurnGate(env, row, () => this.#agentView.hasBudgets === true)
     this.#agent = this.#resolveAgent()
     // These receive objects that refer to the fields above.
     this.host = this.#createTurnHost()
@@ -355,6 +358,7 @@ export class LiveSession implements AgentSession, RevisionContext {
         log: this.log,
         now: Date.now,
       }),
+      gate: this.gate,
       usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
     }
   }

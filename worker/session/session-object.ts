@@ -11,6 +11,7 @@ import { readPage } from "../socket/history-pages.ts"
 import { GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import { WHOLE_FILE } from "../transfer/import-steps.ts"
 import { acceptAsk, acceptCallback, cancelAsk, waitForAnswer } from "./agent-rpc.ts"
+import { sendMessage } from "./frame-handlers.ts"
 import type { CancelledTurn, LiveSession } from "./live-session.ts"
 import { PortableSession } from "./portable-session.ts"
 import { ProducerIngress } from "./producer-ingress.ts"
@@ -77,8 +78,8 @@ export class Session extends PortableSession implements SessionRpc {
     return this.#withReadable(claims, ({ store, epoch, lastSeq }) => succeed(readPage(store, epoch, lastSeq, query)))
   }
 
-  send(claims: Claims, request: Types.SendRequest, trace?: string): Result<Types.AcceptedMessage> {
-    return this.#withSession(claims, (session) => session.withSeqRollback(() => session.acceptMessage(request, trace)))
+  async send(claims: Claims, request: Types.SendRequest, trace?: string): Promise<Result<Types.AcceptedMessage>> {
+    return await this.#withSession(claims, (session) => sendMessage(session, request, trace))
   }
 
   cancel(claims: Claims, exchangeId: string | null): Result<CancelledTurn> {

@@ -14,8 +14,16 @@ export interface ArchiveFile {
   readonly sha256: string
 }
 
+/**
+ * Whether a backup was started. `recent`: the last one is not old enough; `busy`: a job runs that excludes it; `none`: there
+ * is nothing to back up, or no bucket.
+ */
+export type BackupStart = "started" | "recent" | "busy" | "none"
+
 /** A job as the tenant object reports it. Routes turn its fault into a text. */
 export type ExportView = TenantExport<Fault>
+/** `folder`: its place in the bucket of backups. */
+export type BackupView = ExportView & { readonly folder: string }
 export type ImportView = TenantImport<Fault>
 
 /** The tenant's id is a parameter where a job begins, and is stored with the job. */
@@ -32,6 +40,11 @@ export interface LeavingRpc {
   findExport(id: string): Promise<ExportView | null>
   /** Stops an export and deletes its files. False if there is none. */
   removeExport(id: string, actor: Actor): Promise<boolean>
+
+  /** Starts a scheduled backup if the last one is `dueMs` old. */
+  startBackup(tenant: string, dueMs: number): Promise<BackupStart>
+  /** The newest first. */
+  listBackups(): Promise<BackupView[]>
 
   /** `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`. */
   startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>>

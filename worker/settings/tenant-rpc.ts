@@ -6,7 +6,7 @@
 
 import type { Result } from "../../shared/fault.ts"
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
-import type { UserSummary } from "../../shared/protocol/http-body.ts"
+import type { PageSettings, UserSummary } from "../../shared/protocol/http-body.ts"
 import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type {
@@ -22,6 +22,7 @@ import type {
 import type { Agent, AgentView, TenantSettings } from "./agent-config.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
@@ -56,6 +57,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   getAgentView(name: string): AgentView | null
   /** The tenant's own settings merged with those of the deployment. */
   getSettings(): TenantSettings
+  /** The same, and when the tenant is erased. */
+  getPageSettings(): PageSettings
   /** Replaces the tenant's own settings. Returns the merged ones. */
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings
   /** Adds or replaces an agent. Errors: `agents_full`. */
@@ -63,8 +66,11 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** Removes an agent. The general agent cannot be removed, because every tenant needs one. Errors: `agent_unknown`. */
   removeAgent(actor: Actor, name: string): Result<null>
 
-  /** Adds a user at the first contact. Repeating the call changes nothing. Returns the stored user. */
-  registerUser(user: NewUser): TenantUser
+  /**
+   * Adds a user at the first contact. Repeating the call changes nothing. Returns the stored user, and what their directory
+   * must know if the tenant has budgets.
+   */
+  registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant }
 
   /** What every request of the tenant must know. Stores nothing. */
   getAccess(): TenantAccess

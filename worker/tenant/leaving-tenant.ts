@@ -4,14 +4,22 @@
 
 import { DurableObject } from "cloudflare:workers"
 import type { Result } from "../../shared/fault.ts"
-import type { Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
+import type { PageSettings, Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
 import type { Env } from "../env.ts"
 import { JobRows } from "../leaving/job-rows.ts"
 import type { LeavingHost } from "../leaving/leaving-host.ts"
 import type { TenantLeaving } from "../leaving/tenant-leaving.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
-import type { ArchiveFile, ExportView, ImportView, LeavingRpc } from "../settings/leaving-rpc.ts"
+import type { TenantSettings } from "../settings/agent-config.ts"
+import type {
+  ArchiveFile,
+  BackupStart,
+  BackupView,
+  ExportView,
+  ImportView,
+  LeavingRpc,
+} from "../settings/leaving-rpc.ts"
 import type { AlarmSource } from "./tenant-alarm.ts"
 import { createTenantContent } from "./tenant-content.ts"
 
@@ -49,6 +57,13 @@ export abstract class LeavingTenant extends DurableObject<Env> implements Leavin
     return { status, erases_at: erases }
   }
 
+  abstract getSettings(): TenantSettings
+
+  getPageSettings(): PageSettings {
+    const { erases_at } = this.getStanding()
+    return erases_at === null ? this.getSettings() : { ...this.getSettings(), erases_at }
+  }
+
   async leave(tenant: string, actor: Actor): Promise<Result<TenantStanding>> {
     return await this.#changeByJob((leaving) => leaving.leave(tenant, actor))
   }
@@ -71,6 +86,16 @@ export abstract class LeavingTenant extends DurableObject<Env> implements Leavin
 
   async removeExport(id: string, actor: Actor): Promise<boolean> {
     return await this.#changeByJob((leaving) => leaving.removeExport(id, actor))
+  }
+
+  async startBackup(tenant: string, dueMs: number): Promise<BackupStart> {
+    // Nothing was ever stored of a tenant without tables, and nothing is stored now.
+    if (!hasSchema(this.ctx.storage.sql)) return "none"
+    return await this.#changeByJob((leaving) => leaving.startBackup(tenant, dueMs))
+  }
+
+  async listBackups(): Promise<BackupView[]> {
+    return await this.#readJobs([], (leaving) => leaving.listBackups())
   }
 
   async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>> {

@@ -8,6 +8,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { parseJson } from "../../shared/json.ts"
 import { MAX_AGENTS } from "../../shared/limits.ts"
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { JOB_TABLES } from "../leaving/job-rows.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
@@ -163,11 +164,13 @@ export class Tenant extends BudgetTenant implements TenantRpc {
     return succeed(null)
   }
 
-  registerUser(user: NewUser): TenantUser {
+  registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant } {
     // A request that was admitted before the tenant was erased must not leave a row behind.
     if (this.#isErased()) return createUser(user, Date.now())
     this.migrate()
-    return this.#userRows.register(user, Date.now())
+    const registered = this.#userRows.register(user, Date.now())
+    const grant = this.getBudgetGrant(user.id)
+    return grant === null ? registered : { ...registered, grant }
   }
 
   getAccess(): TenantAccess {

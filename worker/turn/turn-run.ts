@@ -25,6 +25,7 @@ import type { Telemetry } from "../telemetry/telemetry.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import type { SaveAsset } from "../asset/save-options.ts"
 import type { Tool } from "../tool/tool.ts"
+import type { TurnGate } from "../usage/turn-gate.ts"
 import type { TurnUsage } from "../usage/turn-usage.ts"
 import type { UsageRecorder } from "../usage/usage-recorder.ts"
 import type { ResolvedAgent } from "./resolve-agent.ts"
@@ -65,6 +66,8 @@ export interface TurnHost {
   readonly log: Log
   readonly telemetry: Telemetry
   readonly usageRecorder: UsageRecorder
+  /** Decides whether a turn may begin (SPEC BU5). */
+  readonly gate: Pick<TurnGate, "check" | "beginTurn">
 }
 
 export interface TurnRun {

@@ -27,6 +27,7 @@ import {
   type ActiveTurn,
   cancelRun,
   disposeRun,
+  finishRun,
   isRunEnded,
   openRecorder,
   publishChanges,
@@ -47,10 +48,13 @@ export class TurnScheduler implements ActiveTurn {
     this.host = host
   }
 
-  /** Starts a turn with a message, or queues the message if a turn is active. Returns the seq of its row. */
+  /**
+   * Starts a turn with a message, or queues the message if a turn is active or the directory has to be asked for a budget.
+   * Returns the seq of its row.
+   */
   startOrQueue(message: Message): number {
     const { host } = this
-    if (this.isActive() || host.store.countQueued() > 0) {
+    if (this.isActive() || host.store.countQueued() > 0 || !canBeginNow(host, message)) {
       const seq = enqueueMessage(host, message)
       // A user who sends another message instead of approving has declined.
       if (message.role === "user" && host.store.findNewestAnswer()?.status === "waiting") denyPendingApprovals(this)
@@ -58,6 +62,7 @@ export class TurnScheduler implements ActiveTurn {
     }
     const rows = host.store.countRows()
     const seq = beginTurn(host, message)
+    host.gate.beginTurn()
     this.#run = restoreRun(host, rows)
     return seq
   }
@@ -65,6 +70,7 @@ export class TurnScheduler implements ActiveTurn {
   /** Starts the turn of messages that are already stored: a new version of a question or an answer, or an external answer. */
   startVersion(stored: readonly StoredMessage[]): void {
     const rows = this.host.store.countRows()
+    if (stored.every(({ message }) => message.mode !== "external")) this.host.gate.beginTurn()
     for (const message of stored) this.host.sockets.sendMessage(message)
     this.host.armAlarm()
     this.#run = restoreRun(this.host, rows)
@@ -83,7 +89,10 @@ export class TurnScheduler implements ActiveTurn {
     this.#run = this.#unfinishedRun() ?? recoverTurnSafely(this.host)
     for (;;) {
       if (this.#isStopped) return
-      if (this.#unfinishedRun() === null) this.#startNextTurn()
+      const starting = this.#unfinishedRun() === null ? this.#startNextTurn() : null
+      // Waits only for a directory that has to be asked.
+      if (starting !== null) await starting
+      if (this.#isStopped || this.#isPaused) return
       const run = this.#unfinishedRun()
       if (run === null) return
       // A producer advances its own run. If that failed, the run is ended here.
@@ -98,12 +107,32 @@ export class TurnScheduler implements ActiveTurn {
     }
   }
 
-  #startNextTurn(): void {
-    const rows = this.host.store.countRows()
-    this.host.onIdle()
+  #startNextTurn(): Promise<void> | null {
+    const { host } = this
+    const rows = host.store.countRows()
+    host.onIdle()
     // A turn that could not even be ended is still the newest; the alarm tries again.
-    if (this.#unfinishedRun() !== null || hasUnfinishedAnswer(this.host)) return
-    if (beginNextQueued(this.host)) this.#run = restoreRun(this.host, rows)
+    if (this.#unfinishedRun() !== null || hasUnfinishedAnswer(host)) return null
+    const next = host.store.findNextQueued()
+    if (next === null) return null
+    const admitted = host.gate.check(next.message.role === "agent")
+    if (!(admitted instanceof Promise)) {
+      this.#beginQueued(rows, admitted)
+      return null
+    }
+    return admitted.then((result) => {
+      if (!this.#isStopped && !this.#isPaused) this.#beginQueued(rows, result)
+    })
+  }
+
+  /** Begins the turn of the oldest queued message. If it was refused, its answer has failed at once, and can be retried. */
+  #beginQueued(rows: ReturnType<TurnHost["store"]["countRows"]>, admitted: Result<null>): void {
+    const { host } = this
+    if (!beginNextQueued(host)) return
+    const run = restoreRun(host, rows)
+    this.#run = run
+    if (admitted.ok) host.gate.beginTurn()
+    else if (run !== null) finishRun(host, run, "failed", "budget_exhausted")
   }
 
   #unfinishedRun(): TurnRun | null {
@@ -217,6 +246,11 @@ export class TurnScheduler implements ActiveTurn {
     endOverdueTurn(this)
     return this.advance()
   }
+}
+
+function canBeginNow(host: TurnHost, message: Message): boolean {
+  const admitted = host.gate.check(message.role === "agent")
+  return !(admitted instanceof Promise) && admitted.ok
 }
 
 /** Advances a run. An unexpected error or a failed write ends the turn, not the object. False if the run has failed. */

@@ -6,6 +6,8 @@
 
 import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
+import type { BudgetView } from "../../../shared/usage/budget-view.ts"
+import type { SessionLease } from "../../../shared/usage/user-account.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -85,6 +87,13 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
   /** Stores whether a turn is running in a session. */
   setRunning(id: string, running: boolean): void
+  /**
+   * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
+   * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
+   */
+  leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null>
+  /** What is left of the budgets that concern the user. */
+  readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
   /**

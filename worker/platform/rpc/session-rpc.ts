@@ -49,7 +49,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   erase(owner: SessionOwner, withAgents?: boolean): Promise<Result<null>>
 
   /** `trace` is the id of the turn in the log. An object that gets none makes one. */
-  send(claims: Claims, request: SendRequest, trace?: string): Result<AcceptedMessage>
+  send(claims: Claims, request: SendRequest, trace?: string): Promise<Result<AcceptedMessage>>
   /** Stops the answer of an exchange, or the running one (null). Returns which exchange it was. Errors: `turn_ended`. */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
   readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>

@@ -62,6 +62,8 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/tenants", allow: "operator" },
   { method: "POST", path: "/v1/tenants/:id/keys", allow: "operator" },
   { method: "GET", path: "/v1/tenants/:id/receipt", allow: "operator" },
+  { method: "GET", path: "/v1/tenants/:id/issuers", allow: "operator" },
+  { method: "DELETE", path: "/v1/tenants/:id/issuers/:name", allow: "operator" },
 
   { method: "GET", path: "/v1/keys", allow: MANAGERS },
   { method: "POST", path: "/v1/keys", allow: MANAGERS },
@@ -87,6 +89,7 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
 
   { method: "GET", path: "/v1/budgets", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/budgets", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/usage/me", allow: READERS },
 
   { method: "GET", path: "/v1/issuers", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/issuers/:name", allow: ADMINISTRATORS },
@@ -127,6 +130,7 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/tenant/exports/:id", allow: OWNERS },
   { method: "DELETE", path: "/v1/tenant/exports/:id", allow: OWNERS, admitsLeaving: true },
   { method: "GET", path: "/v1/tenant/exports/:id/files/:n", allow: OWNERS },
+  { method: "GET", path: "/v1/tenant/backups", allow: OWNERS },
   { method: "POST", path: "/v1/tenant/import", allow: OWNERS },
   { method: "GET", path: "/v1/tenant/imports", allow: OWNERS },
   { method: "GET", path: "/v1/tenant/imports/:id", allow: OWNERS },

@@ -1,9 +1,10 @@
-/** budget-routes.ts: the budgets of a tenant, its roles and users: read and set by administrators. */
+/** budget-routes.ts: the budgets of a tenant, its roles and users, and what is left of them for the user who asks. */
 
-import { Hono } from "hono"
+import { type Context, Hono } from "hono"
 import { budgetChangeSchema } from "../../../shared/usage/budget-limits.ts"
+import type { UserBudgets } from "../../../shared/usage/budget-view.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readAdministrator } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
@@ -20,3 +21,9 @@ budgetRoutes.put("/", async (context) => {
   const changed = await tenant.changeBudgets(readAdministrator(context), body.value)
   return changed.ok ? context.json(changed.value) : faultToResponse(changed.fault)
 })
+
+/** `GET /v1/usage/me`. */
+export async function readOwnBudgets(context: Context<AppEnv>): Promise<Response> {
+  const budgets = await directoryStub(context.env, context.get("claims")).readBudgets()
+  return context.json({ budgets } satisfies UserBudgets)
+}

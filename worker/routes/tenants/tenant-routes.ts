@@ -1,7 +1,8 @@
 /** tenant-routes.ts: with the operator's secret: creates and lists tenants, and gives them API keys. */
 
-import { Hono } from "hono"
+import { type Context, Hono } from "hono"
 import * as v from "valibot"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
 import { createApiKey } from "../../auth/api-key.ts"
 import { clearCachedAccess } from "../../auth/tenant-access-cache.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
@@ -12,6 +13,7 @@ import { TENANT_LIST_KEY } from "../../platform/rpc/registry-rpc.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../platform/tenant-id.ts"
 import { readActor } from "../access/request-actor.ts"
 import { cutPage } from "../cut-page.ts"
+import { removeIssuer } from "../issuer-routes.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { createNameSchema, createTenantKey, newKeySchema } from "./api-key-routes.ts"
 
@@ -66,16 +68,38 @@ tenantRoutes.get("/", async (context) => {
 
 /** Also for a tenant that exists only because tokens name it, and for one that has lost all its keys. */
 tenantRoutes.post("/:id/keys", async (context) => {
-  const id = v.safeParse(tenantIdSchema, context.req.param("id"))
-  if (!id.success) return faultToResponse({ reason: "field_invalid", field: "id" })
-  const served = checkRegion(context.env, id.output)
-  if (!served.ok) return faultToResponse(served.fault)
+  const id = readServedTenant(context)
+  if (!id.ok) return faultToResponse(id.fault)
   const body = await readBody(context, newKeySchema)
   if (!body.ok) return faultToResponse(body.fault)
   const manager = { actor: readActor(context), role: "owner" } as const
-  const created = await createTenantKey(context.env, id.output, manager, body.value)
+  const created = await createTenantKey(context.env, id.value, manager, body.value)
   return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
 })
+
+/** Who has an issuer that another tenant wants (`issuer_taken`) is found here. Secrets of clients are not shown. */
+tenantRoutes.get("/:id/issuers", async (context) => {
+  const id = readServedTenant(context)
+  if (!id.ok) return faultToResponse(id.fault)
+  return context.json({ issuers: await tenantStub(context.env, id.value).listIssuers() })
+})
+
+/** For an issuer that a tenant registered without a right to it. Ends its users' sign-ins, as the tenant's own removal does. */
+tenantRoutes.delete("/:id/issuers/:name", async (context) => {
+  const id = readServedTenant(context)
+  if (!id.ok) return faultToResponse(id.fault)
+  const manager = { actor: readActor(context), role: "owner" } as const
+  const removed = await removeIssuer(context.env, id.value, manager, context.req.param("name"))
+  return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
+})
+
+/** The tenant of the path. Errors: `field_invalid`, `region_unavailable`. */
+function readServedTenant({ env, req }: Context<AppEnv>): Result<string> {
+  const id = v.safeParse(tenantIdSchema, req.param("id"))
+  if (!id.success) return fail({ reason: "field_invalid", field: "id" })
+  const served = checkRegion(env, id.output)
+  return served.ok ? succeed(id.output) : served
+}
 
 /** What an erasure has removed; the tenant itself can no longer sign in to read it. */
 tenantRoutes.get("/:id/receipt", async (context) => {

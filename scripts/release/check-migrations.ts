@@ -3,7 +3,7 @@
  */
 
 import process from "node:process"
-import { findMixedCommits } from "./release/migration-commits.ts"
+import { findMixedCommits } from "./migration-commits.ts"
 
 const mixed = findMixedCommits(process.cwd())
 for (const { commit, tags, reasons } of mixed ?? []) {

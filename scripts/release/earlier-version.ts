@@ -1,5 +1,5 @@
 /**
- * roll-back.ts: finds the version that a rollback goes back to, and gives it all of the traffic.
+ * earlier-version.ts: finds the version that a rollback goes back to, and gives it all of the traffic.
  */
 
 import { type Deployment, type PlatformApi, PlatformError } from "./platform-api.ts"

@@ -6,8 +6,8 @@
 
 import process from "node:process"
 import { parseArgs } from "node:util"
-import { PlatformApi, PlatformError, readPlatformSettings } from "./release/platform-api.ts"
-import { rollBack } from "./release/roll-back.ts"
+import { PlatformApi, PlatformError, readPlatformSettings } from "./platform-api.ts"
+import { rollBack } from "./earlier-version.ts"
 
 const USAGE = `npm run rollback                       all traffic to the version that had it before
 npm run rollback -- --to VERSION       to this version

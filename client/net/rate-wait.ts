@@ -1,0 +1,78 @@
+/**
+ * rate-wait.ts: holds the page's requests while the server refuses more of them. Loaded with the first refusal.
+ *
+ * 429 with Retry-After → WAIT → requests, uploads, sockets, resent frames
+ * Source: SPEC LI6.
+ */
+
+import { parseJson } from "../../shared/json.ts"
+import { parseRefusal } from "../../shared/protocol/responses.ts"
+import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
+import { rateWaitText } from "../words/rate-wait-text.ts"
+import { hold, holdText } from "./request-hold.ts"
+
+/** Longest `Retry-After` that is waited for, in seconds. A request that has to wait longer fails. */
+const MAX_WAIT_SECONDS = 60
+/** A random part of the wait is added, up to this share of it: other tabs and users wait, too. */
+const JITTER_SHARE = 0.3
+
+/** A response that may ask for a wait: to a request, or to an upload. */
+export type Refusable = Response | UploadResponse
+
+interface UploadResponse {
+  readonly status: number
+  readonly text: string
+  /** The header `Retry-After`. */
+  readonly retryAfter?: string | null
+}
+
+/** What sends refused frames again after the wait. */
+const resends = new Set<() => void>()
+
+/** Repeats a refused request or upload while its response asks for a wait. Returns the first response that does not. */
+export async function repeatRefused<T extends Refusable>(refused: T, send: () => Promise<T>): Promise<T> {
+  let response = refused
+  while (await waitAfter(response)) response = await send()
+  return response
+}
+
+/**
+ * Handles a refused frame or socket. After a refused frame it waits, and then calls `resend` once for all frames that were
+ * refused. Why a socket was refused is shown until one is admitted; the link opens the next one anyway.
+ */
+export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
+  if (code !== "rate_limited") {
+    holdText.value = rateWaitText.waiting(text)
+    return
+  }
+  if (resends.has(resend)) return
+  resends.add(resend)
+  await beginWait(text, RATE_PERIOD_SECONDS)
+  resends.delete(resend)
+  resend()
+}
+
+/** Waits if a response asks for it, or as long as the page waits already. False at once if the response is final. */
+async function waitAfter(response: Refusable): Promise<boolean> {
+  const isRequest = "headers" in response
+  const seconds = Number(isRequest ? response.headers.get("retry-after") : response.retryAfter)
+  if (response.status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
+  const body = isRequest ? await response.clone().text() : response.text
+  await beginWait(parseRefusal(parseJson(body)).text ?? "", seconds)
+  return true
+}
+
+async function beginWait(text: string, seconds: number): Promise<void> {
+  if (hold.end === null) {
+    holdText.value = rateWaitText.waiting(text)
+    hold.end = new Promise((resolve) => {
+      const end = (): void => {
+        hold.end = null
+        holdText.value = ""
+        resolve()
+      }
+      setTimeout(end, seconds * 1000 * (1 + JITTER_SHARE * Math.random()))
+    })
+  }
+  await hold.end
+}

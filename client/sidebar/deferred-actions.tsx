@@ -1,0 +1,13 @@
+/** deferred-actions.tsx: loads session-actions.tsx, which the first view doesn't need. */
+
+import type { VNode } from "preact"
+import type { SessionRouter } from "../session/session-router.ts"
+import { deferModule } from "../ui/deferred-module.ts"
+
+export const sessionActions = deferModule(() => import("./session-actions.tsx"))
+
+/** What is shown instead of the composer where nothing can be written. */
+export function ReadOnlyNote({ router }: { readonly router: SessionRouter }): VNode | null {
+  const LoadedNote = sessionActions.module.value?.ReadOnlyText
+  return LoadedNote === undefined ? null : <LoadedNote router={router} />
+}

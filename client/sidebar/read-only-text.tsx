@@ -1,0 +1,54 @@
+/**
+ * read-only-text.tsx: what replaces the composer where nothing can be written, and why: the tenant is leaving, another user
+ * shares the conversation, or the user only reads. Source: SPEC PG85, SH13.
+ */
+
+import type { VNode } from "preact"
+import { readIdentity } from "../account/identity.ts"
+import { tokenResponse } from "../account/token-response.ts"
+import { isShared } from "../net/api.ts"
+import type { SessionController } from "../session/session-controller.ts"
+import type { SessionRouter } from "../session/session-router.ts"
+import { readOnlyText } from "../words/sharing-text.ts"
+
+const TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" })
+
+export function ReadOnlyText({ router }: { readonly router: SessionRouter }): VNode {
+  const open = router.controller.value
+  const { erases_at: erasesAt } = router.settings.value
+  return (
+    <div class="read-only" role="status">
+      {erasesAt !== undefined ? (
+        <LeavingText erasesAt={erasesAt} hasUnsent={hasUnsent(router)} />
+      ) : (
+        <p>
+          <bdi>{open !== null && isShared(open.id) ? describeShared(open) : readOnlyText.viewer}</bdi>{" "}
+          {open === null && readOnlyText.chooseShared}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function LeavingText({ erasesAt, hasUnsent }: { readonly erasesAt: number; readonly hasUnsent: boolean }): VNode {
+  const isOwner = tokenResponse.value !== null && readIdentity(tokenResponse.value).role === "owner"
+  return (
+    <>
+      <p>
+        <b>{readOnlyText.leaving(TIME_FORMAT.format(erasesAt))}</b>{" "}
+        {isOwner ? <a href="/admin#tenant">{readOnlyText.keep}</a> : readOnlyText.owners}
+      </p>
+      {hasUnsent && <p>{readOnlyText.kept}</p>}
+    </>
+  )
+}
+
+function describeShared({ id, link }: SessionController): string {
+  const [owner = ""] = id.split("/")
+  return link.value === "gone" ? readOnlyText.unshared(owner) : readOnlyText.shared(owner)
+}
+
+function hasUnsent({ controller, draft, startingEntry }: SessionRouter): boolean {
+  const unsent = controller.value?.outbox.entries.value.length ?? 0
+  return unsent > 0 || startingEntry.value !== null || draft.text.value.trim() !== ""
+}

@@ -1,0 +1,148 @@
+/** share-dialog.tsx: with whom a conversation is shared: adds users by their id, lists and removes them. Source: SPEC SH14. */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect, useId, useRef } from "preact/hooks"
+import type { SessionViewer } from "../../shared/protocol/http-body.ts"
+import { createParser, hasShape, isListOf, isNumber, isString } from "../../shared/protocol/shape-check.ts"
+import { type Api, sessionPath } from "../net/api.ts"
+import { describeError, parseBody, readJson } from "../net/http-request.ts"
+import { formatTitle } from "../session/session-list.ts"
+import { Dialog } from "../ui/dialog.tsx"
+import { sharingText } from "../words/sharing-text.ts"
+
+const parseViewers = createParser<{ readonly viewers: readonly SessionViewer[] }>({
+  viewers: isListOf(hasShape<SessionViewer>({ user: isString, since: isNumber })),
+})
+
+interface ShareDialogProps {
+  readonly api: Api
+  readonly id: string
+  readonly title: string | undefined
+  readonly onClose: () => void
+}
+
+export function ShareDialog({ api, id, title, onClose }: ShareDialogProps): VNode {
+  const { viewers, fault, done, isBusy, change } = useViewers(api, id)
+  const entered = useSignal("")
+  const field = useRef<HTMLInputElement>(null)
+  const fieldId = useId()
+  const addViewer = async (): Promise<void> => {
+    const user = entered.peek().trim()
+    if (user === "" || !(await change("PUT", user))) return
+    entered.value = ""
+    field.current?.focus()
+  }
+  const removeViewer = async (user: string): Promise<void> => {
+    // The button disappears with its row.
+    if (await change("DELETE", user)) field.current?.focus()
+  }
+  return (
+    <Dialog title={sharingText.title(formatTitle(title))} onCancel={onClose}>
+      <p>{sharingText.lead}</p>
+      <form
+        class="share"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void addViewer()
+        }}
+      >
+        <label for={fieldId}>{sharingText.user}</label>
+        <input
+          id={fieldId}
+          ref={field}
+          data-first=""
+          dir="auto"
+          value={entered.value}
+          required
+          maxLength={64}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          onInput={(event) => (entered.value = event.currentTarget.value)}
+        />
+        <button type="submit" class="firm" disabled={isBusy}>
+          {isBusy ? sharingText.adding : sharingText.add}
+        </button>
+      </form>
+      {fault !== null && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <p class="unseen" role="status">
+        {done}
+      </p>
+      <ViewerList viewers={viewers} isBusy={isBusy} onRemove={(user) => void removeViewer(user)} />
+      <p class="ways">
+        <button type="button" onClick={onClose}>
+          {sharingText.done}
+        </button>
+      </p>
+    </Dialog>
+  )
+}
+
+interface ViewerListProps {
+  /** Null until they are known. */
+  readonly viewers: readonly SessionViewer[] | null
+  readonly isBusy: boolean
+  readonly onRemove: (user: string) => void
+}
+
+function ViewerList({ viewers, isBusy, onRemove }: ViewerListProps): VNode {
+  if (viewers === null || viewers.length === 0)
+    return <p class="note">{viewers === null ? sharingText.loading : sharingText.nobody}</p>
+  return (
+    <>
+      <h3>{sharingText.people}</h3>
+      <ul class="viewers">
+        {viewers.map(({ user }) => (
+          <li key={user}>
+            <bdi>{user}</bdi>
+            <button
+              type="button"
+              aria-label={sharingText.removeUser(user)}
+              disabled={isBusy}
+              onClick={() => onRemove(user)}
+            >
+              {sharingText.remove}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function useViewers(api: Api, id: string) {
+  const viewers = useSignal<readonly SessionViewer[] | null>(null)
+  const fault = useSignal<string | null>(null)
+  const done = useSignal("")
+  const isBusy = useSignal(false)
+  const run = async (action: () => Promise<void>): Promise<boolean> => {
+    fault.value = null
+    done.value = ""
+    try {
+      await action()
+      const response = await api.fetchAuthorized(sessionPath(id, "/viewers"))
+      viewers.value = (await parseBody(response, parseViewers)).viewers
+      return true
+    } catch (error) {
+      fault.value = describeError(error)
+      return false
+    }
+  }
+  useEffect(() => void run(() => Promise.resolve()), [id])
+  const change = async (method: "PUT" | "DELETE", user: string): Promise<boolean> => {
+    if (isBusy.peek()) return false
+    isBusy.value = true
+    const isDone = await run(async () => {
+      await readJson(await api.fetchAuthorized(sessionPath(id, `/viewers/${encodeURIComponent(user)}`), { method }))
+      done.value = method === "PUT" ? sharingText.added(user) : sharingText.removed(user)
+    })
+    isBusy.value = false
+    return isDone
+  }
+  return { viewers: viewers.value, fault: fault.value, done: done.value, isBusy: isBusy.value, change }
+}

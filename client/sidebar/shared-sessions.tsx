@@ -1,0 +1,103 @@
+/**
+ * shared-sessions.tsx: the conversations that others share with the user, above the user's own.
+ *
+ * GET /v1/sessions/shared → list.shared → sidebar. Source: SPEC SH12.
+ */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
+import type { SharedSession, SharedSessionPage } from "../../shared/protocol/http-body.ts"
+import { createParser, hasShape, isListOf, isNumber, isString } from "../../shared/protocol/shape-check.ts"
+import { isShared } from "../net/api.ts"
+import { parseBody } from "../net/http-request.ts"
+import { formatTitle, toSessionRef } from "../session/session-list.ts"
+import type { SessionRouter } from "../session/session-router.ts"
+import { sharingText } from "../words/sharing-text.ts"
+
+/** How often the list is loaded again while the page is visible, in milliseconds. */
+const REFRESH_MS = 60_000
+
+const parseSharedPage = createParser<SharedSessionPage>({
+  sessions: isListOf(hasShape<SharedSession>({ id: isString, owner: isString, title: isString, since: isNumber })),
+  next: (value) => value === null || isString(value),
+})
+
+interface SharedSessionsProps {
+  readonly router: SessionRouter
+  readonly openId: string | null
+}
+
+export function SharedSessions({ router, openId }: SharedSessionsProps): VNode | null {
+  const { shared, sessions, isLoaded } = router.sessionList
+  const { hasMore, loadMore } = useSharedList(router)
+  if (shared.value.length === 0) return null
+  const isOpen = (openId !== null && isShared(openId)) || (isLoaded.value && sessions.value.length === 0)
+  return (
+    <details class="shared" open={isOpen}>
+      <summary>
+        <h2>{sharingText.shared}</h2>
+      </summary>
+      <ul>
+        {shared.value.map((session) => {
+          const ref = toSessionRef(session)
+          const isCurrent = ref === openId
+          return (
+            <li key={ref} data-current={isCurrent ? "" : undefined}>
+              <a href={`#/s/${ref}`} aria-current={isCurrent ? "page" : undefined} title={formatTitle(session.title)}>
+                <span class="title" dir="auto">
+                  {formatTitle(session.title)}
+                </span>
+                <bdi class="by">{sharingText.by(session.owner)}</bdi>
+              </a>
+            </li>
+          )
+        })}
+      </ul>
+      {hasMore && (
+        <button type="button" class="more-sessions" onClick={loadMore}>
+          {sharingText.more}
+        </button>
+      )}
+    </details>
+  )
+}
+
+/** Loads the list, and as many pages again as the user has asked for. */
+function useSharedList({ api, sessionList }: SessionRouter) {
+  const pages = useSignal(1)
+  const hasMore = useSignal(false)
+  const load = async (): Promise<void> => {
+    const found: SharedSession[] = []
+    let next: string | null = ""
+    for (let page = 0; page < pages.peek() && next !== null; page++) {
+      const query: string = next === "" ? "" : `?after=${encodeURIComponent(next)}`
+      const listed: SharedSessionPage = await parseBody(
+        await api.fetchAuthorized(`/v1/sessions/shared${query}`),
+        parseSharedPage,
+      )
+      found.push(...listed.sessions)
+      next = listed.next
+    }
+    hasMore.value = next !== null
+    sessionList.shared.value = found
+  }
+  useEffect(() => {
+    const loadIfVisible = (): void => {
+      // The next attempt follows soon.
+      if (!document.hidden) load().catch(() => {})
+    }
+    loadIfVisible()
+    const timer = setInterval(loadIfVisible, REFRESH_MS)
+    document.addEventListener("visibilitychange", loadIfVisible)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener("visibilitychange", loadIfVisible)
+    }
+  }, [])
+  const loadMore = (): void => {
+    pages.value++
+    load().catch(() => {})
+  }
+  return { hasMore: hasMore.value, loadMore }
+}

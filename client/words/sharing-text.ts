@@ -1,0 +1,32 @@
+/** sharing-text.ts: the strings of sharing, and of conversations that can only be read. Pure. */
+
+export const sharingText = {
+  shared: "Shared with me",
+  by: (owner: string) => `by ${owner}`,
+  more: "Show more",
+  title: (title: string) => `Share “${title}”`,
+  lead: "People you add can read this conversation and its files, also what is added later. They can't change it, and don't see who else can read it.",
+  user: "User ID",
+  add: "Add",
+  adding: "Adding…",
+  people: "Can read",
+  nobody: "Only you can read it.",
+  remove: "Remove",
+  removeUser: (user: string) => `Remove ${user}`,
+  added: (user: string) => `${user} can read this conversation now.`,
+  removed: (user: string) => `${user} can't read this conversation any more.`,
+  loading: "Loading…",
+  done: "Done",
+} as const
+
+export const readOnlyText = {
+  shared: (owner: string) => `${owner} shares this conversation with you. You can read it, and see what is added.`,
+  unshared: (owner: string) => `${owner} doesn't share this conversation with you any more.`,
+  viewer: "You can read your conversations, and what others share with you. Ask an admin if you need to write.",
+  chooseShared: "Choose a conversation in the sidebar.",
+  leaving: (when: string) =>
+    `This organization will be deleted on ${when}. Until then you can read and export everything, but not write.`,
+  owners: "An owner can still keep it.",
+  keep: "Keep it in the admin settings",
+  kept: "What you haven't sent yet stays in this browser. It will be sent if the organization is kept.",
+} as const

@@ -1,0 +1,79 @@
+/**
+ * backup-folder.ts: the folder with the backups of tenants: `<folder>/<tenant>/<time>`, each an archive as `npm run tenant --
+ * export` writes it. A backup that is not complete ends in `.partial`.
+ */
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { MANIFEST_NAME } from "../tenant/tenant-archive.ts"
+import { UsageError } from "../tenant/tenant-request.ts"
+
+const PARTIAL = ".partial"
+const REMOVE = { recursive: true, force: true } as const
+/** `2026-11-22T14-05-09Z`: sorts by time, and is a valid name everywhere. */
+const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/
+
+/** The folder of the backup that is being made: one that an earlier run has begun, or a new one. */
+export function openPartialBackup(folder: string, tenant: string, now: Date): string {
+  const parent = tenantFolder(folder, tenant)
+  // Nothing in it can be used before it has a manifest.
+  for (const name of listNames(parent))
+    if (name.endsWith(PARTIAL) && !existsSync(join(parent, name, MANIFEST_NAME))) rmSync(join(parent, name), REMOVE)
+  const begun = listNames(parent).filter(
+    (name) => name.endsWith(PARTIAL) && isBackupName(name.slice(0, -PARTIAL.length)),
+  )
+  const name = begun.at(-1) ?? `${now.toISOString().slice(0, 19).replaceAll(":", "-")}Z${PARTIAL}`
+  mkdirSync(join(parent, name), { recursive: true, mode: 0o700 })
+  return join(parent, name)
+}
+
+/** Marks a backup as complete, and returns its path. */
+export function completeBackup(partial: string): string {
+  const path = partial.slice(0, -PARTIAL.length)
+  if (existsSync(path)) throw new UsageError(`${path} exists already.`)
+  renameSync(partial, path)
+  return path
+}
+
+/** The complete backups of a tenant, the oldest first. */
+export function listBackups(folder: string, tenant: string): string[] {
+  const parent = tenantFolder(folder, tenant)
+  return listNames(parent)
+    .filter(isBackupName)
+    .map((name) => join(parent, name))
+}
+
+/** Deletes all but the newest `kept` backups of a tenant. Returns how many are gone. */
+export function deleteOldBackups(folder: string, tenant: string, kept: number): number {
+  const old = listBackups(folder, tenant).slice(0, -kept)
+  for (const path of old) rmSync(path, REMOVE)
+  return old.length
+}
+
+/** The newest backup, or the newest one from before a time such as `2026-11-22` or `2026-11-22T14`. */
+export function findBackup(folder: string, tenant: string, before: string | undefined): string {
+  const backups = listBackups(folder, tenant)
+  const found = before === undefined ? backups.at(-1) : backups.findLast((path) => nameOf(path) < before)
+  if (found !== undefined) return found
+  const when = before === undefined ? "" : ` from before ${before}`
+  throw new UsageError(`There is no complete backup of ${tenant}${when} in ${folder}.`)
+}
+
+function isBackupName(name: string): boolean {
+  return BACKUP_NAME.test(name)
+}
+
+function nameOf(path: string): string {
+  return path.slice(-"2026-11-22T14-05-09Z".length)
+}
+
+/** A tenant's id is one part of a path: it must not lead out of the folder. */
+function tenantFolder(folder: string, tenant: string): string {
+  if (!/^[a-z0-9][a-z0-9.-]*$/i.test(tenant) || tenant.includes(".."))
+    throw new UsageError(`${tenant} is no tenant's id.`)
+  return join(folder, tenant)
+}
+
+function listNames(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).sort() : []
+}

@@ -1,0 +1,61 @@
+/**
+ * backup.ts: `npm run backup`: writes everything of a tenant into a new folder, checks it, and deletes old backups.
+ */
+
+import { rmSync } from "node:fs"
+import process from "node:process"
+import { parseArgs } from "node:util"
+import { withAccess } from "../tenant/owner-access.ts"
+import { exportTenant } from "../tenant/tenant-archive.ts"
+import { UsageError } from "../tenant/tenant-request.ts"
+import { completeBackup, deleteOldBackups, openPartialBackup } from "./backup-folder.ts"
+
+const USAGE = `npm run backup -- TENANT [--dir backups] [--keep 14]
+
+Writes a backup into DIR/TENANT/TIME and deletes all but the newest 14. A repeated command continues an interrupted one.
+
+--url URL            the server, default http://127.0.0.1:8787
+--secret-env NAME    the variable with the operator's secret, default OPERATOR_SECRET. With CUECARD_KEY, an API key of
+                     an owner, it is not needed`
+
+async function run(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      url: { type: "string", default: "http://127.0.0.1:8787" },
+      "secret-env": { type: "string", default: "OPERATOR_SECRET" },
+      dir: { type: "string", default: "backups" },
+      keep: { type: "string", default: "14" },
+      help: { type: "boolean", default: false },
+    },
+  })
+  const [tenant, ...rest] = positionals
+  if (values.help) return console.log(USAGE)
+  if (tenant === undefined || rest.length > 0 || !/^[1-9]\d{0,4}$/.test(values.keep)) throw new UsageError(USAGE)
+  const open = (): string => openPartialBackup(values.dir, tenant, new Date())
+  let partial = open()
+  const [exported, text] = await exportTenant({ ...values, to: partial }, tenant).catch(async (error: unknown) => {
+    // The server no longer has what an interrupted run began to download.
+    if (!(error instanceof UsageError) || !error.message.includes("(export_unknown)")) throw error
+    rmSync(partial, { recursive: true, force: true })
+    partial = open()
+    return await exportTenant({ ...values, to: partial }, tenant)
+  })
+  const path = completeBackup(partial)
+  // Otherwise the server keeps its copy for days.
+  await withAccess(values, tenant, "backup", (access) =>
+    access.request(`v1/tenant/exports/${String(exported["id"])}`, undefined, "DELETE"),
+  )
+  const deleted = deleteOldBackups(values.dir, tenant, Number(values.keep))
+  console.log(`${text.replace(partial, path).replace(/ The server deletes.*$/, "")}`)
+  if (deleted > 0) console.log(`Deleted ${deleted} older ${deleted === 1 ? "backup" : "backups"}.`)
+}
+
+try {
+  await run()
+} catch (error) {
+  const isOption = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")
+  if (!(error instanceof UsageError || isOption)) throw error
+  console.error(isOption ? `${error.message}\n\n${USAGE}` : error.message)
+  process.exitCode = 1
+}

@@ -1,0 +1,42 @@
+/** budget-view.ts: what a user sees of the budgets that concern them: the body of `GET /v1/usage/me`. Pure. */
+
+import type { BudgetName, BudgetScope } from "../fault.ts"
+import { findStrictest, HELD_BUDGETS, type HeldBudget } from "./budget-limits.ts"
+import { findMeterReset, rollMeter } from "./budget-meter.ts"
+import type { UserAccount } from "./user-account.ts"
+
+export interface BudgetView {
+  readonly budget: BudgetName
+  readonly scope: BudgetScope
+  readonly limit: number
+  /** As far as the user's directory knows; of a budget of the tenant, by all users. It can exceed the limit. */
+  readonly used: number
+  readonly left: number
+  /** Milliseconds since 1970; null for what is given back when it ends or is deleted. */
+  readonly resets: number | null
+}
+
+export interface UserBudgets {
+  readonly budgets: readonly BudgetView[]
+}
+
+/** What a user has of the budgets that are given back; null: unknown. */
+export type HeldCounts = Readonly<Record<HeldBudget, number | null>>
+
+/** All budgets that concern a user, those that are metered first. */
+export function listBudgetViews(account: UserAccount | null, held: HeldCounts, now: number): BudgetView[] {
+  if (account === null) return []
+  const metered = account.meters.map((meter): BudgetView => {
+    const { budget, scope, limit, spent } = rollMeter(meter, now)
+    return { budget, scope, limit, used: spent, left: Math.max(limit - spent, 0), resets: findMeterReset(meter, now) }
+  })
+  return [
+    ...metered,
+    ...HELD_BUDGETS.flatMap((name): BudgetView[] => {
+      const strictest = findStrictest(account.limits, name)
+      const used = held[name]
+      if (strictest === null || used === null) return []
+      return [{ ...strictest, used, left: Math.max(strictest.limit - used, 0), resets: null }]
+    }),
+  ]
+}

@@ -1,0 +1,205 @@
+/** rate-wait.test.tsx: what the page does while the server refuses more requests, frames and sockets. */
+
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { LinkStatus } from "../../client/app/link-status.tsx"
+import { HttpApi } from "../../client/net/api.ts"
+import { sendPatiently } from "../../client/net/patient-sending.ts"
+import { hold, holdText } from "../../client/net/request-hold.ts"
+import type { LinkState } from "../../client/net/socket-link.ts"
+import { SessionController } from "../../client/session/session-controller.ts"
+import { rateWaitText } from "../../client/words/rate-wait-text.ts"
+import { faultToWire } from "../../shared/fault.ts"
+import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
+import { draw } from "./dom.ts"
+import { sends, setUp } from "./open-session.ts"
+import { hello } from "./wire.ts"
+
+const PERIOD_MS = RATE_PERIOD_SECONDS * 1000
+const { code, text } = faultToWire({
+  reason: "rate_limited",
+  rateClass: "write",
+  per: "user",
+  retryAfterSeconds: RATE_PERIOD_SECONDS,
+})
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  vi.spyOn(Math, "random").mockReturnValue(0)
+})
+
+afterEach(() => {
+  vi.runAllTimers()
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+  expect(hold.end).toBeNull()
+})
+
+/** Runs what needs no timer, including the code that is loaded. */
+async function settleAll(): Promise<void> {
+  await vi.advanceTimersByTimeAsync(0)
+  await vi.dynamicImportSettled()
+  await vi.advanceTimersByTimeAsync(0)
+}
+
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms)
+  await settleAll()
+}
+
+/** A server that answers each request with the next of these, and then with an empty list. */
+function createApi(responses: Response[]) {
+  const requests: string[] = []
+  const respond = async (url: string): Promise<Response> => {
+    if (url === "/token") return Response.json({ token: "jwt" })
+    requests.push(url)
+    return responses.shift() ?? Response.json({ sessions: [] })
+  }
+  const api = new HttpApi({
+    now: () => 0,
+    tokenRoutes: ["/token"],
+    fetch: (url) => sendPatiently(() => respond(url)),
+  })
+  return { requests, api }
+}
+
+const refuse = (retryAfter?: string) =>
+  Response.json({ code, text }, { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
+
+test("[LI6] a refused request is repeated after Retry-After, and the others wait as well", async () => {
+  vi.spyOn(Math, "random").mockReturnValue(1)
+  const { requests, api } = createApi([refuse("10")])
+  const first = api.listSessions()
+  await settleAll()
+  expect(holdText.value).toBe(rateWaitText.waiting(text))
+  const second = api.listSessions("after")
+  await settleAll()
+  expect(requests).toEqual(["/v1/sessions"])
+  // The whole random part is added.
+  await pass(12_999)
+  expect(requests).toHaveLength(1)
+  await pass(1)
+  expect(await first).toEqual({ sessions: [], next: null })
+  expect(await second).toEqual({ sessions: [], next: null })
+  expect(requests.slice(1).sort()).toEqual(["/v1/sessions", "/v1/sessions?after=after"])
+  expect(holdText.value).toBe("")
+})
+
+test("[LI6] a refusal without Retry-After, or with a long one, fails at once", async () => {
+  for (const retryAfter of [undefined, "3600", "0", "soon"]) {
+    const { requests, api } = createApi([refuse(retryAfter)])
+    await expect(api.listSessions()).rejects.toThrow(text)
+    expect([requests.length, holdText.value]).toEqual([1, ""])
+  }
+})
+
+test("[LI6] a refused upload is repeated after the wait", async () => {
+  const responses = [{ status: 429, text: JSON.stringify({ code, text }), retryAfter: "10" }]
+  let sent = 0
+  const uploading = sendPatiently(async () => {
+    sent += 1
+    return responses.shift() ?? { status: 201, text: "{}", retryAfter: null }
+  })
+  await settleAll()
+  expect([sent, holdText.value]).toEqual([1, rateWaitText.waiting(text)])
+  await pass(PERIOD_MS)
+  expect([(await uploading).status, sent]).toEqual([201, 2])
+})
+
+/** An open session whose socket waits for a token as the page's does. */
+async function openLimited() {
+  const { clock, server, deps } = setUp()
+  const getToken = async () => {
+    await hold.end
+    return await deps.api.getToken()
+  }
+  const controller = new SessionController("s1", { ...deps, api: { ...deps.api, getToken } })
+  await controller.loadNewest()
+  await settleAll()
+  server.last().events.onOpen()
+  server.last().say(hello())
+  return { clock, server, controller }
+}
+
+const idOf = (frame: object): unknown => Reflect.get(frame, "id")
+
+test("[LI6] a refused message stays in the outbox and is sent again under its id", async () => {
+  const { server, controller } = await openLimited()
+  controller.sendMessage("one")
+  controller.sendMessage("two")
+  server.last().say({ type: "error", id: "n1", code, text })
+  expect(controller.outbox.entries.value.map(({ content, error }) => [content, error])).toEqual([
+    ["one", null],
+    ["two", null],
+  ])
+  await settleAll()
+  expect(holdText.value).toBe(rateWaitText.waiting(text))
+  controller.sendMessage("three")
+  expect(sends(server.last().sent)).toHaveLength(1)
+  await pass(PERIOD_MS)
+  expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1"])
+  server.last().say({ type: "ack", id: "n1", seq: 11 })
+  expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1", "n2"])
+  expect(holdText.value).toBe("")
+})
+
+test("[LI6] refused commands are sent again, all of them once", async () => {
+  const { server, controller } = await openLimited()
+  controller.regenerateAnswer("a1")
+  controller.editMessage("m1", "new text")
+  const { sent, say } = server.last()
+  for (const frame of sent.slice(1)) say({ type: "error", id: String(idOf(frame)), code, text })
+  expect(controller.commands.refusals.value.size).toBe(0)
+  await settleAll()
+  const before = sent.length
+  await pass(PERIOD_MS)
+  expect(sent.slice(before).map(({ type }) => type)).toEqual(["regenerate", "edit"])
+})
+
+test("[LI6] a socket that a limit closed is opened again after the wait", async () => {
+  const { clock, server, controller } = await openLimited()
+  controller.sendMessage("kept")
+  server.last().say({ type: "error", code, text })
+  await settleAll()
+  server.last().events.onClose(4429)
+  // The link tries again, and waits for its token.
+  clock.pass(5_000)
+  await pass(PERIOD_MS - 1)
+  expect(server.sockets).toHaveLength(1)
+  await pass(1)
+  expect(server.sockets).toHaveLength(2)
+  server.last().events.onOpen()
+  server.last().say(hello())
+  expect(sends(server.last().sent)).toMatchObject([{ content: "kept" }])
+  expect(holdText.value).toBe("")
+})
+
+test("[LI6] the reason of a full session is shown until a socket is admitted", async () => {
+  const { clock, server } = await openLimited()
+  const full = faultToWire({ reason: "sockets_full", max: 1_000 })
+  server.last().say({ type: "error", code: full.code, text: full.text })
+  server.last().events.onClose(4429)
+  await settleAll()
+  expect(holdText.value).toBe(rateWaitText.waiting(full.text))
+  clock.pass(10_000)
+  await settleAll()
+  server.last().events.onOpen()
+  server.last().say(hello())
+  expect(holdText.value).toBe("")
+})
+
+test("[LI6] a quiet line says that the page waits, in place of the state of the connection", () => {
+  const lineOf = (link: LinkState, held: string): string | undefined => {
+    holdText.value = held
+    const root = document.createElement("div")
+    draw(<LinkStatus link={link} isOnline={true} wasLoaded={true} wasLive={true} />, root)
+    holdText.value = ""
+    return root.querySelector("[role=status]")?.textContent ?? undefined
+  }
+  expect(lineOf("live", "")).toBeUndefined()
+  expect(lineOf("live", "Wait.")).toBe("Wait.")
+  expect(lineOf("waiting", "Wait.")).toBe("Wait.")
+  expect(lineOf("waiting", "")).toBe("Reconnecting…")
+  expect(rateWaitText.waiting(text)).toBe(
+    "Too many requests at once. Wait 10 seconds. Nothing is lost, and we'll go on by ourselves.",
+  )
+})

@@ -1,0 +1,75 @@
+/** erasure.test.ts: real servers are killed while a user and a whole tenant are erased; then the whole disk is searched. */
+
+import { afterEach, expect, test } from "vitest"
+import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { createChance } from "./chance.ts"
+import { findOnDisk } from "./disk-search.ts"
+import { startServer, type TestServer } from "./server.ts"
+import { fillSessions, killUntil, OPERATOR, request, requestJson, tokenOf, WAIT } from "./tenant-client.ts"
+
+let server: TestServer | null = null
+afterEach(async () => {
+  await server?.stop()
+  await server?.remove()
+})
+
+const SESSIONS = 12
+const GRACE_MS = 500
+/** As REQUEST_MS of worker/leaving/erase-user-job.ts. */
+const REQUEST_MS = BODY_MS + 10_000
+
+/** A user of a tenant with conversations, a file, a shared conversation, and an export. Each has the user's word. */
+async function fillTenant(on: TestServer, tenant: string, user: string): Promise<void> {
+  const boss = await tokenOf(tenant, "boss", "owner")
+  const ada = await tokenOf(tenant, user, "member")
+  await requestJson(on, "/v1/sessions", boss, { method: "POST", body: '{"id":"own"}' })
+  const [first = ""] = await fillSessions(on, tenant, user, SESSIONS, `word-of-${user}`)
+  const headers = { "content-type": "text/plain" }
+  const file = { method: "POST", body: `a note with word-of-${user}`, headers }
+  expect((await request(on, `/v1/sessions/${first}/assets?name=word-of-${user}.txt`, ada, file)).status).toBe(201)
+  expect((await request(on, `/v1/sessions/${first}/viewers/boss`, ada, { method: "PUT" })).status).toBe(200)
+  expect((await request(on, `/v1/sessions/own/viewers/${user}`, boss, { method: "PUT" })).status).toBe(200)
+  const { id } = await requestJson(on, "/v1/tenant/export", boss, { method: "POST" })
+  const isDone = async () => (await requestJson(on, `/v1/tenant/exports/${id}`, boss)).state === "done"
+  await expect.poll(isDone, WAIT).toBe(true)
+}
+
+test("[FS13] a kill during the erasure of a user or of a tenant leaves nothing of them on the disk", async () => {
+  server = await startServer({ TENANT_GRACE_MS: String(GRACE_MS) })
+  const on = server
+  const chance = createChance(15)
+  for (const id of ["stays", "mark-gone"]) {
+    const made = await request(on, "/v1/tenants", OPERATOR, { method: "POST", body: JSON.stringify({ id }) })
+    expect(made.status).toBe(201)
+  }
+  await fillTenant(on, "stays", "mark-ada")
+  await fillTenant(on, "mark-gone", "mark-ben")
+  // So that the search is known to find them.
+  for (const mark of ["word-of-mark-ada", "word-of-mark-ben", "mark-gone"]) {
+    const found = await findOnDisk(on.persist, mark)
+    expect(found.filter((place) => place.includes("Session")).length).toBeGreaterThan(0)
+    expect(found.filter((place) => place.startsWith("r2")).length).toBeGreaterThan(0)
+  }
+  const boss = await tokenOf("stays", "boss", "owner")
+  const owner = await tokenOf("mark-gone", "boss", "owner")
+  const { id } = await requestJson(on, "/v1/users/mark-ada", boss, { method: "DELETE" })
+  await request(on, "/v1/tenant", owner, { method: "DELETE", body: '{"confirm":"mark-gone"}' })
+  const left = Date.now()
+  const isRefused = async () => (await request(on, "/v1/sessions", owner)).status === 410
+  await killUntil(on, chance, isRefused)
+  // Nothing is erased before no isolate can trust a token any more.
+  const dueAt = left + GRACE_MS + TOKEN_TRUST_MS + REQUEST_MS
+  await expect.poll(() => Date.now() >= dueAt, { timeout: 120_000 }).toBe(true)
+  const receipt = async () => await requestJson(on, "/v1/tenants/mark-gone/receipt", OPERATOR)
+  const userReceipt = async () => await requestJson(on, `/v1/tenant/receipts/${id}`, boss)
+  const isDone = async () => (await receipt()).state === "done" && (await userReceipt()).state === "done"
+  await killUntil(on, chance, isDone)
+  expect((await receipt()).tally).toMatchObject({ users: 2, sessions: SESSIONS + 1, files: 1 })
+  expect((await userReceipt()).tally).toMatchObject({ users: 1, sessions: SESSIONS, files: 1 })
+  await on.stop()
+  expect(await findOnDisk(on.persist, "word-of-mark")).toEqual([])
+  // The audit log says who was erased, and the receipt for whom it is.
+  expect(await findOnDisk(on.persist, "mark-ada")).toEqual(["do/cuecard-Tenant audit", "do/cuecard-Tenant job"])
+  expect(await findOnDisk(on.persist, "mark-ben")).toEqual([])
+  expect(await findOnDisk(on.persist, "mark-gone")).toEqual(["do/cuecard-Tenant standing"])
+})

@@ -1,0 +1,116 @@
+/**
+ * releases.test.ts: an earlier version and this one serve the same storage in turns, as during a staged deploy and after a
+ * rollback. Each kill is a deploy of the other one.
+ */
+
+import { afterEach, describe, expect, test } from "vitest"
+import type { HistoryPage } from "../../shared/protocol/http-body.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { readBuild } from "../../testing/built-worker.ts"
+import { answerTo, isEnded, StateClient } from "../state/state-client.ts"
+import { buildRelease, hasCommit } from "../support/release-build.ts"
+import { IS_FULL } from "../support/seeded.ts"
+import { createChance } from "./chance.ts"
+import { planRun } from "./plan.ts"
+import { runPlan } from "./run.ts"
+import { startServer, type TestServer } from "./server.ts"
+
+/** Version 0.1.0. Its page speaks an older protocol, so it is asked over HTTP. */
+const RELEASED = "8b318afed0e3c39ce6e5d662f835780357e27201"
+/** The last commit before usage, limits and budgets were stored; it speaks the protocol of today's page. */
+const UNMETERED = "af58c989ccdae561ff2ef7b34a6f8eb09d6ca1b1"
+
+const SESSIONS = ["one", "two", "three"]
+const MESSAGES = IS_FULL ? 24 : 10
+const FULL_PLANS = IS_FULL ? 4 : 1
+
+const CONTENTS = [
+  "/say Plain text, and **some** Markdown.",
+  "What's the weather in London and in Tokyo?",
+  "/think Considering it.",
+  "Draw a chart of apples 3, pears 5",
+  "/fault model_cut_off",
+  "Make a clock canvas",
+  "Ask the researcher about the weather in Oslo and Lima",
+  "/bench deltas=200 chars=6 tools=1 delay_ms=1",
+]
+
+let server: TestServer | null = null
+afterEach(async () => {
+  await server?.stop()
+  await server?.remove()
+  server = null
+})
+
+/** Repeats a request while the server is being replaced. */
+async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tries > 40) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+/** Everything that a session's pages show, without fields that 0.1.0 always gives as null. */
+async function readHistory(client: StateClient, session: string): Promise<WireMessage[]> {
+  const messages: WireMessage[] = []
+  for (let before = ""; ; ) {
+    const text = await client.text(`/v1/sessions/${session}/conversation/recent?limit=50${before}`)
+    const page = JSON.parse(text.replaceAll('"topic":null,', "")) as HistoryPage
+    messages.unshift(...page.messages)
+    if (page.cursor === undefined) return messages
+    before = `&before=${page.cursor}`
+  }
+}
+
+const readAll = async (client: StateClient) =>
+  Object.fromEntries(await Promise.all(SESSIONS.map(async (id) => [id, await readHistory(client, id)] as const)))
+
+describe.skipIf(!hasCommit(RELEASED))("version 0.1.0 and this one in turns", () => {
+  test("[DP8] [FS1] no message is lost or duplicated, every turn ends, and both show the same", async () => {
+    server = await startServer({ SCRIPTED_DELAY_MS: "1" }, [buildRelease(RELEASED), readBuild()])
+    const { url, token, crash } = server
+    const client = new StateClient({ url: url() }, token())
+    const chance = createChance(14)
+    for (const id of SESSIONS) await client.createSession(id)
+    const sent: { session: string; id: string }[] = []
+    for (let n = 0; n < MESSAGES; n += 1) {
+      const [session, id, content] = [chance.pick(SESSIONS), `m${n}`, chance.pick(CONTENTS)]
+      const path = `/v1/sessions/${session}/messages`
+      const sending = persistently(() => client.send("POST", path, { id, content }))
+      if (chance.odds(0.5)) {
+        await new Promise((resolve) => setTimeout(resolve, chance.int(120)))
+        await crash()
+      }
+      await sending
+      sent.push({ session, id })
+    }
+    for (const { session, id } of sent)
+      await persistently(() => client.until(session, (all) => isEnded(answerTo(all, id))))
+    const shown = await readAll(client)
+    for (const session of SESSIONS) {
+      const asked = (shown[session] ?? []).flatMap(({ role, id }) => (role === "user" ? [id] : []))
+      expect(asked).toEqual(sent.flatMap((one) => (one.session === session ? [one.id] : [])))
+    }
+    // The other version, and the first one again.
+    for (let turn = 0; turn < 2; turn += 1) {
+      await crash()
+      expect(await readAll(client)).toEqual(shown)
+    }
+  })
+})
+
+describe.skipIf(!hasCommit(UNMETERED))("the version before usage was stored, and this one in turns", () => {
+  test.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
+    "[DP8] [FS1] [FS8] the faults of seed %i with a deploy at each kill find no divergence",
+    async (seed) => {
+      const builds = [readBuild(), buildRelease(UNMETERED)]
+      const { faults, violations } = await runPlan(planRun(seed, { sessions: 4, turns: 5 }), {}, undefined, builds)
+      expect(violations).toEqual([])
+      expect(faults.get("kill") ?? 0).toBeGreaterThan(0)
+    },
+  )
+})

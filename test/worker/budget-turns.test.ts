@@ -1,0 +1,163 @@
+/** budget-turns.test.ts: turns under budgets: what is refused, how, and what is asked for it. */
+
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { nanoid } from "nanoid"
+import { describe, expect, test } from "vitest"
+import type { BudgetChange } from "../../shared/usage/budget-limits.ts"
+import type { Claims } from "../../worker/platform/rpc/claims.ts"
+import { connect } from "../support/socket.ts"
+import { call, makeSession, roleToken, tablesOf } from "./http.ts"
+import { ask } from "./tenant-transfer.ts"
+
+const TOMORROW = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000
+
+const claimsOf = (tenant: string): Claims => ({ tenant, user: "ada", expires: 4_000_000_000, token: null, issued: 0 })
+const directory = (tenant: string) => env.DIRECTORY.getByName(`${tenant}:ada`)
+
+async function limit(tenant: string, change: BudgetChange): Promise<void> {
+  const token = await roleToken(tenant, "boss", "owner")
+  expect((await call("/v1/budgets", { method: "PUT", token, body: JSON.stringify(change) })).status).toBe(200)
+}
+
+async function send(session: string, token: string, content = "hello") {
+  const body = JSON.stringify({ id: nanoid(), content })
+  return await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
+}
+
+async function messagesOf(session: string, token: string) {
+  return (await call(`/v1/sessions/${session}/conversation/recent`, { token })).json.messages
+}
+
+describe("a budget that is used up", () => {
+  test("[BU5] refuses a message over HTTP: nothing is stored, and the refusal says which budget and when it resets", async () => {
+    await limit("bt-http", { roles: { member: { tokens_per_day: 0 } } })
+    const token = await roleToken("bt-http", "ada", "member")
+    const session = await makeSession(token)
+    const refused = await send(session, token)
+    expect(refused.json.text).toBe("Your budget for today is used up. It resets at 00:00 UTC.")
+    expect(refused).toMatchObject({
+      status: 429,
+      json: { code: "budget_exhausted", budget: "tokens_per_day", scope: "role", resets: TOMORROW },
+    })
+    expect(await messagesOf(session, token)).toEqual([])
+  })
+
+  test("[BU5] refuses a frame: the socket stays open, and the page keeps the message", async () => {
+    await limit("bt-frame", { tenant: { cost_per_month: 0 } })
+    const token = await roleToken("bt-frame", "ada", "member")
+    const session = await makeSession(token)
+    const client = await connect(session, claimsOf("bt-frame"))
+    client.say({ type: "send", id: "m1", content: "hello" })
+    client.say({ type: "send", id: "m2", content: "hello" })
+    for (const id of ["m1", "m2"]) {
+      const frame = await client.untilTrue((frame) => frame.type === "error" && frame.id === id)
+      expect(frame).toMatchObject({ code: "budget_exhausted", text: expect.stringContaining("on the 1st") })
+    }
+    expect(client.closed).toBe(null)
+    expect(await messagesOf(session, token)).toEqual([])
+  })
+
+  test("[BU5] refuses new versions", async () => {
+    const token = await roleToken("bt-again", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, "/say hello")
+    const [question, answer] = await messagesOf(session, token)
+    await limit("bt-again", { users: { ada: { tokens_per_day: 0 } } })
+    await directory("bt-again").leaseTurn(session, false)
+    const client = await connect(session, claimsOf("bt-again"))
+    client.say({ type: "regenerate", id: "r1", message: answer.id })
+    client.say({ type: "edit", id: "r2", message: question.id, content: "again" })
+    for (const id of ["r1", "r2"]) {
+      const frame = await client.untilTrue((frame) => frame.type === "error" && frame.id === id)
+      expect(frame).toMatchObject({ code: "budget_exhausted" })
+    }
+    expect((await messagesOf(session, token)).length).toBe(2)
+  })
+
+  test("[BU6] a message that waited gets a failed answer, which can be retried", async () => {
+    const token = await roleToken("bt-queue", "ada", "member")
+    const session = await makeSession(token)
+    const client = await connect(session, claimsOf("bt-queue"))
+    client.say({ type: "send", id: "m1", content: "/bench deltas=10 ms=600" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
+    client.say({ type: "send", id: "m2", content: "/say two" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m2")
+    await limit("bt-queue", { users: { ada: { tokens_per_day: 0 } } })
+    const grant = await env.TENANT.getByName("bt-queue").getBudgetGrant("ada")
+    await runInDurableObject(directory("bt-queue"), (object) => Reflect.get(object, "applyGrant").call(object, grant))
+    await runInDurableObject(env.SESSION.getByName(`bt-queue:${session}`), async (object) => {
+      await Reflect.get(object, "getLifecycle").call(object).current().refreshAgent()
+    })
+    expect(await client.untilEnd("m1")).toMatchObject({ status: "completed" })
+    expect(await client.untilEnd("m2")).toMatchObject({ status: "failed", reason: "budget_exhausted" })
+    await limit("bt-queue", { users: { ada: null } })
+  })
+})
+
+describe("what budgets cost", () => {
+  test("[BU7] [BU10] without budgets a turn asks the directory for no lease, and stores nothing for budgets", async () => {
+    const token = await roleToken("bt-none", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, "/say hello")
+    const count = await runInDurableObject(directory("bt-none"), (_object, { storage }) =>
+      storage.sql.exec("SELECT count(*) AS n FROM budget_account").one(),
+    )
+    expect(count).toEqual({ n: 0 })
+    expect(await tablesOf(env.TENANT.getByName("bt-none"))).toContain("budgets")
+  })
+
+  test("[BU10] a session whose tenant has removed its budgets asks once more, and then no longer", async () => {
+    await limit("bt-gone", { tenant: { tokens_per_day: 1_000_000 } })
+    const token = await roleToken("bt-gone", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, "/say one")
+    await limit("bt-gone", { tenant: null })
+    await evictDurableObject(directory("bt-gone"))
+    await ask(session, token, "/say two")
+    expect((await messagesOf(session, token)).length).toBe(4)
+  })
+})
+
+describe("what a user has", () => {
+  test("[BU11] a conversation beyond the budget is not created", async () => {
+    await limit("bt-sessions", { roles: { member: { sessions: 2 } } })
+    const token = await roleToken("bt-sessions", "ada", "member")
+    const first = await makeSession(token)
+    await makeSession(token)
+    const refused = await call("/v1/sessions", { method: "POST", token, body: "{}" })
+    expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "sessions", resets: null } })
+    expect((await call(`/v1/sessions/${first}`, { method: "DELETE", token })).status).toBe(204)
+    await makeSession(token)
+  })
+
+  test("[BU11] a turn more than may run at once is refused, until one has ended", async () => {
+    await limit("bt-turns", { tenant: { concurrent_turns: 1 } })
+    const token = await roleToken("bt-turns", "ada", "member")
+    const [one, other] = [await makeSession(token), await makeSession(token)]
+    const client = await connect(one, claimsOf("bt-turns"))
+    client.say({ type: "send", id: "m1", content: "/bench deltas=20 ms=1500" })
+    await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
+    const refused = await send(other, token)
+    expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "concurrent_turns" } })
+    // A restart of the directory does not forget what runs.
+    await evictDurableObject(directory("bt-turns"))
+    expect(await send(other, token)).toMatchObject({ status: 429, json: { budget: "concurrent_turns" } })
+    await client.untilEnd("m1")
+    await expect.poll(async () => (await send(other, token, "/say two")).status).toBe(202)
+  })
+
+  test("[BU12] a user sees what is left and when it resets; nothing is shown without budgets", async () => {
+    const token = await roleToken("bt-me", "ada", "member")
+    await makeSession(token)
+    expect((await call("/v1/usage/me", { token })).json).toEqual({ budgets: [] })
+    await limit("bt-me", { tenant: { cost_per_day: 5_000 }, users: { ada: { sessions: 3, tokens_per_day: 100 } } })
+    await evictDurableObject(directory("bt-me"))
+    expect((await call("/v1/usage/me", { token })).json).toEqual({
+      budgets: [
+        { budget: "tokens_per_day", scope: "user", limit: 100, used: 0, left: 100, resets: TOMORROW },
+        { budget: "cost_per_day", scope: "tenant", limit: 5_000, used: 0, left: 5_000, resets: TOMORROW },
+        { budget: "sessions", scope: "user", limit: 3, used: 1, left: 2, resets: null },
+      ],
+    })
+  })
+})

@@ -1,0 +1,135 @@
+/**
+ * backup-tick.ts: what one tick of the cron trigger does: it asks the next tenants of the deployment's list to back themselves
+ * up, and deletes the oldest backups.
+ *
+ * list of tenants (registry) ▶ at most TENANTS_PER_TICK of them ▶ each tenant's object starts a job, if it is time
+ *
+ * A tick does the same amount of work however many tenants there are. The place in the list is stored in the bucket.
+ */
+
+import { describeError, log, logError } from "../platform/log.ts"
+import { registryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { type RegistryRpc, TENANT_LIST_KEY } from "../platform/rpc/registry-rpc.ts"
+import type { Region } from "../platform/tenant-id.ts"
+import { isJsonObject, parseJson } from "../../shared/json.ts"
+import type { BackupStart } from "../settings/leaving-rpc.ts"
+import type { TenantRpc } from "../settings/tenant-rpc.ts"
+import { type BackupBuckets, formatDay, listBackupRegions } from "./backup-bucket.ts"
+import { type BackupPlan, type BackupVars, findBackupFaults, readBackupPlan } from "./backup-plan.ts"
+
+/** Each is a request to an object. The platform allows 1,000 requests per event. */
+export const TENANTS_PER_TICK = 400
+
+/** Requests to tenants at the same time. */
+const PARALLEL_STARTS = 20
+
+/** Pages of expired keys that a tick deletes: a listing and a deletion each, of R2's limit of keys per request. */
+const MAX_DELETED_PAGES = 10
+const MAX_KEYS_PER_PAGE = 1_000
+
+/**
+ * The list is walked so often in the time between two backups of a tenant, so that one that was busy is asked again. A tenant
+ * whose last backup is not quite old enough is backed up too, or each backup would be later than the one before.
+ */
+const ROUNDS_PER_INTERVAL = 4
+const EARLY_SHARE = 1 / 8
+
+/** Sorts behind all days. */
+const CURSOR_KEY = "state/cursor.json"
+
+export interface BackupTickEnv extends BackupBuckets, BackupVars {
+  readonly ENVIRONMENT: string
+  readonly TENANT: DurableObjectNamespace<TenantRpc>
+  readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
+}
+
+/** How many tenants were asked, and what came of it. */
+export type TickReport = Record<BackupStart | "failed" | "deleted", number>
+
+/** Where the walk through the list is. `after`: the last tenant that was asked; null: the round is over. */
+interface Cursor {
+  readonly after: string | null
+  /** When the round began, in milliseconds since 1970. */
+  readonly began: number
+}
+
+/** Does nothing without a bucket. Does not reject: a region that fails does not stop the others. */
+export async function runBackupTick(env: BackupTickEnv, now: number): Promise<TickReport> {
+  const report: TickReport = { started: 0, recent: 0, busy: 0, none: 0, failed: 0, deleted: 0 }
+  const faults = findBackupFaults(env)
+  if (faults.length > 0) {
+    logError("backup_not_configured", { faults: faults.length })
+    return report
+  }
+  const plan = readBackupPlan(env)
+  for (const { region, bucket } of listBackupRegions(env)) {
+    try {
+      await startBackups(env, region, bucket, plan, now, report)
+      report.deleted += await deleteExpired(bucket, now - plan.keptMs)
+    } catch (error) {
+      report.failed += 1
+      logError("backup_tick_failed", { region, error: describeError(error) })
+    }
+  }
+  if (report.started + report.failed + report.deleted > 0) log("backup_tick", { ...report })
+  return report
+}
+
+async function startBackups(
+  env: BackupTickEnv,
+  region: Region | null,
+  bucket: R2Bucket,
+  { intervalMs }: BackupPlan,
+  now: number,
+  report: TickReport,
+): Promise<void> {
+  // Locally one bucket serves all regions.
+  const key = region === null ? CURSOR_KEY : `${CURSOR_KEY}.${region}`
+  let cursor = parseCursor(await (await bucket.get(key))?.text())
+  if (cursor.after === null) {
+    if (now < cursor.began + intervalMs / ROUNDS_PER_INTERVAL) return
+    cursor = { after: "", began: now }
+  }
+  const registry = registryStub(env, region, TENANT_LIST_KEY)
+  const tenants = await registry.listTenants(TENANTS_PER_TICK, cursor.after ?? "")
+  const dueMs = intervalMs * (1 - EARLY_SHARE)
+  for (let from = 0; from < tenants.length; from += PARALLEL_STARTS) {
+    const some = tenants.slice(from, from + PARALLEL_STARTS)
+    for (const start of await Promise.all(some.map((tenant) => startBackup(env, tenant, dueMs)))) report[start] += 1
+  }
+  // After the work: a tick that is killed is repeated, and asking a tenant twice changes nothing.
+  const after = tenants.length < TENANTS_PER_TICK ? null : (tenants.at(-1) ?? null)
+  await bucket.put(key, JSON.stringify({ after, began: cursor.began }))
+}
+
+/** A tenant that fails is asked again in the next round. */
+async function startBackup(env: BackupTickEnv, tenant: string, dueMs: number): Promise<BackupStart | "failed"> {
+  try {
+    return await tenantStub(env, tenant).startBackup(tenant, dueMs)
+  } catch (error) {
+    logError("backup_not_started", { tenant, error: describeError(error) })
+    return "failed"
+  }
+}
+
+/** A cursor that cannot be read begins a round. */
+function parseCursor(text: string | undefined): Cursor {
+  const json = text === undefined ? null : parseJson(text)
+  if (!isJsonObject(json)) return { after: null, began: 0 }
+  const { after, began } = json
+  return { after: typeof after === "string" ? after : null, began: typeof began === "number" ? began : 0 }
+}
+
+/** Deletes the files of backups from before a time, the oldest first. Returns how many. */
+async function deleteExpired(bucket: R2Bucket, before: number): Promise<number> {
+  const lastDay = formatDay(before)
+  let deleted = 0
+  for (let page = 0; page < MAX_DELETED_PAGES; page += 1) {
+    const { objects } = await bucket.list({ limit: MAX_KEYS_PER_PAGE })
+    const expired = objects.map(({ key }) => key).filter((key) => /^\d{4}-\d\d-\d\d\//.test(key) && key < lastDay)
+    if (expired.length > 0) await bucket.delete(expired)
+    deleted += expired.length
+    if (expired.length < objects.length || objects.length < MAX_KEYS_PER_PAGE) break
+  }
+  return deleted
+}

@@ -1,0 +1,155 @@
+/**
+ * user-budget.ts: the budgets of one user, in the user's directory: what is stored of them, and the leases of the sessions.
+ *
+ * The stored account changes in the transaction that counts a report, so it always agrees with the ledger. Which leases the
+ * sessions have is only in memory; after a restart, the sessions that run are read from the list of sessions.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { parseJson } from "../../shared/json.ts"
+import { findStrictest, type HeldBudget } from "../../shared/usage/budget-limits.ts"
+import type { Spending } from "../../shared/usage/budget-meter.ts"
+import {
+  applyGrant,
+  countTurn,
+  decideTurn,
+  type GivenLease,
+  leaseNextTurn,
+  listOtherLeases,
+  MAX_RUNNING_MS,
+  needsRenewal,
+  type PeriodSpending,
+  type SessionLease,
+  type TenantGrant,
+  type UserAccount,
+} from "../../shared/usage/user-account.ts"
+
+export const BUDGET_ACCOUNT_TABLE = `
+  CREATE TABLE budget_account (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    account TEXT NOT NULL)           -- JSON: UserAccount`
+
+export interface UserBudgetHost {
+  readonly sql: SqlStorage
+  readonly now: () => number
+  /** The listed sessions in which a turn runs. */
+  readonly listRunning: () => readonly string[]
+}
+
+export class UserBudget {
+  readonly #host: UserBudgetHost
+  /** Undefined: not read yet. */
+  #account: UserAccount | null | undefined
+  /** Null: not read yet. */
+  #given: readonly GivenLease[] | null = null
+
+  constructor(host: UserBudgetHost) {
+    this.#host = host
+  }
+
+  /** Null: the directory knows of no budgets in the tenant. Cost: one row read, once. */
+  readAccount(): UserAccount | null {
+    if (this.#account === undefined) {
+      const [row] = this.#host.sql.exec<{ account: string }>("SELECT account FROM budget_account").toArray()
+      // Written by `#writeAccount`.
+      this.#account = row === undefined ? null : (parseJson(row.account) as unknown as UserAccount)
+    }
+    return this.#account
+  }
+
+  /** Decides about a turn that has no lease. Null: no budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`. */
+  leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
+    const account = this.readAccount()
+    if (account === null) return succeed(null)
+    const now = this.#host.now()
+    const decision = decideTurn(account, this.#listOthers(session, now), now, isAgent)
+    if ("lease" in decision) {
+      this.#give({ session, until: now + MAX_RUNNING_MS, isRunning: true })
+      return succeed(decision.lease)
+    }
+    const { refusal } = decision
+    return fail(refusal === "unchecked" ? { reason: "budget_unchecked" } : { reason: "budget_exhausted", ...refusal })
+  }
+
+  /** Notes that a turn has begun in a session, or that none runs there. */
+  setRunning(session: string, isRunning: boolean): void {
+    if (this.readAccount() === null) return
+    if (isRunning) this.#give({ session, until: this.#host.now() + MAX_RUNNING_MS, isRunning })
+    else this.#takeBack(session)
+  }
+
+  /** Counts what a report contains. Call this in the transaction that counts the report. Cost: one row written. */
+  count(use: Spending): void {
+    const account = this.readAccount()
+    if (account !== null) this.#writeAccount(countTurn(account, use, this.#host.now()))
+  }
+
+  /** The lease for the next turn of a session whose report was counted. Null: no budget concerns the user. */
+  leaseNext(session: string): SessionLease | null {
+    const account = this.readAccount()
+    if (account === null) return null
+    const now = this.#host.now()
+    const lease = leaseNextTurn(account, this.#listOthers(session, now), now)
+    if (lease.turns === 0) this.#takeBack(session)
+    else this.#give({ session, until: lease.until, isRunning: false })
+    return lease
+  }
+
+  /** Whether the user may have so many of something. Errors: `budget_exhausted`. */
+  checkHeld(budget: HeldBudget, count: number): Result<null> {
+    const limits = this.readAccount()?.limits
+    const strictest = limits === undefined ? null : findStrictest(limits, budget)
+    if (strictest === null || count <= strictest.limit) return succeed(null)
+    return fail({ reason: "budget_exhausted", budget, scope: strictest.scope, resets: null })
+  }
+
+  countRunning(): number {
+    return this.#listOthers("", this.#host.now()).filter(({ isRunning }) => isRunning).length
+  }
+
+  needsRenewal(): boolean {
+    const account = this.readAccount()
+    return account !== null && needsRenewal(account)
+  }
+
+  /** Takes an answer of the tenant. `own` and `unreported`: as in `applyGrant`. Writes a row only if there are budgets. */
+  applyGrant(grant: TenantGrant | null, own: PeriodSpending, unreported: PeriodSpending): void {
+    const before = this.readAccount()
+    if (grant === null) {
+      if (before !== null) this.#host.sql.exec("DELETE FROM budget_account")
+      this.#account = null
+      return
+    }
+    this.#writeAccount(applyGrant(before, grant, own, unreported))
+  }
+
+  /** After a write that was rolled back, or when the user was erased. */
+  forget(): void {
+    this.#account = undefined
+    this.#given = null
+  }
+
+  #listOthers(session: string, now: number): GivenLease[] {
+    return listOtherLeases(this.#readGiven(), session, now)
+  }
+
+  #give(lease: GivenLease): void {
+    this.#given = [...this.#listOthers(lease.session, this.#host.now()), lease]
+  }
+
+  #takeBack(session: string): void {
+    this.#given = this.#listOthers(session, this.#host.now())
+  }
+
+  #readGiven(): readonly GivenLease[] {
+    const until = this.#host.now() + MAX_RUNNING_MS
+    this.#given ??= this.#host.listRunning().map((session) => ({ session, until, isRunning: true }))
+    return this.#given
+  }
+
+  #writeAccount(account: UserAccount): void {
+    const put = "INSERT OR REPLACE INTO budget_account (one, account) VALUES (1, ?)"
+    this.#host.sql.exec(put, JSON.stringify(account))
+    this.#account = account
+  }
+}
