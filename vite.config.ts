@@ -79,6 +79,18 @@ function withoutPreloadHelper(): Plugin {
   }
 }
 
+/** Puts what the heads of all pages share in place of the comment that names the file. */
+function withSharedHead(): Plugin {
+  const file = "client/page-head.html"
+  return {
+    name: "cuecard:with-shared-head",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (html) => html.replace(`<!-- ${file} -->`, () => readFileSync(file, "utf8").trim()),
+    },
+  }
+}
+
 /**
  * Builds the admin page into the same folder, as a bundle of its own: chunks that it shared with the page would be part of
  * the page's first view.
@@ -93,7 +105,7 @@ function withAdminPage(): Plugin {
       async handler() {
         await build({
           configFile: false,
-          plugins: [preact(), withoutPreloadHelper()],
+          plugins: [preact(), withSharedHead(), withoutPreloadHelper()],
           build: {
             target: "es2023",
             outDir: "dist/client",
@@ -123,9 +135,12 @@ function isInFirstView(id: string): boolean {
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3, test: isInFirstView }] }
 /** The same for the Worker. What a chunk loaded on demand shares with its entry is loaded anyway. */
 const workerSplitting = { groups: [{ name: "base", minShareCount: 2, test: (id: string) => !ON_DEMAND.test(id) }] }
-/** Several chunks share these, and all of them are loaded on demand: issuers, sign-in, and the key sets of jose. */
+/**
+ * Several chunks share these, and all of them are loaded on demand: issuers, sign-in, the key sets of jose, the jobs of a
+ * tenant, and the weather.
+ */
 const ON_DEMAND =
-  /worker\/(?:auth\/(?:issuer\/|encryption)|settings\/issuer-config|signin\/|routes\/sign-in-routes)|jose\/dist\/webapi\/jwks\//
+  /worker\/(?:auth\/(?:issuer\/|encryption)|settings\/issuer-config|signin\/|routes\/sign-in-routes|leaving\/(?!job-rows)|tool\/weather\/weather-source)|jose\/dist\/webapi\/jwks\//
 
 /** index.html preloads what its script imports. A chunk loaded on demand preloads nothing: see withoutPreloadHelper. */
 const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
@@ -148,6 +163,7 @@ export default defineConfig(({ mode, command, isPreview }) =>
     : {
         plugins: [
           preact(),
+          withSharedHead(),
           cloudflare({
             persistState: { path: STATE_DIR },
             inspectorPort: false,

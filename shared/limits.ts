@@ -117,6 +117,14 @@ export const ISSUER_KEYS_COOLDOWN_MS = 30_000
 /** How often an isolate asks the tenant's object about unknown key ids, in milliseconds. SPEC OI6. */
 export const UNKNOWN_KEY_MS = 5_000
 
+// ── Usage ──
+
+/** How long the first usage report of a batch waits for others, in milliseconds: long enough that a tenant's object is seldom asked, short enough for a chart. SPEC MT6. */
+export const USAGE_BATCH_MS = 15 * 60_000
+
+/** How often a session repeats a usage report that its user's directory did not take, in milliseconds. SPEC MT5. */
+export const USAGE_RETRY_MS = 60_000
+
 /** Fetched keys are refreshed after this time, in milliseconds, so that a key that the provider withdrew ends. SPEC OI7. */
 export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
 

@@ -11,6 +11,7 @@ import { readUser } from "../net/token-source.ts"
 import { Dialog } from "../ui/dialog.tsx"
 import { accountText } from "../words/account-text.ts"
 import { appText } from "../words/page-text.ts"
+import { budgetMeters } from "./deferred-budgets.ts"
 import { tokenResponse } from "./token-response.ts"
 import { type Identity, mayAdminister, readIdentity } from "./identity.ts"
 import { signOut } from "./sign-out.ts"
@@ -81,6 +82,8 @@ interface AccountPanelProps {
 
 function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNode {
   const { isBusy, fault, leave } = useSignOut()
+  const Meters = budgetMeters.module.value?.BudgetMeters
+  useEffect(() => void budgetMeters.load(), [])
   return (
     <section class="account-panel" aria-label={accountText.account}>
       <dl>
@@ -93,6 +96,7 @@ function AccountPanel({ identity, onSignOutEverywhere }: AccountPanelProps): VNo
           <code>{identity.id}</code>
         </dd>
       </dl>
+      {Meters !== undefined && <Meters />}
       {mayAdminister(identity) && location.pathname !== "/admin" && <a href="/admin">{accountText.admin}</a>}
       {identity.source === "sign-in" && (
         <>

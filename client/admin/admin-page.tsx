@@ -17,6 +17,7 @@ import type { AdminApi } from "./admin-api.ts"
 import { type AdminContext, notice } from "./admin-state.ts"
 import { AgentsSection } from "./agents-section.tsx"
 import { AuditSection } from "./audit-section.tsx"
+import { BudgetsSection } from "./budgets/budgets-section.tsx"
 import { FaultText } from "./form-fields.tsx"
 import { IssuersSection } from "./issuers-section.tsx"
 import { KeysSection } from "./keys-section.tsx"
@@ -31,6 +32,7 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   keys: KeysSection,
   issuers: IssuersSection,
   agents: AgentsSection,
+  budgets: BudgetsSection,
   settings: SettingsSection,
   audit: AuditSection,
   tenant: TenantSection,

@@ -167,6 +167,7 @@ async function verifyLog(
 
 function EntryRow({ entry: { seq, at, actor, action, target, details } }: { readonly entry: AuditEntry }): VNode {
   const kinds: Readonly<Partial<Record<string, string>>> = auditText.by
+  const text = details === null ? "" : formatDetails(details)
   return (
     <li>
       <div class="row-main">
@@ -181,9 +182,9 @@ function EntryRow({ entry: { seq, at, actor, action, target, details } }: { read
             {actor.address !== null && ` ${auditText.from(actor.address)}`}
           </span>
         </p>
-        {details !== null && (
+        {text !== "" && (
           <p class="details" dir="auto">
-            {formatDetails(details)}
+            {text}
           </p>
         )}
       </div>

@@ -6,6 +6,7 @@
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
+import { RequestError } from "../net/http-request.ts"
 import { CopyButton } from "../ui/copy-button.tsx"
 import { adminText, issuersText } from "../words/admin-text.ts"
 import { pathOf } from "./admin-api.ts"
@@ -45,6 +46,11 @@ interface IssuerEntry {
   readonly name_claim: string
   readonly role_claim: string
   readonly jwks_uri: string
+  readonly scopes: string
+  /** One claim and value per line. */
+  readonly required_claims: string
+  /** One per line. */
+  readonly authorized_parties: string
   readonly roles: readonly RoleName[]
   readonly algorithms: readonly string[]
 }
@@ -61,24 +67,44 @@ function toEntry(issuer: Issuer | null): IssuerEntry {
     name_claim: issuer?.name_claim ?? "name",
     role_claim: issuer?.role_claim ?? "",
     jwks_uri: issuer?.jwks_uri ?? "",
+    scopes: issuer?.scopes ?? "openid profile email",
+    required_claims: formatClaims(issuer?.required_claims ?? {}),
+    authorized_parties: (issuer?.authorized_parties ?? []).join("\n"),
     roles: issuer?.roles ?? DEFAULT_ROLES,
     algorithms: issuer?.algorithms ?? DEFAULT_ALGORITHMS,
   }
 }
 
-function toBody({ name: _name, ...entry }: IssuerEntry): object {
-  return Object.fromEntries(
-    Object.entries(entry)
-      .map(([field, value]) => [field, typeof value === "string" ? value.trim() : value] as const)
-      .filter(([, value]) => value !== ""),
-  )
+function toBody({ name: _name, required_claims, authorized_parties, ...entry }: IssuerEntry): object {
+  const set = Object.entries(entry)
+    .map(([field, value]) => [field, typeof value === "string" ? value.trim() : value] as const)
+    .filter(([, value]) => value !== "")
+  return {
+    ...Object.fromEntries(set),
+    required_claims: parseClaims(required_claims),
+    authorized_parties: splitLines(authorized_parties),
+  }
 }
 
-/** Fields that the form doesn't show. They stay as they are. */
-function readUnshown(issuer: Issuer | null): object {
-  if (issuer === null) return {}
-  const { authorized_parties, required_claims, scopes } = issuer
-  return { authorized_parties, required_claims, scopes }
+function splitLines(text: string): readonly string[] {
+  return text.split("\n").flatMap((line) => (line.trim() === "" ? [] : [line.trim()]))
+}
+
+/** `hd=example.com`. A claim that may have several values has a line for each. */
+export function formatClaims(claims: Issuer["required_claims"]): string {
+  const lines = Object.entries(claims).flatMap(([name, wanted]) => [wanted].flat().map((value) => `${name}=${value}`))
+  return lines.join("\n")
+}
+
+/** Throws with a text for the user if a line isn't `claim=value`. */
+export function parseClaims(text: string): Readonly<Record<string, readonly string[]>> {
+  const claims = new Map<string, string[]>()
+  for (const line of splitLines(text)) {
+    const [, name = "", value = ""] = /^([^=]+?)\s*=\s*(.+)$/.exec(line) ?? []
+    if (name === "") throw new RequestError(400, issuersText.claimInvalid(line))
+    claims.set(name, [...(claims.get(name) ?? []), value])
+  }
+  return Object.fromEntries(claims)
 }
 
 interface IssuerFormProps extends AdminContext {
@@ -105,7 +131,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
       onClose={onClose}
       onSubmit={async () => {
         const name = entry.peek().name.trim()
-        await api.act("PUT", pathOf(ISSUERS_PATH, name), { ...readUnshown(issuer), ...toBody(entry.peek()) })
+        await api.act("PUT", pathOf(ISSUERS_PATH, name), toBody(entry.peek()))
         notice.value = issuersText.checked(name)
         onSaved()
       }}
@@ -181,6 +207,19 @@ function AdvancedFields({ entry, fieldOf, canGrantOwner, onChange }: AdvancedFie
         value={entry.roles}
         onChange={(value) => onChange({ roles: value })}
       />
+      <TextField
+        label={issuersText.requiredClaims}
+        hint={issuersText.requiredClaimsHint}
+        {...fieldOf("required_claims")}
+        rows={2}
+      />
+      <TextField
+        label={issuersText.parties}
+        hint={issuersText.partiesHint}
+        {...fieldOf("authorized_parties")}
+        rows={2}
+      />
+      <TextField label={issuersText.scopes} hint={issuersText.scopesHint} {...fieldOf("scopes")} />
       <TextField label={issuersText.jwksUri} hint={issuersText.jwksHint} {...fieldOf("jwks_uri")} type="url" />
       <CheckList
         label={issuersText.algorithms}

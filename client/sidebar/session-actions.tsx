@@ -10,9 +10,8 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 import { PopupMenu } from "../ui/popup-menu.tsx"
 import { DeleteDialog } from "./delete-dialog.tsx"
-import type { ExportFormat } from "./save-session.ts"
 import { ShareDialog } from "./share-dialog.tsx"
-import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
+import type { SessionActions } from "./sidebar.tsx"
 
 export { AnswerMenu } from "../ui/answer-menu.tsx"
 export { ImportButton } from "../import/import-button.tsx"
@@ -22,43 +21,40 @@ export { RenameField } from "./rename-field.tsx"
 export { saveSession } from "./save-session.ts"
 export { SharedSessions } from "./shared-sessions.tsx"
 
-interface OpenMenuProps {
-  readonly isReadOnly: boolean
-  readonly findAnchor: () => HTMLElement | null
-  /** `hasChosen`: the focus is already where it should be. */
-  readonly onClose: (hasChosen: boolean) => void
-  readonly onRename: () => void
-  readonly onExport: (format: ExportFormat) => void
-  readonly onDialog: (kind: SessionDialogKind) => void
-}
-
-export function OpenMenu({ isReadOnly, findAnchor, onClose, onRename, onExport, onDialog }: OpenMenuProps): VNode {
-  const exports = [
-    { label: sessionActionText.exportMarkdown, onSelect: () => onExport("markdown") },
-    { label: sessionActionText.exportJsonl, onSelect: () => onExport("jsonl") },
-  ]
-  const changes = [
-    { label: sessionActionText.rename, onSelect: onRename },
-    { label: sessionActionText.share, onSelect: () => onDialog("share") },
-  ]
-  const erasure = { label: sessionActionText.delete, isDestructive: true, onSelect: () => onDialog("delete") }
-  return (
-    <PopupMenu
-      label={sessionActionText.options}
-      findAnchor={findAnchor}
-      onClose={onClose}
-      items={isReadOnly ? exports : [...changes, ...exports, erasure]}
-    />
-  )
-}
-
-interface SessionDialogProps {
+interface ActionsProps {
   readonly router: SessionRouter
   readonly actions: SessionActions
 }
 
+export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
+  const id = actions.openMenuId.value
+  if (id === null) return null
+  const exports = [
+    { label: sessionActionText.exportMarkdown, onSelect: () => actions.exportAs(id, "markdown") },
+    { label: sessionActionText.exportJsonl, onSelect: () => actions.exportAs(id, "jsonl") },
+  ]
+  const changes = [
+    { label: sessionActionText.rename, onSelect: () => (actions.renamingId.value = id) },
+    { label: sessionActionText.share, onSelect: () => actions.openDialog("share", id) },
+  ]
+  const erasure = {
+    label: sessionActionText.delete,
+    isDestructive: true,
+    onSelect: () => actions.openDialog("delete", id),
+  }
+  return (
+    <PopupMenu
+      key={id}
+      label={sessionActionText.options}
+      findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
+      onClose={actions.closeMenu}
+      items={router.isReadOnly.value ? exports : [...changes, ...exports, erasure]}
+    />
+  )
+}
+
 /** The dialog that the menu has opened. */
-export function SessionDialog({ router, actions }: SessionDialogProps): VNode | null {
+export function SessionDialog({ router, actions }: ActionsProps): VNode | null {
   const open = actions.dialog.value
   if (open === null) return null
   const closeDialog = (): void => {

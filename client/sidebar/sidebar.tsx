@@ -47,7 +47,7 @@ export function Sidebar({ router, isOpen }: SidebarProps): VNode {
           </button>
           <div class="account-slot">{LoadedUserMenu !== undefined && <LoadedUserMenu />}</div>
         </footer>
-        <OpenMenu router={router} actions={actions} />
+        {loaded !== null && <loaded.OpenMenu router={router} actions={actions} />}
       </aside>
       {loaded !== null && <loaded.SessionDialog router={router} actions={actions} />}
     </>
@@ -101,25 +101,6 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
         onRenamed={actions.finishRenaming}
       />
     </nav>
-  )
-}
-
-function OpenMenu({ router, actions }: SessionNavigationProps): VNode | null {
-  const id = actions.openMenuId.value
-  const LoadedMenu = sessionActions.module.value?.OpenMenu
-  if (id === null || LoadedMenu === undefined) return null
-  return (
-    <LoadedMenu
-      key={id}
-      isReadOnly={router.isReadOnly.value}
-      findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
-      onClose={actions.closeMenu}
-      onRename={() => {
-        actions.renamingId.value = id
-      }}
-      onExport={(format) => actions.exportAs(id, format)}
-      onDialog={(kind) => actions.openDialog(kind, id)}
-    />
   )
 }
 

@@ -5,9 +5,7 @@
  * that user. A user may do what all of them allow.
  */
 
-import * as v from "valibot"
 import type { BudgetName, BudgetScope } from "../fault.ts"
-import { idSchema } from "../protocol/event.ts"
 import type { PeriodKind } from "./period.ts"
 
 /** What is counted over a day or a month. `tokens`: input and output. `cost`: nano-dollars (1e-9 USD). */
@@ -35,36 +33,7 @@ export const MAX_BUDGET = 4_000_000_000_000_000
 /** Users with budgets of their own. All are read at once, and fit into the body of a request. */
 export const MAX_USER_BUDGETS = 1_000
 
-/** A limit is a whole number. 0 allows nothing; an absent one limits nothing. */
-const limitSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_BUDGET)))
-
-export const budgetLimitsSchema = v.strictObject({
-  tokens_per_day: limitSchema,
-  tokens_per_month: limitSchema,
-  cost_per_day: limitSchema,
-  cost_per_month: limitSchema,
-  concurrent_turns: limitSchema,
-  sessions: limitSchema,
-  stored_bytes: limitSchema,
-})
-
 export type BudgetLimits = { readonly [B in BudgetName]?: number | undefined }
-
-const subjectSchema = v.nullable(budgetLimitsSchema)
-
-/** The body of `PUT /v1/budgets`. Each subject that it names has its limits replaced; null removes them. */
-export const budgetChangeSchema = v.strictObject({
-  tenant: v.optional(subjectSchema),
-  roles: v.optional(v.record(v.picklist(["owner", "admin", "member", "viewer"]), subjectSchema)),
-  users: v.optional(
-    v.pipe(
-      v.record(idSchema, subjectSchema),
-      v.check((users) => Object.keys(users).length <= MAX_USER_BUDGETS),
-    ),
-  ),
-})
-
-export type BudgetChange = v.InferOutput<typeof budgetChangeSchema>
 
 /** The body of `GET /v1/budgets`. Only subjects with a limit are listed. */
 export interface BudgetTable {

@@ -35,6 +35,11 @@ function findEntry(
   return null
 }
 
+/** Whether an entry can be the price of a model of this name. */
+export function matchesModel(entry: PriceEntry, model: string): boolean {
+  return entry.model === model || entry.model === withoutDate(model)
+}
+
 /** `gpt-5-2025-08-07` and `claude-sonnet-4-5-20250929` are dated versions of the model without the date. */
 function withoutDate(model: string): string {
   return model.replace(/-(?:\d{4}-\d{2}-\d{2}|20\d{6})$/, "")

@@ -26,6 +26,7 @@ export class Bare extends DurableObject {
     if (asked.upstream) return this.pass(socket, asked)
     await this.stream(asked.all ? this.ctx.getWebSockets() : [socket], asked)
   }
+  webSocketClose(socket) { socket.close(1000) }
   async stream(sockets, { deltas, chars, every, gather }) {
     const delta = "x".repeat(chars)
     let held = ""

@@ -12,8 +12,8 @@ import { openSession, runTurn } from "./client.ts"
 import { sleep } from "./measure.ts"
 import type { Row } from "./table.ts"
 
-/** Rows of the directory for one turn: the row and its index entry at the beginning, the row at the end (SPEC CM2). */
-const LIST_ROWS = 3
+/** Rows of the directory for one turn: the row and its index entry at the beginning, the row and the usage at the end (SPEC CM2). */
+const LIST_ROWS = 4
 /** The maximum over a number of concurrent turns. */
 const RUNS = 3
 

@@ -203,6 +203,12 @@ describe("sign-in providers", () => {
     await page.getByLabel("Button label").fill("All staff")
     await page.getByText("Advanced").click()
     await page.getByLabel("Claim with the user's role").fill("role")
+    await page.getByLabel("Claims that a user must have").fill("hd")
+    await dialogButton(page, "Save and check").click()
+    await expect.poll(() => page.textContent("dialog .fault")).toContain("“hd” isn't a claim with a value")
+    await page.getByLabel("Claims that a user must have").fill("hd = example.com\n\ngroups=staff\ngroups=it=ops")
+    await page.getByLabel("Authorized parties").fill("page\nbackend\n")
+    await page.getByLabel("Scopes of the sign-in").fill("openid groups")
     await dialogButton(page, "Save and check").click()
     await rowWith(page, "All staff").waitFor(SOON)
     expect((await api("GET", "/v1/issuers/staff")).body).toMatchObject({
@@ -210,6 +216,23 @@ describe("sign-in providers", () => {
       role_claim: "role",
       has_client_secret: true,
       roles: ["admin", "member", "viewer"],
+      required_claims: { hd: ["example.com"], groups: ["staff", "it=ops"] },
+      authorized_parties: ["page", "backend"],
+      scopes: "openid groups",
+    })
+    // Shown again as they are, and removed by emptying the fields.
+    await rowWith(page, "All staff").getByRole("button", { name: "Edit" }).click()
+    await page.getByText("Advanced").click()
+    const claims = page.getByLabel("Claims that a user must have")
+    expect(await claims.inputValue()).toBe("hd=example.com\ngroups=staff\ngroups=it=ops")
+    for (const field of [claims, page.getByLabel("Authorized parties"), page.getByLabel("Scopes of the sign-in")])
+      await field.fill("")
+    await dialogButton(page, "Save and check").click()
+    await expect.poll(() => page.locator("dialog").count()).toBe(0)
+    expect((await api("GET", "/v1/issuers/staff")).body).toMatchObject({
+      required_claims: {},
+      authorized_parties: [],
+      scopes: "openid profile email",
     })
     await rowWith(page, "All staff").getByRole("button", { name: "Delete…" }).click()
     await dialogButton(page, "Delete provider").click()
@@ -383,10 +406,10 @@ describe("export and deletion", () => {
     await expect.poll(() => imports.textContent()).toContain("Waiting for files")
     await page.getByRole("button", { name: "Stop" }).click()
     await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")
-    isHeld = false
     await imports.getByRole("button", { name: "Cancel import…" }).click()
     await dialogButton(page, "Cancel the import").click()
     await expect.poll(() => imports.count()).toBe(0)
+    isHeld = false
     await page.unroute("**/v1/tenant/imports/*/files/1")
     // Again, with the connection broken once.
     await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })

@@ -48,12 +48,12 @@ export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly
 }
 
 /** A token that an integrator signed with the deployment's secret. */
-export function signToken(user: string, role: string): Promise<string> {
+export function signToken(user: string, role: string, life = "1h"): Promise<string> {
   return new SignJWT({ tenant: TENANT, role })
     .setProtectedHeader({ alg: "HS256" })
     .setSubject(user)
     .setIssuedAt()
-    .setExpirationTime("1h")
+    .setExpirationTime(life)
     .setJti(crypto.randomUUID())
     .sign(new TextEncoder().encode(SECRET))
 }

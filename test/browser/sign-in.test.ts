@@ -1,7 +1,9 @@
 /** sign-in.test.ts: the page signs in at a real OpenID provider, in a real Chromium. */
 
+import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { ask, sessionIn, settled } from "./page.ts"
+import { findViolations } from "./axe-violations.ts"
+import { ask, DESK, PHONE, sessionIn, settled } from "./page.ts"
 import {
   consent,
   enterLogin,
@@ -366,6 +368,89 @@ describe("a token that ends", () => {
     await context.close()
   })
 })
+
+describe("a token that expires by itself", () => {
+  test("[SP7] in the middle of an answer is renewed, and nothing of the answer is lost", async () => {
+    const context = await setup.browser.newContext()
+    let issued = 0
+    // The page renews a socket's token every 20 s at most, so these expire first.
+    await context.exposeFunction("issueToken", () => {
+      issued++
+      return signToken("short-lived", "member", "5s")
+    })
+    await context.addInitScript(() => {
+      const { issueToken } = globalThis as unknown as { issueToken: () => Promise<string> }
+      Object.assign(globalThis, { cuecard: { getToken: () => issueToken() } })
+    })
+    const { page, errors } = await openTab(context, url())
+    const closedWhile: (string | null)[] = []
+    page.on("websocket", (socket) =>
+      socket.on("close", () => {
+        const answer = page.locator("article[data-role=assistant]")
+        void answer.getAttribute("data-status").then((status) => closedWhile.push(status))
+      }),
+    )
+    const words = Array.from({ length: 1_500 }, (_, index) => `word${index}`).join(" ")
+    await ask(page, `/say ${words}`)
+    await page.waitForSelector("article[data-role=assistant] >> text=word9", SOON)
+    await expect.poll(() => closedWhile, { timeout: 30_000 }).toContain("running")
+    const before = issued
+    await settled(page)
+    expect(before).toBeGreaterThan(1)
+    await page.reload()
+    await settled(page)
+    const showMore = page.getByRole("button", { name: "Show more" })
+    while ((await showMore.count()) > 0) await showMore.first().click()
+    await expect.poll(() => page.textContent("article[data-role=assistant] .prose")).toBe(words)
+    expect(await page.locator(".sign-in").count()).toBe(0)
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
+
+describe("accessibility", () => {
+  test.each([
+    [DESK, "light"],
+    [PHONE, "dark"],
+  ] as const)(
+    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts stand at the start edge",
+    async (size, colorScheme) => {
+      const options = { viewport: size, colorScheme, bypassCSP: true, reducedMotion: "reduce" } as const
+      const { context, page, errors } = await visit(setup, "/", options)
+      await page.waitForSelector(".sign-in a", SOON)
+      expect(await findViolations(page)).toEqual([])
+      await page.evaluate(() => (document.documentElement.dir = "rtl"))
+      expect(await findWrongEdges(page, ".sign-in p")).toEqual([])
+      // On a phone the menu is in the drawer.
+      await page.setViewportSize(DESK)
+      await signIn(page, "axel")
+      await page.setViewportSize(size)
+      if (size === PHONE) await page.click(".drawer-button")
+      await openMenu(page)
+      expect(await findViolations(page)).toEqual([])
+      await page.evaluate(() => (document.documentElement.dir = "rtl"))
+      await page.screenshot({ path: `test/browser/out/account-rtl-${colorScheme}.png` })
+      expect(await findWrongEdges(page, ".account-panel dd, .names > *")).toEqual([])
+      expect(errors).toEqual([])
+      await context.close()
+    },
+  )
+})
+
+/** Elements whose text doesn't begin at the right edge, in a page from right to left. */
+function findWrongEdges(page: Page, selector: string): Promise<string[]> {
+  return page.$$eval(selector, (all) =>
+    all
+      .filter((element) => {
+        const range = document.createRange()
+        range.selectNodeContents(element)
+        const { paddingRight } = getComputedStyle(element)
+        const edge = element.getBoundingClientRect().right - Number.parseFloat(paddingRight)
+        return element.textContent !== "" && edge - range.getBoundingClientRect().right > 2
+      })
+      .map((element) => element.outerHTML),
+  )
+}
 
 describe("a product that embeds the page", () => {
   test("[SP1] [SP3] gives the token: nobody is asked to sign in, and the menu has no sign-out", async () => {

@@ -3,11 +3,10 @@
 import fc from "fast-check"
 import * as v from "valibot"
 import { expect, test } from "vitest"
+import { budgetChangeSchema, budgetLimitsSchema } from "../../shared/usage/budget-change.ts"
 import {
   BUDGET_NAMES,
   type BudgetLimits,
-  budgetChangeSchema,
-  budgetLimitsSchema,
   findStrictest,
   listMeteredLimits,
   MAX_BUDGET,

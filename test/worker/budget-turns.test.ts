@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
 import { describe, expect, test } from "vitest"
-import type { BudgetChange } from "../../shared/usage/budget-limits.ts"
+import type { BudgetChange } from "../../shared/usage/budget-change.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { connect } from "../support/socket.ts"
 import { call, makeSession, roleToken, tablesOf } from "./http.ts"

@@ -1,10 +1,14 @@
 /** cost.test.ts: what operations cost in requests and rows, counted on real objects. */
 
-import { describe, expect, test } from "vitest"
-import { connect } from "../support/socket.ts"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { CLAIMS, connect } from "../support/socket.ts"
 import { withCountedObjects } from "./counted-objects.ts"
-import { HELLO, socketHeaders, tokenOf } from "./http.ts"
+import { HELLO, roleToken, socketHeaders, tokenOf } from "./http.ts"
 import { call, freshSession, script } from "./session-helpers.ts"
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 describe("calls of tools", () => {
   /** The status with which the call was first shown. */
@@ -29,7 +33,7 @@ describe("calls of tools", () => {
   })
 })
 
-test("[CM2] a turn asks the directory twice and writes 3 rows there, and asks nobody else", async () => {
+test("[CM2] a turn asks the directory twice and writes 4 rows there, 6 the first time, and asks nobody else", async () => {
   await withCountedObjects(async ({ fetch, takeCost }) => {
     const token = await tokenOf("cost", "ada")
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -42,18 +46,85 @@ test("[CM2] a turn asks the directory twice and writes 3 rows there, and asks no
     socket.accept()
     socket.send(HELLO)
     await expect.poll(() => texts.at(-1)).toContain('"hello"')
-    await takeCost()
-    socket.send(JSON.stringify({ type: "send", id: "q", content: "/bench deltas=20 tools=1" }))
-    await expect.poll(() => texts.at(-1)).toContain('"op":"end"')
     const isRunning = async (): Promise<boolean> => {
       const listed = await (await fetch("/v1/sessions", { headers })).json<{ sessions: { running: boolean }[] }>()
       return listed.sessions.some(({ running }) => running)
     }
-    let [lists, cost] = [1, {}]
-    while (await isRunning()) lists += 1
-    cost = await takeCost()
-    expect(cost).toMatchObject({ DIRECTORY: { requests: 2 + lists, rowsWritten: 3 }, SESSION: { requests: 0 } })
-    expect(Object.keys(cost).sort()).toEqual(["DIRECTORY", "SESSION"])
+    let turns = 0
+    for (const rowsWritten of [6, 4]) {
+      await takeCost()
+      socket.send(JSON.stringify({ type: "send", id: `q${rowsWritten}`, content: "/bench deltas=20 tools=1" }))
+      await expect.poll(() => texts.join("\n").split('"op":"end"').length).toBe(++turns + 1)
+      let lists = 1
+      while (await isRunning()) lists += 1
+      const cost = await takeCost()
+      expect(cost).toMatchObject({ DIRECTORY: { requests: 2 + lists, rowsWritten }, SESSION: { requests: 0 } })
+      expect(Object.keys(cost).sort()).toEqual(["DIRECTORY", "SESSION"])
+    }
     socket.close()
+  })
+})
+
+test("[CM3] a socket that closes before its hello leaves no timer behind", async () => {
+  const id = await freshSession("mute")
+  const started = vi.spyOn(globalThis, "setTimeout")
+  const stopped = vi.spyOn(globalThis, "clearTimeout")
+  const client = await connect(id, CLAIMS, null)
+  const waits = started.mock.results.map(({ value }) => value)
+  client.socket.close(1000)
+  await expect.poll(() => stopped.mock.calls.some(([timer]) => waits.includes(timer as never))).toBe(true)
+})
+
+test("[CM3] a turn with a tool, thinking and an ending leaves no timer behind", async () => {
+  const id = await freshSession("timers")
+  const client = await connect(id)
+  const running = new Set<unknown>()
+  const { setTimeout: start, clearTimeout: stop } = globalThis
+  vi.spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, ms?: number) => {
+    const timer = start(() => {
+      running.delete(timer)
+      run()
+    }, ms)
+    running.add(timer)
+    return timer
+  }) as typeof setTimeout)
+  vi.spyOn(globalThis, "clearTimeout").mockImplementation((timer) => {
+    running.delete(timer)
+    stop(timer)
+  })
+  const events = [
+    { type: "thinking_delta", delta: "Hm." },
+    { type: "text_delta", delta: "So: " },
+  ]
+  const steps = [[...events, call("weather", { location: "Oslo" })], [...events, call("probe_data", { text: "x" })], []]
+  client.say({ type: "send", id: "q", content: script(...steps) })
+  await client.untilTrue(() => running.size > 0)
+  const { status } = await client.untilEnd("q")
+  vi.restoreAllMocks()
+  expect(status).toBe("completed")
+  await expect.poll(() => running.size).toBe(0)
+})
+
+test("[CM4] sockets of one tenant ask for the agent once; a change is effective at once", async () => {
+  await withCountedObjects(async ({ fetch, takeCost }) => {
+    const token = await roleToken("cost2", "ada", "admin")
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+    const open = async (): Promise<number> => {
+      const created = await fetch("/v1/sessions", { method: "POST", headers, body: "{}" })
+      const { id } = await created.json<{ id: string }>()
+      const { webSocket } = await fetch(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
+      webSocket?.accept()
+      webSocket?.close()
+      return (await takeCost()).TENANT?.requests ?? 0
+    }
+    expect(await open()).toBeGreaterThan(0)
+    expect(await open()).toBe(0)
+    await fetch("/v1/agents/general", {
+      method: "PUT",
+      headers,
+      body: JSON.stringify({ description: "d", prompt: "New." }),
+    })
+    await takeCost()
+    expect(await open()).toBe(1)
   })
 })

@@ -25,6 +25,8 @@ export interface CountedDeployment {
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** What everything since the last call has cost. Classes that did nothing are left out. */
   takeCost(): Promise<Cost>
+  /** Bytes of the database of an object. */
+  readSize(objectClass: ObjectClass, name: string): Promise<number>
 }
 
 type AnyMethod = (this: object, ...args: unknown[]) => unknown
@@ -82,7 +84,12 @@ export async function withCountedObjects(work: (deployment: CountedDeployment) =
     return Object.fromEntries(Object.entries(costs).filter(([, one]) => Object.values(one).some((n) => n > 0)))
   }
   try {
-    await work({ fetch: (path, init) => fetchWorker(path, init, bindings), takeCost })
+    await work({
+      fetch: (path, init) => fetchWorker(path, init, bindings),
+      takeCost,
+      readSize: (objectClass, name) =>
+        runInDurableObject(namespaces[objectClass].getByName(name), (_object, { storage }) => storage.sql.databaseSize),
+    })
   } finally {
     Object.assign(shared, before)
     prototypes.sql.exec = exec

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, test, vi } from "vitest"
 import { LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS, PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
 import { MAX_LOGINS } from "../../worker/auth/login-rows.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import { call, makeSession, openSocket, refusal } from "./http.ts"
+import { Tenant } from "../../worker/tenant/tenant-object.ts"
+import { call, makeSession, openSocket, refusal, roleToken } from "./http.ts"
 import { registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
 
 const COOKIE = "__Host-cuecard"
@@ -273,14 +274,36 @@ describe("what is read with each token", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
+  test("[CM5] [SI11] the tenant is asked for the first token, after ADMISSION_MS and after a change, and not in between", async () => {
+    const { browser } = await signedIn("si-asked")
+    const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
+    const { user } = (await browser.post("/auth/token")).json
+    for (let i = 0; i < 3; i++) await browser.post("/auth/token")
+    expect(asked).toHaveBeenCalledTimes(1)
+    vi.useFakeTimers({ now: Date.now() + 31 * 60_000, toFake: ["Date"] })
+    await browser.post("/auth/token")
+    expect(asked).toHaveBeenCalledTimes(2)
+    vi.useRealTimers()
+    const owner = await roleToken("si-asked", "olga", "owner")
+    const change = { method: "PATCH", token: owner, body: '{"role":"viewer"}' }
+    expect((await call(`/v1/users/${user.id}`, change)).status).toBe(200)
+    await expect.poll(async () => (await browser.post("/auth/token")).json.user.role).toBe("viewer")
+    vi.restoreAllMocks()
+  })
+
   test("[SI11] [OI8] the user's role is the stored one, and never above what the issuer can give", async () => {
     const { browser, provider } = await signedIn("si-roles")
     const { user } = (await browser.post("/auth/token")).json
     const { runInDurableObject } = await import("cloudflare:test")
-    const setUser = (column: string, value: string) =>
-      runInDurableObject(env.TENANT.getByName("si-roles"), (_object, { storage }) => {
+    const setUser = async (column: string, value: string): Promise<void> => {
+      await runInDurableObject(env.TENANT.getByName("si-roles"), (_object, { storage }) => {
         storage.sql.exec(`UPDATE users SET ${column} = ? WHERE id = ?`, value, user.id)
       })
+      // An administrator's change raises the version of the directory.
+      await runInDurableObject(env.DIRECTORY.getByName(`si-roles:${user.id}`), (_object, { storage }) => {
+        storage.sql.exec("UPDATE account SET version = version + 1, suspended = ?", value === "suspended" ? 1 : 0)
+      })
+    }
     const roleNow = async () => (await browser.post("/auth/token")).json.user.role
     await setUser("role", "admin")
     expect(await roleNow()).toBe("admin")

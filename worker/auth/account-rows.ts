@@ -44,6 +44,11 @@ export class AccountRows {
     this.#sql.exec("INSERT INTO account (one, registered) VALUES (1, 1) ON CONFLICT (one) DO UPDATE SET registered = 1")
   }
 
+  /** The newest change by an administrator that was applied; 0 if there was none. */
+  readVersion(): number {
+    return this.#read().version
+  }
+
   /** Whether a role is above the one after the last change by an administrator. */
   isAboveRole(role: Role): boolean {
     const stored = this.#read().role as Role | null

@@ -4,6 +4,7 @@
 
 import type { Result } from "../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
+import type { UsageReceipt, UsageReport } from "../../shared/usage/usage-report.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
@@ -70,11 +71,14 @@ export abstract class SessionLists extends BudgetDirectory {
     return row?.id ?? publicId
   }
 
-  setRunning(id: string, running: boolean): void {
-    if (!hasSchema(this.ctx.storage.sql)) return
+  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt {
+    if (report !== undefined) this.addUsage(report)
+    const receipt = { n: report?.n ?? null }
+    if (!hasSchema(this.ctx.storage.sql)) return receipt
     this.budget.setRunning(id, running)
     const value = running ? 1 : 0
     this.ctx.storage.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", value, id, value)
+    return receipt
   }
 
   putShared(shared: SharedSession): Result<null> {

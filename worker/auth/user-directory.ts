@@ -15,15 +15,16 @@ import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claim
 import type {
   DirectoryEntry,
   DirectoryRpc,
-  Login,
   LoginSecrets,
   NewLogin,
   RevocationResult,
   RevocationState,
+  UsedLogin,
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
+import { DIRECTORY_USAGE_TABLES } from "../usage/directory-usage.ts"
 import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { ALL_TOKENS, closeHolderSockets, isListed, restoreEntry } from "./directory-transfer.ts"
@@ -58,13 +59,11 @@ const MIGRATIONS: readonly string[] = [
   STOCK_TABLE,
   HOLDER_SOCKETS,
   BUDGET_ACCOUNT_TABLE,
+  DIRECTORY_USAGE_TABLES,
 ]
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 const REVOCATION_RETRY_MS = 10_000
-
-/** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
-const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends SessionLists implements DirectoryRpc {
   readonly #revocationRows: RevocationRows
@@ -227,13 +226,19 @@ export class Directory extends SessionLists implements DirectoryRpc {
     return succeed(null)
   }
 
-  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied"> {
+  addKnownLogin(login: NewLogin): Result<null> {
+    const isKnown = hasSchema(this.ctx.storage.sql) && this.#accountRows.isRegistered()
+    if (!isKnown || this.#readRevocationState().upTo === ALL_TOKENS) return fail({ reason: "user_unknown" })
+    return this.#accountRows.isSuspended() ? fail({ reason: "user_suspended" }) : this.addLogin(login)
+  }
+
+  useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied"> {
     if (!hasSchema(this.ctx.storage.sql)) return fail({ reason: "sign_in_required" })
     if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
     const use = this.#loginRows.use(id, secrets, Date.now())
     if (use === "unknown") return fail({ reason: "sign_in_required" })
     if (use === "copied") this.#endLogin(id)
-    return succeed(use === "copied" ? use : use.login)
+    return succeed(use === "copied" ? use : { ...use.login, version: this.#accountRows.readVersion() })
   }
 
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null {
@@ -267,6 +272,7 @@ export class Directory extends SessionLists implements DirectoryRpc {
   }
 
   override async alarm(): Promise<void> {
+    await this.flushUsageSafely()
     this.#revocationRows.pruneExpired(nowSeconds())
     await this.#pushRevocations()
     this.#scheduleAlarm()
@@ -316,12 +322,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
 
   /** Soon if a session still has to be notified, otherwise when the next revocation expires. */
   #scheduleAlarm(): void {
-    const now = Date.now()
     const expiry = this.#revocationRows.findNextExpiry()
-    const { storage } = this.ctx
-    if (this.#hasUnnotifiedHolders()) this.ctx.waitUntil(storage.setAlarm(now + REVOCATION_RETRY_MS))
-    else if (expiry === null) this.ctx.waitUntil(storage.deleteAlarm())
-    else this.ctx.waitUntil(storage.setAlarm(Math.min(expiry * 1000, now + MAX_ALARM_MS)))
+    this.setAlarmBy(this.#hasUnnotifiedHolders() ? Date.now() + REVOCATION_RETRY_MS : (expiry ?? Infinity) * 1000)
   }
 }
 

@@ -40,6 +40,8 @@ import {
   TOOL_MS,
   TURN_MS,
   UNKNOWN_KEY_MS,
+  USAGE_BATCH_MS,
+  USAGE_RETRY_MS,
 } from "../../shared/limits.ts"
 
 export interface TimeLimitsEnv {
@@ -80,6 +82,8 @@ export interface TimeLimits {
   readonly keysTrustMs: number
   readonly keysMaxAgeMs: number
   readonly unknownKeyMs: number
+  readonly usageBatchMs: number
+  readonly usageRetryMs: number
 }
 
 /** An invalid factor counts as 1. */
@@ -120,5 +124,7 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     keysTrustMs: scaleMs(ISSUER_KEYS_TRUST_MS),
     keysMaxAgeMs: scaleMs(MAX_ISSUER_KEYS_AGE_MS),
     unknownKeyMs: scaleMs(UNKNOWN_KEY_MS),
+    usageBatchMs: scaleMs(USAGE_BATCH_MS),
+    usageRetryMs: scaleMs(USAGE_RETRY_MS),
   }
 }

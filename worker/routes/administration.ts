@@ -1,23 +1,40 @@
-/** administration.ts: the routes that manage tenants, their users, keys and issuers. */
+/**
+ * administration.ts: the routes that manage tenants, their users, keys, issuers, budgets and usage. Loaded with their
+ * first request.
+ */
 
 import { Hono } from "hono"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { errorToResponse } from "./access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
+import { receive } from "./hand-over.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
 import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
-import { budgetRoutes, readOwnBudgets } from "./tenants/budget-routes.ts"
 import { tenantRoutes } from "./tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
+/** Loaded on demand, as most isolates never serve one of these. */
+const loadUsageRoutes = () => import("./tenants/usage-routes.ts")
+const loadBudgetRoutes = () => import("./tenants/budget-routes.ts")
+
 export const administration = new Hono<AppEnv>()
+  .use("*", receive)
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
   .route("/v1/token-keys", tokenKeyRoutes)
   .route("/v1/users", userRoutes)
   .route("/v1/audit", auditRoutes)
-  .route("/v1/budgets", budgetRoutes)
-  .get("/v1/usage/me", readOwnBudgets)
+  .get("/v1/budgets", async (context) => (await loadBudgetRoutes()).listBudgets(context))
+  .put("/v1/budgets", async (context) => (await loadBudgetRoutes()).changeBudgets(context))
+  .get("/v1/usage/me", async (context) => (await loadBudgetRoutes()).readOwnBudgets(context))
   .route("/v1/issuers", issuerRoutes)
+  .get("/v1/usage", async (context) => (await loadUsageRoutes()).readUsage(context))
+  .get("/v1/prices", async (context) => (await loadUsageRoutes()).listPrices(context))
+  .put("/v1/prices", async (context) => (await loadUsageRoutes()).setPrices(context))
   .route("/v1", leavingRoutes)
+
+administration.notFound(() => faultToResponse({ reason: "route_unknown" }))
+administration.onError(errorToResponse)

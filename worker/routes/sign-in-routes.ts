@@ -9,12 +9,14 @@ import { type Context, Hono, type MiddlewareHandler } from "hono"
 import * as v from "valibot"
 import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../../shared/protocol/sign-in.ts"
 import { recordFailure } from "../auth/record-failure.ts"
-import { getPageTenant } from "../env.ts"
+import { type Env, getPageTenant } from "../env.ts"
 import { checkSignIn, countFailedSignIn } from "../limits/failed-sign-ins.ts"
 import { checkRate } from "../limits/rate-limits.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { errorToResponse } from "./access/report-request.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { readCachedConfig } from "../settings/config-cache.ts"
+import type { IssuerView } from "../settings/issuer-config.ts"
 import { clearCachedRevocations } from "./access/authorize.ts"
 import { createActor, readLimitAddress } from "./access/request-actor.ts"
 import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
@@ -60,9 +62,13 @@ const limitAttempts: MiddlewareHandler<AppEnv> = async (context, next) => {
   return admitted.ok ? await next() : redirectToError("attempts_limited")
 }
 
+async function listIssuers(env: Env, tenant: string): Promise<readonly IssuerView[]> {
+  return await readCachedConfig(tenant, "issuers", () => tenantStub(env, tenant).listIssuers())
+}
+
 signInRoutes.get("/providers", async (context) => {
   const tenant = getPageTenant(context.env, new URL(context.req.url))
-  const issuers = tenant === null ? [] : await tenantStub(context.env, tenant).listIssuers()
+  const issuers = tenant === null ? [] : await listIssuers(context.env, tenant)
   const clients = issuers.filter(({ client_id }) => client_id !== null)
   const body: SignInProviders = { tenant, providers: clients.map(({ name, label }) => ({ name, label })) }
   return context.json(body)
@@ -88,7 +94,7 @@ signInRoutes.get("/login", requireNavigation, limitAttempts, async (context) => 
 
 /** Empty if there is not exactly one. */
 async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promise<string> {
-  const issuers = await tenantStub(env, tenant).listIssuers()
+  const issuers = await listIssuers(env, tenant)
   const clients = issuers.filter(({ client_id }) => client_id !== null)
   return clients.length === 1 ? (clients[0]?.name ?? "") : ""
 }

@@ -2,10 +2,12 @@
  * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
  * The entry has the title, the time of the last activity, and whether a turn is running. The running state is sent only
- * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5).
+ * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5). It goes with the session's usage
+ * report, if there is one (SPEC MT5).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
+import type { UsageReceipt } from "../../shared/usage/usage-report.ts"
 import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 import { ensureTitle } from "../turn/accept-message.ts"
@@ -47,10 +49,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   const reportRunningState = async (): Promise<void> => {
     await reporting
     try {
-      for (let state = isRunning(); state !== reportedRunning; state = isRunning()) {
-        await directory().setRunning(id, state)
-        reportedRunning = state
-      }
+      reportedRunning = await sendState(env, session, reportedRunning)
     } catch {
       reportedRunning = null
       log("mark_failed", { id })
@@ -76,5 +75,24 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
       })
       return syncing
     },
+  }
+}
+
+/** Sends the running state and the usage until the directory, which has `known`, has both. Returns the state that it has. */
+async function sendState(env: Env, { row, store, turns }: LiveSession, known: boolean | null): Promise<boolean | null> {
+  for (let sent = known; ; ) {
+    const state = turns.isRunning()
+    const report = store.usage.nextReport()
+    if (state === sent && report === null) return sent
+    const receipt: UsageReceipt | undefined = await directoryStub(env, row).setRunning(
+      row.id,
+      state,
+      report ?? undefined,
+    )
+    sent = state
+    if (report === null) continue
+    // A directory of an earlier version ignores reports and returns nothing. The alarm tries again.
+    if (receipt?.n !== report.n) return sent
+    store.usage.acknowledge(report.n)
   }
 }

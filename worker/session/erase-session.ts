@@ -5,6 +5,9 @@
  * checked once more later (SPEC RT10, AS9; docs/decisions/0017-asset-rows-and-bytes.md).
  */
 
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import { describeError, logError } from "../platform/log.ts"
+import type { LiveSession } from "./live-session.ts"
 import { deleteSessionBytes, type SessionRef } from "../asset/bucket.ts"
 
 /** Key of the erased session's reference, while late uploads are possible. */
@@ -24,6 +27,20 @@ export async function eraseSessionStorage(
   // An object that is woken by its alarm can't read its own name, so the reference is stored.
   storage.kv.put<SessionRef>(ERASED_SESSION_KEY, sessionRef)
   await storage.setAlarm(recheckAtMs)
+}
+
+/**
+ * Ends the turn that runs, and returns what the user's directory may not know of the session's usage. If the write fails, the
+ * session is erased all the same.
+ */
+export function takeUsageReports({ turns, store }: LiveSession): readonly UsageReport[] {
+  try {
+    turns.cancelForErasure()
+    return store.usage.takeAll()
+  } catch (error) {
+    logError("usage_not_recorded", { error: describeError(error) })
+    return []
+  }
 }
 
 /** Erases late uploads. If it throws, the alarm at `retryAtMs` tries again. */

@@ -10,6 +10,7 @@ import { MODEL_CONTEXT_TOKENS } from "../../shared/limits.ts"
 import { InboundAsks } from "../agent/inbound-asks.ts"
 import { OutboundAsks } from "../agent/outbound-asks.ts"
 import type { AgentSession } from "../agent/agent-session.ts"
+import { readAgentView } from "../agent/agent-view.ts"
 import { createAssetLoader } from "../asset/asset-bytes.ts"
 import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
@@ -48,7 +49,6 @@ import type {
   SessionGroup,
   ImportPart,
 } from "../platform/rpc/session-types.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportHost } from "../transfer/import-steps.ts"
 import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
@@ -198,9 +198,9 @@ export class LiveSession implements AgentSession, RevisionContext {
    */
   async refreshAgent(): Promise<boolean> {
     const known = this.#agentView
-    const view = await tenantStub(this.#env, this.row.tenant)
-      .getAgentView(known.self.name)
-      .catch(() => known)
+    const { name } = known.self
+    const { tenant } = this.row
+    const view = await readAgentView(this.#env, tenant, name).catch(() => known)
     if (view === null || JSON.stringify(view) === JSON.stringify(known)) return view !== null
     this.store.setAgent(view)
     this.#agentView = view
@@ -359,7 +359,7 @@ export class LiveSession implements AgentSession, RevisionContext {
         now: Date.now,
       }),
       gate: this.gate,
-      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => [] }),
+      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => this.#agentView.prices ?? [] }),
     }
   }
 

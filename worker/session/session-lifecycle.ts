@@ -7,8 +7,9 @@
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
+import { readAgentView } from "../agent/agent-view.ts"
 import type { SessionRef } from "../asset/bucket.ts"
-import { directoryStub, sessionStub, tenantStub } from "../platform/rpc/object-stubs.ts"
+import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import { FrameRates } from "../limits/frame-rates.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
@@ -17,7 +18,7 @@ import { Sockets, type SocketsHost } from "../socket/sockets.ts"
 import type { NewSession } from "../store/row-codec.ts"
 import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
-import { eraseLateUploads, eraseSessionStorage } from "./erase-session.ts"
+import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
@@ -82,7 +83,7 @@ export class SessionLifecycle {
   async create(owner: SessionOwner, newSession: NewSession): Promise<Result<null>> {
     await this.#eraseInProgress?.catch(() => {})
     if (this.#session !== null) return this.#checkOwner(owner)
-    const view = await tenantStub(this.#env, owner.tenant).getAgentView(newSession.agent)
+    const view = await readAgentView(this.#env, owner.tenant, newSession.agent)
     // Another request may have created it in the meantime.
     if (this.#session !== null) return this.#checkOwner(owner)
     if (view === null) return fail({ reason: "agent_unknown" })
@@ -123,11 +124,19 @@ export class SessionLifecycle {
         : []
     const unlisted = removeFromViewers(this.#env, session)
     const hasPendingUploads = session.assetService.nextAlarmAt() !== null
+    const reports = takeUsageReports(session)
     const recheckAtMs = hasPendingUploads ? Date.now() + this.#times.assetPendingMs : null
     session.close()
+    const reported = reports.length === 0 ? [] : [directoryStub(this.#env, owner).endUsage(reports)]
     this.sockets.closeAll({ reason: "session_unknown" })
     const sessionRef = { tenant: owner.tenant, session: id }
-    this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, [unlisted], agentSessions, recheckAtMs)
+    this.#eraseInProgress = this.#eraseWithAgents(
+      sessionRef,
+      owner,
+      [unlisted, ...reported],
+      agentSessions,
+      recheckAtMs,
+    )
     await this.#eraseInProgress
     return succeed(null)
   }
@@ -145,6 +154,14 @@ export class SessionLifecycle {
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
+    await this.#reportUsage(session)
+  }
+
+  /** Repeats a report that the directory may not have. The alarm has not ended before that, so it survives a kill. */
+  async #reportUsage({ store, directorySync }: LiveSession): Promise<void> {
+    if (!store.usage.isPending()) return
+    await directorySync.syncRunningState()
+    if (store.usage.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
   #createSocketsHost(): SocketsHost {

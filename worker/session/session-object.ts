@@ -176,8 +176,7 @@ export class Session extends PortableSession implements SessionRpc {
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    // An application may only send 1000 and the codes from 3000 on.
-    socket.close(code >= 3000 ? code : 1000)
+    this.#lifecycle.sockets.closeSocket(socket, code)
   }
 
   override async alarm(): Promise<void> {

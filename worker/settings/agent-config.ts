@@ -4,6 +4,7 @@
 
 import * as v from "valibot"
 import { MAX_AGENT_PROMPT_CHARS } from "../../shared/limits.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 /** The tools that an agent can have (tool/tool-registry.ts). */
 export const TOOL_NAMES = [
@@ -55,6 +56,8 @@ export interface AgentView {
   readonly settings?: TenantSettings
   /** The tenant has set a budget for somebody, so the session asks before its turns (SPEC BU7). */
   readonly hasBudgets?: true
+  /** The tenant's own prices of the agent's model, if there are any. */
+  readonly prices?: readonly PriceEntry[]
 }
 
 /** The agent of a session that was created without naming one. */

@@ -1,7 +1,8 @@
 /** budget-rpc.ts: the calls of a tenant object about budgets. */
 
 import type { Result } from "../../shared/fault.ts"
-import type { BudgetChange, BudgetTable } from "../../shared/usage/budget-limits.ts"
+import type { BudgetChange } from "../../shared/usage/budget-change.ts"
+import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Administrator } from "../platform/rpc/actor.ts"
 

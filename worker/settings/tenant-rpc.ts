@@ -24,6 +24,7 @@ import type { AuditCheck, AuditEvent, AuditFilter } from "./audit-event.ts"
 import type { UserChange } from "./user-change.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { BudgetRpc } from "./budget-rpc.ts"
+import type { UsageRpc } from "./usage-rpc.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
 
@@ -50,7 +51,7 @@ export interface SignInUser {
 
 export type TenantUser = UserSummary
 
-export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc {
+export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc, UsageRpc {
   /** All agents, the default ones first. */
   listAgents(): Agent[]
   /** The agent of this name and its peers; null if there is no such agent. */

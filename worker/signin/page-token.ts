@@ -9,12 +9,21 @@ import { issueNewToken } from "../auth/new-token.ts"
 import { recordFailure } from "../auth/record-failure.ts"
 import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
+import type { UsedLogin } from "../platform/rpc/directory-rpc.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
 import { deriveNextSecret, hashLoginSecret } from "./login-secret.ts"
-import type { LoginCookie } from "./sign-in-cookies.ts"
+import { findClient } from "./sign-in-client.ts"
+import type { Admission, LoginCookie } from "./sign-in-cookies.ts"
+
+/** How long a token's name and role may be those of an earlier token, in milliseconds, if no change is known. SPEC CM5. */
+const ADMISSION_MS = 30 * 60_000
+
+/** For a directory of an earlier version. It equals no version, so that the tenant is asked each time. */
+const NO_VERSION = -1
 
 /**
- * Issues a token and replaces the cookie's secret. The user's role and state are read each time.
+ * Issues a token and replaces the cookie's secret. The user's state is read each time, name and role at least once in
+ * ADMISSION_MS (SPEC CM5).
  *
  * Errors: `sign_in_required` if the sign-in has ended, was copied, or its issuer was removed;
  * `user_suspended`.
@@ -33,13 +42,42 @@ export async function issuePageToken(
     await recordCopy(env, cookie, actor)
     return fail({ reason: "sign_in_required" })
   }
-  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, ...used.value })
+  const known = await findAdmission(env, cookie, used.value, asOf)
+  const admitted = known === null ? await admit(env, cookie, used.value, asOf) : succeed(known)
+  if (!admitted.ok) return admitted
+  const { name, role } = admitted.value
+  const issued = await issueNewToken(env, { tenant, user, role, login }, PAGE_TOKEN_SECONDS, asOf)
+  const body = { ...issued, tenant, user: { id: user, name, role } }
+  return succeed({ body, cookie: { ...cookie, secret: nextSecret, admission: admitted.value } })
+}
+
+/**
+ * The admission of an earlier token, if nothing has changed since: the directory learns of every change of the user, and this
+ * isolate knows the provider. Null if the tenant must be asked.
+ */
+async function findAdmission(
+  env: Env,
+  { tenant, admission }: LoginCookie,
+  { issuer, generation, version }: UsedLogin,
+  now: number,
+): Promise<Admission | null> {
+  if (admission === undefined || admission.version !== version) return null
+  if (admission.at > now || now - admission.at >= ADMISSION_MS) return null
+  const client = await findClient(env, tenant, issuer)
+  return client !== null && client !== "secret_unreadable" && client.generation === generation ? admission : null
+}
+
+/** Asks the tenant's object. The version was read before, so that a change in the meantime is noticed with the next token. */
+async function admit(
+  env: Env,
+  { tenant, user }: LoginCookie,
+  { version = NO_VERSION, ...login }: UsedLogin,
+  at: number,
+): Promise<Result<Admission>> {
+  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, ...login })
   if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
   if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
-  const claims = { tenant, user, role: admitted.role, login }
-  const issued = await issueNewToken(env, claims, PAGE_TOKEN_SECONDS, asOf)
-  const body = { ...issued, tenant, user: { id: user, name: admitted.name, role: admitted.role } }
-  return succeed({ body, cookie: { ...cookie, secret: nextSecret } })
+  return succeed({ name: admitted.name, role: admitted.role, version, at })
 }
 
 /** Records that a copy of a cookie was used, by its owner or by somebody else. The sign-in has ended. */

@@ -10,6 +10,7 @@ import { idSchema } from "../../shared/protocol/event.ts"
 import { parseJson } from "../../shared/json.ts"
 import { LOGIN_IDLE_MS, SIGN_IN_MS } from "../../shared/limits.ts"
 import { decryptText, encryptText } from "../auth/encryption.ts"
+import { ROLES } from "../platform/rpc/claims.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
 
 const LOGIN_COOKIE = "__Host-cuecard"
@@ -26,7 +27,23 @@ const MAX_COOKIE_CHARS = 4_096
 
 const text = v.pipe(v.string(), v.maxLength(MAX_COOKIE_CHARS))
 
-const loginSchema = v.object({ tenant: tenantIdSchema, user: idSchema, login: text, secret: text })
+/** Who the user is by the tenant's list, as it was read for an earlier token. */
+const admissionSchema = v.object({
+  name: v.nullable(text),
+  role: v.picklist(ROLES),
+  /** Of the directory at that time: after another change by an administrator the list is read again. */
+  version: v.number(),
+  /** Milliseconds since 1970. */
+  at: v.number(),
+})
+
+const loginSchema = v.object({
+  tenant: tenantIdSchema,
+  user: idSchema,
+  login: text,
+  secret: text,
+  admission: v.optional(admissionSchema),
+})
 
 const transactionSchema = v.object({
   tenant: tenantIdSchema,
@@ -40,6 +57,8 @@ const transactionSchema = v.object({
   /** Milliseconds since 1970. */
   expires: v.number(),
 })
+
+export type Admission = v.InferOutput<typeof admissionSchema>
 
 /** Who is signed in, and the secret that proves it. */
 export type LoginCookie = v.InferOutput<typeof loginSchema>

@@ -2,6 +2,7 @@
  * sign-in-flow.ts: begins and completes a sign-in at a provider of the tenant.
  */
 
+import { fail } from "../../shared/fault.ts"
 import { SIGN_IN_MS } from "../../shared/limits.ts"
 import type { SignInError } from "../../shared/protocol/sign-in.ts"
 import { type ForeignIdentity, verifyIdToken } from "../auth/issuer/foreign-token.ts"
@@ -10,9 +11,10 @@ import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
 import { describeError, log } from "../platform/log.ts"
 import { directoryStub, tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { IssuerKeys, SignInClient } from "../settings/issuer-config.ts"
+import type { SignInClient } from "../settings/issuer-config.ts"
 import { createLoginId, createLoginSecret, hashLoginSecret } from "./login-secret.ts"
 import { createAuthorizationUrl, createTransactionSecrets, fetchIdToken, toSignInError } from "./oauth-client.ts"
+import { findClient, findKeys } from "./sign-in-client.ts"
 import type { LoginCookie, SignInTransaction } from "./sign-in-cookies.ts"
 
 /** Longest `to`, in characters: a path of the page with an id. */
@@ -20,9 +22,6 @@ const MAX_TO_CHARS = 512
 
 /** The result of one step: what to do next, or why the sign-in failed. */
 export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: SignInError }
-
-/** RPC wraps the type; the value is what `getSignInClient` returned. */
-type FoundClient = SignInClient | "secret_unreadable" | null
 
 function refuse(error: SignInError): { readonly ok: false; readonly error: SignInError } {
   return { ok: false, error }
@@ -53,7 +52,7 @@ export async function beginSignIn(
   to: string,
   origin: string,
 ): Promise<Step<{ readonly location: string; readonly transaction: SignInTransaction }>> {
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  const client = await findClient(env, tenant, provider)
   if (client === "secret_unreadable") return refuse("internal")
   if (client === null) return refuse("provider_unknown")
   const secrets = createTransactionSecrets()
@@ -85,7 +84,7 @@ export async function completeSignIn(
 async function complete(env: Env, callback: URL, transaction: SignInTransaction): Promise<Step<LoginCookie>> {
   const { tenant, provider, state } = transaction
   if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
-  const client = (await tenantStub(env, tenant).getSignInClient(provider)) as FoundClient
+  const client = await findClient(env, tenant, provider)
   if (client === "secret_unreadable") return refuse("internal")
   if (client === null || client.generation !== transaction.generation) return refuse("provider_unknown")
   const identity = await identify(env, client, callback, transaction)
@@ -119,7 +118,7 @@ async function verifyIdentity(
   const parts = parseToken(idToken)
   if (parts === null) return refuse("identity_invalid")
   if (parts.payload.iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return refuse("clock_skewed")
-  const keys = (await tenantStub(env, tenant).getSignInKeys(name, parts.header.kid ?? null)) as IssuerKeys | null
+  const keys = await findKeys(env, tenant, name, parts.header.kid ?? null)
   if (keys === null) return refuse("provider_unknown")
   const identity = await verifyIdToken(idToken, tenant, keys, config.client_id, now)
   if (identity.ok) return { ok: true, value: identity.value }
@@ -133,12 +132,18 @@ async function addLogin(
   { user, name, role }: ForeignIdentity,
 ): Promise<Step<LoginCookie>> {
   const signedIn = { issuer: provider, generation, role }
-  const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, ...signedIn })
-  if (admitted === null) return refuse("provider_unknown")
-  if (admitted.status !== "active") return refuse("user_suspended")
   const [login, secret] = [await createLoginId(state), createLoginSecret()]
-  const hash = await hashLoginSecret(secret)
-  const added = await directoryStub(env, { tenant, user }).addLogin({ id: login, hash, ...signedIn })
+  const newLogin = { id: login, hash: await hashLoginSecret(secret), ...signedIn }
+  const directory = directoryStub(env, { tenant, user })
+  // A directory of an earlier version does not have the method.
+  let added = await directory.addKnownLogin(newLogin).catch(() => fail({ reason: "user_unknown" }))
+  if (!added.ok && added.fault.reason === "user_suspended") return refuse("user_suspended")
+  if (!added.ok && added.fault.reason === "user_unknown") {
+    const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, ...signedIn })
+    if (admitted === null) return refuse("provider_unknown")
+    if (admitted.status !== "active") return refuse("user_suspended")
+    added = await directory.addLogin(newLogin)
+  }
   if (added.ok) return { ok: true, value: { tenant, user, login, secret } }
   if (added.fault.reason === "sign_in_required") return refuse("state_invalid")
   log("sign_in_failed", { tenant, provider, message: added.fault.reason })

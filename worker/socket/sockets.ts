@@ -213,6 +213,13 @@ export class Sockets {
     }
   }
 
+  /** Completes a close that the client began, with its code. Nothing waits for the socket any more. */
+  closeSocket(socket: WebSocket, code: number): void {
+    this.#stopWaiting(socket)
+    // An application may only send 1000 and the codes from 3000 on.
+    socket.close(code >= 3000 ? code : 1000)
+  }
+
   /** Closes a socket with an error. What its client sends nevertheless is ignored. */
   #end(socket: WebSocket, fault: Fault): void {
     this.sendFault(socket, fault)

@@ -1,6 +1,6 @@
 /** message-rows.ts: the `transcript` table: one row per message, by its immutable position. */
 
-import type { Role } from "../../shared/protocol/message.ts"
+import { isEnded, type Role } from "../../shared/protocol/message.ts"
 import { type AncestryIndex, createAncestryIndex } from "./ancestry.ts"
 import { columnToNumberOrNull, toJsonColumn } from "./columns.ts"
 import type { Database, Row } from "./database.ts"
@@ -9,12 +9,14 @@ import {
   messageToMeta,
   type NewestAnswer,
   rowsToParts,
+  rowsToUsage,
   rowToMessageHead,
   rowToNewestAnswer,
   rowToPosition,
   rowToRole,
   rowToSeq,
   type StoredMessage,
+  usageToColumn,
 } from "./row-codec.ts"
 import { countVersions } from "./version-rows.ts"
 
@@ -77,7 +79,8 @@ function createMessageLoader(database: Database): (row: Row) => StoredMessage {
     const callRows = partRows.readCallRows(position.pos)
     const seq = Math.max(position.seq, ...chunkRows.map(rowToSeq), ...callRows.map(rowToSeq))
     const parts = rowsToParts(chunkRows, callRows)
-    return { ...position, seq, message: { ...head, parts, step: parts.at(-1)?.step ?? 0 } }
+    const usage = isEnded(head.status) ? [] : rowsToUsage([row, ...callRows])
+    return { ...position, seq, usage, message: { ...head, parts, step: parts.at(-1)?.step ?? 0 } }
   }
 }
 
@@ -169,16 +172,18 @@ function createMessageWrites({ queryAll }: Database, ancestry: AncestryIndex) {
       if (!isPathOpen) queryAll("UPDATE session SET tip = NULL WHERE tip IS NOT NULL")
     },
 
-    /** Writes the status, reason, meta, summary and deadline of a message. */
-    updateMessage({ pos, message, seq, deadline }: StoredMessage): void {
+    /** Writes the status, reason, meta, summary, deadline and usage of a message. */
+    updateMessage({ pos, message, seq, deadline, usage }: StoredMessage): void {
       queryAll(
-        "UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ?, summary = ?, deadline = ? WHERE pos = ?",
+        `UPDATE transcript SET status = ?, reason = ?, seq = ?, meta = ?, summary = ?, deadline = ?, usage = ?
+         WHERE pos = ?`,
         message.status,
         message.reason,
         seq,
         messageToMeta(message),
         toJsonColumn(message.summary),
         deadline,
+        usageToColumn(usage),
         pos,
       )
     },

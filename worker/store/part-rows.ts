@@ -105,12 +105,21 @@ function createCallRows({ queryAll, queryFirst }: Database) {
       return row === null ? null : Number(row["pos"])
     },
 
-    putCall(pos: number, part: number, step: number, seq: number, call: ToolCall, times?: PartTimes): void {
+    /** `usage`: the column of the turn's model calls so far. */
+    putCall(
+      pos: number,
+      part: number,
+      step: number,
+      seq: number,
+      call: ToolCall,
+      times?: PartTimes,
+      usage: string | null = null,
+    ): void {
       queryAll(
         `INSERT OR REPLACE INTO tool_calls
          (pos, part, step, seq, call_id, name, args, result, status, error, ordinal, card, channel, ephemeral,
-          approval, output_size, media, times)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          approval, output_size, media, times, usage)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         pos,
         part,
         step,
@@ -129,6 +138,7 @@ function createCallRows({ queryAll, queryFirst }: Database) {
         toJsonColumn(call.outputSize),
         call.media.length === 0 ? null : toJsonColumn(call.media),
         toJsonColumn(times ?? null),
+        usage,
       )
     },
   }

@@ -17,6 +17,7 @@ import {
   type Summary,
   type ToolCall,
 } from "../../shared/protocol/message.ts"
+import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import type { PartTimes } from "../../shared/protocol/part-times.ts"
 import { type AgentView, GENERAL_AGENT_NAME } from "../settings/agent-config.ts"
 import type { SessionGroup } from "../platform/rpc/session-types.ts"
@@ -55,6 +56,8 @@ export interface StoredMessage {
   readonly deadline: number | null
   /** The end of the path below it at the moment another version became active. */
   readonly tip?: number | null
+  /** All model calls of a turn so far, while it runs. Not read for a message that has ended. */
+  readonly usage?: readonly PricedCall[]
   readonly message: Message
 }
 
@@ -102,6 +105,16 @@ const PART_CUT = 2
 
 export function chunkToOpenColumn({ open, cut }: Pick<TextChunk, "open" | "cut">): number {
   return cut === true ? PART_CUT : open ? PART_OPEN : PART_CLOSED
+}
+
+export function usageToColumn(usage: readonly PricedCall[] = []): string | null {
+  return usage.length === 0 ? null : JSON.stringify(usage)
+}
+
+/** The model calls of a turn that runs: the newest state is the longest one. */
+export function rowsToUsage(rows: readonly Row[]): readonly PricedCall[] {
+  const states = rows.map((row) => parseJsonColumn<PricedCall[]>(row["usage"]) ?? [])
+  return states.reduce((longest, state) => (state.length > longest.length ? state : longest), [])
 }
 
 export function rowToSeq(row: Row): number {

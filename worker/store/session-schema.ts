@@ -6,6 +6,7 @@
  */
 
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
+import { SESSION_USAGE_TABLE } from "../usage/session-usage.ts"
 
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE session (
@@ -126,6 +127,10 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (n, i)) WITHOUT ROWID`,
   // The users who may read the session.
   `CREATE TABLE viewer (user TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID`,
+  // Usage. JSON: PricedCall[], all calls of a turn so far. While it runs, the row of a tool call can have a newer state.
+  `ALTER TABLE transcript ADD COLUMN usage TEXT;
+   ALTER TABLE tool_calls ADD COLUMN usage TEXT;
+   ${SESSION_USAGE_TABLE}`,
 ]
 
 /** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */

@@ -16,6 +16,7 @@ import { createSessionRows } from "./session-rows.ts"
 import type { SqlExecutor } from "./storage-gate.ts"
 import { createVersionRows } from "./version-rows.ts"
 import { createViewerRows } from "./viewer-rows.ts"
+import { SessionUsage } from "../usage/session-usage.ts"
 
 export type SessionStore = ReturnType<typeof createSessionStore>
 
@@ -34,5 +35,6 @@ export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write
     ...createChangeRows(database),
     viewers: createViewerRows(database),
     agentAsks: createAgentAskRows(database),
+    usage: new SessionUsage(database),
   }
 }

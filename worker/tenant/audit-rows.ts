@@ -5,6 +5,7 @@
  * written (the entry, two indexes, the head).
  */
 
+import { clearCachedConfig } from "../settings/config-cache.ts"
 import { sha256 } from "@noble/hashes/sha2.js"
 import { parseJson } from "../../shared/json.ts"
 import {
@@ -78,17 +79,21 @@ interface HeadRow {
 
 export class AuditRows {
   readonly #sql: SqlStorage
+  readonly #tenant: string
   readonly #genesis: string
   readonly #maxRows: number
 
   constructor(sql: SqlStorage, tenant: string, maxRows = MAX_AUDIT_ROWS) {
     this.#sql = sql
+    this.#tenant = tenant
     this.#genesis = hashText(encodeAuditGenesis(tenant))
     this.#maxRows = maxRows
   }
 
   /** Adds an entry. The caller makes the change that it records in the same transaction. Returns its `seq`. */
   append(actor: Actor, event: AuditEvent, now: number): number {
+    // Every change of the configuration has an entry.
+    clearCachedConfig(this.#tenant)
     this.#writeOmitted(now)
     return this.#write(actor, event, now)
   }

@@ -3,20 +3,21 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import type { BudgetChange, BudgetTable } from "../../shared/usage/budget-limits.ts"
+import type { BudgetChange } from "../../shared/usage/budget-change.ts"
+import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
 import { NO_SPENDING } from "../../shared/usage/budget-meter.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
-import type { Actor, Administrator } from "../platform/rpc/actor.ts"
+import type { Administrator } from "../platform/rpc/actor.ts"
 import { includesRole, type Role } from "../platform/rpc/claims.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 import type { BudgetRpc } from "../settings/budget-rpc.ts"
 import { BudgetRows, type ChangedSubject } from "../usage/budget-rows.ts"
-import { LeavingTenant } from "./leaving-tenant.ts"
+import { UsageTenant } from "./usage-tenant.ts"
 import { UserRows } from "./user-rows.ts"
 
-export abstract class BudgetTenant extends LeavingTenant implements BudgetRpc {
+export abstract class BudgetTenant extends UsageTenant implements BudgetRpc {
   readonly #budgetRows: BudgetRows
   readonly #userRows: UserRows
 
@@ -25,8 +26,6 @@ export abstract class BudgetTenant extends LeavingTenant implements BudgetRpc {
     this.#budgetRows = new BudgetRows(ctx.storage.sql)
     this.#userRows = new UserRows(ctx.storage.sql)
   }
-
-  abstract recordEvent(actor: Actor, event: AuditEvent): void
 
   /** Whether any budget is set. Cost: nothing after the first call. */
   protected hasBudgets(): boolean {

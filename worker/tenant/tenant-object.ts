@@ -29,6 +29,8 @@ import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/ten
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
+import { PRICE_TABLE } from "../usage/price-rows.ts"
+import { TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
 import { checkAuditRows } from "./audit-check.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
 import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
@@ -67,6 +69,7 @@ const MIGRATIONS: readonly string[] = [
   ISSUER_TABLES,
   JOB_TABLES,
   BUDGET_TABLE,
+  `${TENANT_USAGE_TABLES}; ${PRICE_TABLE}`,
 ]
 
 export class Tenant extends BudgetTenant implements TenantRpc {
@@ -118,7 +121,9 @@ export class Tenant extends BudgetTenant implements TenantRpc {
     if (view === null) return null
     const settings = this.getSettings()
     const withSettings = isEmptySettings(settings) ? view : { ...view, settings }
-    return this.hasBudgets() ? { ...withSettings, hasBudgets: true } : withSettings
+    const prices = this.listPricesOf(view.self)
+    const withPrices = prices.length === 0 ? withSettings : { ...withSettings, prices }
+    return this.hasBudgets() ? { ...withPrices, hasBudgets: true } : withPrices
   }
 
   getSettings(): TenantSettings {

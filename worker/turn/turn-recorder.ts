@@ -19,12 +19,14 @@ import {
   type ToolCall,
 } from "../../shared/protocol/message.ts"
 import { foldAt } from "../../shared/protocol/part-times.ts"
+import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import type { CleanState } from "../../shared/sanitize/clean.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import { createMessageSegmenter, type Drift, diffMessageState } from "../../shared/segment/segmenter.ts"
-import { type StoredMessage, textPartExtras } from "../store/row-codec.ts"
+import { type StoredMessage, textPartExtras, usageToColumn } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createChunkWriter } from "../store/text-chunks.ts"
+import type { TurnUsage } from "../usage/turn-usage.ts"
 
 export interface FlushedOps {
   readonly seq: number
@@ -39,6 +41,10 @@ export interface TurnRecorderOptions {
   /** The deadline of the message when its status changes. Without it the deadline stays. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: AlongsideWrite
+  /** The turn's model calls, which are stored with the rows that each window writes anyway. Default: the stored ones. */
+  readonly usage?: Pick<TurnUsage, "calls">
+  /** Called in the transaction that ends the turn, with its model calls. */
+  readonly onEnd?: (calls: readonly PricedCall[]) => void
   /** The time of an event, in milliseconds since 1970. */
   readonly now?: () => number
   /** Resolves the directives of new text. Without it, nothing that needs a grant is granted. */
@@ -66,6 +72,8 @@ export class TurnRecorder {
   readonly #store: SessionStore
   readonly #nextSeq: () => number
   readonly #alongside: AlongsideWrite
+  readonly #usage: Pick<TurnUsage, "calls"> | undefined
+  readonly #onEnd: TurnRecorderOptions["onEnd"]
   readonly #isHidden: boolean
   readonly #deadlineFor: ((status: MessageStatus) => number | null) | undefined
   readonly #resolver: Resolver | undefined
@@ -92,6 +100,8 @@ export class TurnRecorder {
       alongside = NO_ALONGSIDE_WRITE,
       now = Date.now,
       resolver,
+      usage,
+      onEnd,
     }: TurnRecorderOptions = {},
   ) {
     this.pos = stored.pos
@@ -99,6 +109,8 @@ export class TurnRecorder {
     this.#store = store
     this.#nextSeq = nextSeq
     this.#alongside = alongside
+    this.#usage = usage
+    this.#onEnd = onEnd
     this.#isHidden = isHidden
     this.#deadlineFor = deadlineFor
     this.#resolver = resolver
@@ -161,7 +173,8 @@ export class TurnRecorder {
     this.#message = this.#segmenter.applyGrants(this.#message)
     const isShown = ops.length > 0 && !this.#isHidden
     const seq = isShown ? this.#nextSeq() : this.#stored.seq
-    const next = { ...this.#stored, seq, deadline: this.#nextDeadline(), message: this.#message }
+    const usage = this.#usage?.calls() ?? this.#stored.usage ?? []
+    const next = { ...this.#stored, seq, usage, deadline: this.#nextDeadline(), message: this.#message }
     this.#store.atomically(() => this.#write(next, before))
     this.#isSpent = false
     this.#hasPendingText = false
@@ -179,14 +192,18 @@ export class TurnRecorder {
 
   #write(next: StoredMessage, before: Message): void {
     const { seq, message } = next
+    const endsTurn = isEnded(message.status) && !isEnded(before.status)
+    // At the end the message's own row has it.
+    const usage = isEnded(message.status) ? null : usageToColumn(next.usage)
     message.parts.forEach((part, at) => {
       const hasPendingText = this.#hasPendingText && part.type !== "tool_call" && part.open
       if (part === before.parts[at] && !hasPendingText) return
-      this.#writePart(seq, at, part, before.parts[at], this.#addedTextOf(at))
+      this.#writePart(seq, at, part, before.parts[at], this.#addedTextOf(at), usage)
     })
     if (message.status !== before.status || message.summary !== before.summary) this.#store.updateMessage(next)
     if (isEnded(before.status) && !this.#isHidden) this.#store.recordLateChange(seq, this.pos)
     this.#alongside.write()
+    if (endsTurn) this.#onEnd?.(next.usage ?? [])
   }
 }
 
@@ -203,8 +220,18 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
   }
 }
 
-/** Writes the part at index `at`. `addedText` is what a text part has gained since it was last written. */
-export type PartWriter = (seq: number, at: number, part: Part, before: Part | undefined, addedText: string) => void
+/**
+ * Writes the part at index `at`. `addedText` is what a text part has gained since it was last written, and `usage` the column
+ * of the turn's model calls for the row of a tool call.
+ */
+export type PartWriter = (
+  seq: number,
+  at: number,
+  part: Part,
+  before: Part | undefined,
+  addedText: string,
+  usage?: string | null,
+) => void
 
 /** Writes parts of one message. `isNew`: no rows exist yet, so none are read. */
 export function createPartWriter(
@@ -214,7 +241,7 @@ export function createPartWriter(
   isNew = false,
 ): PartWriter {
   const writeChunk = createChunkWriter(store, pos, isNew)
-  return (seq, at, part, before, addedText) => {
+  return (seq, at, part, before, addedText, usage = null) => {
     if (part.type !== "tool_call") {
       const { type: kind, step, open, times } = part
       const ms = part.type === "thinking" ? part.ms : null
@@ -242,7 +269,7 @@ export function createPartWriter(
     }
     // After a reset the part may have no chunk that carries the seq, so the call's row does.
     if (previous === null || isRestarted || isRowChanged(previous, call))
-      store.putCall(pos, at, step, seq, call, part.times)
+      store.putCall(pos, at, step, seq, call, part.times, usage)
   }
 }
 

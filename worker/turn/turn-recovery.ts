@@ -44,8 +44,9 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
   const producer = restoreProducer(host, stored)
   const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
   const agent = host.currentAgent()
+  const usage = new TurnUsage(host.usageRecorder, host.now, stored.usage)
   const run: TurnRun = {
-    recorder: restoreRecorder(host, stored, producer),
+    recorder: restoreRecorder(host, stored, producer, usage),
     agent: channel === "user" ? agent : dropApprovalTools(agent),
     channel,
     parent: stored.parent,
@@ -63,19 +64,24 @@ export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()):
     failure: null,
     thinkingSinceMs: null,
     generatedChars: stored.message.parts.reduce((sum, part) => sum + countPartChars(part), 0),
-    usage: new TurnUsage(host.usageRecorder, host.now),
+    usage,
   }
   startTimeLimit(host, run)
   return run
 }
 
-function restoreRecorder(host: TurnHost, stored: StoredMessage, producer: Producer | null): TurnRecorder {
+function restoreRecorder(
+  host: TurnHost,
+  stored: StoredMessage,
+  producer: Producer | null,
+  usage: TurnUsage,
+): TurnRecorder {
   if (producer !== null) {
     return openRecorder(host, stored, { alongside: createAckedRecordWrite(host.store, stored.pos, producer) })
   }
   // A step that showed nothing is run again, so its buffered text is discarded.
   const last = stored.message.parts.at(-1)
-  return openRecorder(host, stored, { discardPending: last !== undefined && isBlankPart(last) })
+  return openRecorder(host, stored, { discardPending: last !== undefined && isBlankPart(last), usage })
 }
 
 function countPartChars(part: Part): number {
@@ -163,12 +169,14 @@ export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
   host.resetSeq()
   const stored = readNewestMessage(host)
   if (stored === null || isMessageSettled(stored)) return
-  const recorder = openRecorder(host, stored, { discardPending: true })
+  // The calls of the run count, also those that no write has stored.
+  const usage = run?.usage ?? new TurnUsage(host.usageRecorder, host.now, stored.usage)
+  usage.endCall()
+  const recorder = openRecorder(host, stored, { discardPending: true, usage })
   recorder.feed({ type: "end", status: "failed", reason: "internal", metrics: null })
   const flushed = recorder.flush()
   if (flushed !== null) host.sockets.sendOps(flushed.seq, flushed.ops, recorder.storedMessage())
   const startedMs = Date.parse(stored.message.timestamp)
   const unknown = { agent: host.currentAgent(), producer: null, startedMs, firstDeltaMs: null, rowsBefore }
-  const usage = new TurnUsage(host.usageRecorder, host.now)
   logRunEnd(host, { ...(run ?? { ...unknown, usage }), recorder })
 }

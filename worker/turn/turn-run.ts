@@ -17,7 +17,7 @@ import {
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import type { Resolver } from "../../shared/segment/grant.ts"
 import type { Drift } from "../../shared/segment/segmenter.ts"
-import { sumTokens } from "../../shared/usage/call-usage.ts"
+import { type PricedCall, sumTokens } from "../../shared/usage/call-usage.ts"
 import type { Log } from "../platform/log.ts"
 import { describeUsage } from "../telemetry/genai-attributes.ts"
 import type { TraceSpan } from "../telemetry/spans.ts"
@@ -142,7 +142,8 @@ export function openRecorder(host: TurnHost, stored: StoredMessage, options: Tur
   const { store, nextSeq, now, times, resolver } = host
   const deadlineFor = (status: MessageStatus): number =>
     now() + (status === "waiting" ? times.approvalMs : times.turnMs)
-  return new TurnRecorder(store, stored, nextSeq, { deadlineFor, resolver, now, ...options })
+  const onEnd = (calls: readonly PricedCall[]): void => store.usage.addTurn(calls, host.currentAgent().name, now())
+  return new TurnRecorder(store, stored, nextSeq, { deadlineFor, resolver, now, onEnd, ...options })
 }
 
 export function isRunEnded(run: TurnRun): boolean {
@@ -247,7 +248,7 @@ export function finishRun(
  * are not written yet are discarded, as is everything that arrives later.
  */
 export function cancelRun(host: TurnHost, run: TurnRun): void {
-  const recorder = openRecorder(host, run.recorder.storedMessage(), { discardPending: true })
+  const recorder = openRecorder(host, run.recorder.storedMessage(), { discardPending: true, usage: run.usage })
   const before = run.recorder
   run.recorder = recorder
   try {

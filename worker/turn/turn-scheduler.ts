@@ -236,6 +236,12 @@ export class TurnScheduler implements ActiveTurn {
     if (this.#run !== null) disposeRun(this.#run)
   }
 
+  /** Cancels the turn that runs or waits, so that its model calls are recorded, because the session is erased. */
+  cancelForErasure(): void {
+    const run = this.currentRun()
+    if (run !== null && run.producer === null) cancelRun(this.host, run)
+  }
+
   /** When the object must wake, in milliseconds since 1970; null if nothing is under way. */
   nextAlarmAt(): number | null {
     return nextTurnAlarmAt(this.host)

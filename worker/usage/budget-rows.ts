@@ -3,8 +3,8 @@
  */
 
 import { parseJson } from "../../shared/json.ts"
+import type { BudgetChange } from "../../shared/usage/budget-change.ts"
 import {
-  type BudgetChange,
   type BudgetLimits,
   type BudgetTable,
   isEmptyLimits,

@@ -7,7 +7,7 @@
 import type { CallUsage, PricedCall } from "../../shared/usage/call-usage.ts"
 import { computeCost } from "../../shared/usage/cost.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
-import { toDay } from "./usage-day.ts"
+import { toDay } from "../../shared/usage/period.ts"
 
 export interface UsageRecorder {
   /** Prices a call that has ended, however it ended. Cost: no I/O. The turn's next write stores it. */

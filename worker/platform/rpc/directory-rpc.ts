@@ -8,6 +8,8 @@ import type { Result } from "../../../shared/fault.ts"
 import type { SessionSummary, SharedSession } from "../../../shared/protocol/http-body.ts"
 import type { BudgetView } from "../../../shared/usage/budget-view.ts"
 import type { SessionLease } from "../../../shared/usage/user-account.ts"
+import type { UsageReceipt, UsageReport } from "../../../shared/usage/usage-report.ts"
+import type { UsageEntry } from "../../../shared/usage/usage-totals.ts"
 import type { Claims, Role } from "./claims.ts"
 
 /** Which tokens of one user are revoked. */
@@ -44,6 +46,11 @@ export interface Login {
   readonly generation: number
   /** The role by the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
+}
+
+export interface UsedLogin extends Login {
+  /** The newest change of the user by an administrator. A directory of an earlier version does not state it. */
+  readonly version?: number
 }
 
 export interface NewLogin extends Login {
@@ -85,13 +92,21 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   recordActivity(id: string, at: number, title?: string, running?: boolean): boolean
   /** The most recently active sessions first, from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
-  /** Stores whether a turn is running in a session. */
-  setRunning(id: string, running: boolean): void
+  /**
+   * Stores whether a turn is running in a session, and adds its usage report, once.
+   */
+  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt
+  /** Adds the last reports of a session that is being erased, each once. */
+  endUsage(reports: readonly UsageReport[]): void
+  /** Sends the tenant what it does not have yet. Rejects if that failed. */
+  flushUsage(): Promise<void>
+  /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
+  readUsage(from: string, to: string): UsageEntry[]
   /**
    * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
-  leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null>
+  leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
   /** What is left of the budgets that concern the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
@@ -122,10 +137,15 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   addLogin(login: NewLogin): Result<null>
   /**
+   * The same for a user whom the tenant is known to list, so that it need not be asked. Errors, besides those of `addLogin`:
+   * `user_unknown` if the tenant must be asked, `user_suspended`.
+   */
+  addKnownLogin(login: NewLogin): Result<null>
+  /**
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
    * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`.
    */
-  useLogin(id: string, secrets: LoginSecrets): Result<Login | "copied">
+  useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied">
   /**
    * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
    * secret. Repeating the call has no effect.

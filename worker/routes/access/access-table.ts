@@ -87,6 +87,9 @@ export const ACCESS_TABLE: readonly AccessRule[] = [
   { method: "GET", path: "/v1/audit/export", allow: ADMINISTRATORS },
   { method: "POST", path: "/v1/audit/verify", allow: ADMINISTRATORS },
 
+  { method: "GET", path: "/v1/usage", allow: ADMINISTRATORS },
+  { method: "GET", path: "/v1/prices", allow: ADMINISTRATORS },
+  { method: "PUT", path: "/v1/prices", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/budgets", allow: ADMINISTRATORS },
   { method: "PUT", path: "/v1/budgets", allow: ADMINISTRATORS },
   { method: "GET", path: "/v1/usage/me", allow: READERS },

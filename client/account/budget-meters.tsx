@@ -1,0 +1,80 @@
+/**
+ * budget-meters.tsx: what is left of the user's budgets, in the user's menu. Shows nothing without budgets, or while they are
+ * unknown. Source: SPEC BU13.
+ */
+
+import "../styles/budget-meters.css"
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import { useEffect, useId } from "preact/hooks"
+import type { BudgetView, UserBudgets } from "../../shared/usage/budget-view.ts"
+import { createParser, hasShape, isListOf, isNumber, isString } from "../../shared/protocol/shape-check.ts"
+import { parseBody } from "../net/http-request.ts"
+import { budgetText, formatAmount, formatReset } from "../words/budget-text.ts"
+import { accountRequests } from "./token-response.ts"
+
+const parseUserBudgets = createParser<UserBudgets>({
+  budgets: isListOf(
+    hasShape<Pick<BudgetView, "budget" | "scope" | "limit" | "used" | "left">>({
+      budget: isString,
+      scope: isString,
+      limit: isNumber,
+      used: isNumber,
+      left: isNumber,
+    }),
+  ),
+})
+
+export function BudgetMeters(): VNode | null {
+  const budgets = useSignal<readonly BudgetView[]>([])
+  useEffect(() => {
+    void loadBudgets().then((loaded) => (budgets.value = loaded))
+  }, [])
+  // A budget of a later version has no name here.
+  const known = budgets.value.filter(({ budget }) => Object.hasOwn(budgetText.name, budget))
+  if (known.length === 0) return null
+  return (
+    <ul class="budgets" aria-label={budgetText.title}>
+      {known.map((view) => (
+        <BudgetMeter key={`${view.scope} ${view.budget}`} view={view} />
+      ))}
+    </ul>
+  )
+}
+
+function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
+  const { budget, scope, limit, used, left } = view
+  const id = useId()
+  const isMetered = view.resets !== null
+  const name = budgetText.name[budget]
+  const reset = formatReset(view)
+  const amount =
+    left === 0 ? budgetText.usedUp : budgetText.left(formatAmount(budget, left), formatAmount(budget, limit))
+  return (
+    <li>
+      <span id={id}>{scope === "tenant" && isMetered ? budgetText.shared(name) : name}</span>
+      <meter
+        aria-labelledby={id}
+        aria-valuetext={amount}
+        min={0}
+        max={Math.max(limit, 1)}
+        high={Math.max(limit, 1) * 0.9}
+        value={limit === 0 ? 1 : Math.min(used, limit)}
+      />
+      <small>
+        {amount}
+        {reset !== null && ` · ${reset}`}
+      </small>
+    </li>
+  )
+}
+
+/** Nothing if they can't be loaded: the menu works without them. */
+async function loadBudgets(): Promise<readonly BudgetView[]> {
+  try {
+    const response = await accountRequests.value?.fetchAuthorized("/v1/usage/me")
+    return response === undefined ? [] : (await parseBody(response, parseUserBudgets)).budgets
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,91 @@
+/** budget-text.ts: the strings about budgets, for the user's menu and the admin page. Pure, except for the language and time zone. */
+
+import type { BudgetName } from "../../shared/fault.ts"
+import type { BudgetView } from "../../shared/usage/budget-view.ts"
+import { formatSize } from "./media-descriptions.ts"
+
+/** Nano-dollars in a dollar. */
+export const NANO_PER_DOLLAR = 1_000_000_000
+
+export const budgetText = {
+  title: "Budgets",
+  name: {
+    tokens_per_day: "Tokens today",
+    tokens_per_month: "Tokens this month",
+    cost_per_day: "Cost today",
+    cost_per_month: "Cost this month",
+    concurrent_turns: "Answers at once",
+    sessions: "Conversations",
+    stored_bytes: "Stored files",
+  } satisfies Record<BudgetName, string>,
+  shared: (name: string) => `${name}, whole organization`,
+  left: (left: string, limit: string) => `${left} of ${limit} left`,
+  usedUp: "Used up",
+  resets: (time: string) => `Resets ${time}`,
+} as const
+
+export const budgetsText = {
+  lead: "Limit what people may use. A limit of a role counts for each of its users. All limits count: the strictest one decides.",
+  tenant: "Whole organization",
+  limit: {
+    tokens_per_day: "Tokens per day",
+    tokens_per_month: "Tokens per month",
+    cost_per_day: "Cost per day",
+    cost_per_month: "Cost per month",
+    concurrent_turns: "Answers at once, per user",
+    sessions: "Conversations, per user",
+    stored_bytes: "Stored files, per user",
+  } satisfies Record<BudgetName, string>,
+  tenantHint: "Tokens and cost are shared by everyone.",
+  users: "Users with limits of their own",
+  noUsers: "Nobody has limits of their own.",
+  none: "No limit",
+  edit: "Edit…",
+  editOf: (name: string) => `Edit the budget of ${name}`,
+  addUser: "Add a user…",
+  userId: "User ID",
+  title: (name: string) => `Budget: ${name}`,
+  newTitle: "Budget: a user",
+  emptyField: "Leave a field empty for no limit. 0 allows nothing.",
+  removeAll: "Remove all limits",
+  saved: (name: string) => `The budget of ${name} is saved. It counts for each user after at most eight answers.`,
+  invalid: (field: string) => `“${field}” must be a number from 0.`,
+  field: {
+    tokens_per_day: "Tokens per day",
+    tokens_per_month: "Tokens per month",
+    cost_per_day: "Cost per day, in US dollars",
+    cost_per_month: "Cost per month, in US dollars",
+    concurrent_turns: "Answers at once, per user",
+    sessions: "Conversations, per user",
+    stored_bytes: "Stored files in megabytes, per user",
+  } satisfies Record<BudgetName, string>,
+  ownersOnly: "Only owners change it.",
+} as const
+
+/** An amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
+export function formatAmount(budget: BudgetName, amount: number): string {
+  if (budget === "stored_bytes") return formatSize(amount)
+  if (budget !== "cost_per_day" && budget !== "cost_per_month") return formatCount(amount)
+  const dollars = amount / NANO_PER_DOLLAR
+  const digits = dollars !== 0 && dollars < 0.1 ? 4 : 2
+  return dollars.toLocaleString(undefined, {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: digits,
+  })
+}
+
+function formatCount(count: number): string {
+  return count.toLocaleString(undefined, count < 100_000 ? {} : { notation: "compact", maximumFractionDigits: 1 })
+}
+
+/** When a budget resets, by the user's clock: "at 01:00", "on 1 December". */
+export function formatReset({ budget, resets }: Pick<BudgetView, "budget" | "resets">): string | null {
+  if (resets === null) return null
+  const at = new Date(resets)
+  const isDaily = budget === "tokens_per_day" || budget === "cost_per_day"
+  return isDaily
+    ? budgetText.resets(`at ${at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`)
+    : budgetText.resets(`on ${at.toLocaleDateString(undefined, { day: "numeric", month: "long" })}`)
+}

@@ -1,0 +1,34 @@
+/** budget-change.ts: the body of `PUT /v1/budgets`: which limits are accepted. Pure. */
+
+import * as v from "valibot"
+import { idSchema } from "../protocol/event.ts"
+import { MAX_BUDGET, MAX_USER_BUDGETS } from "./budget-limits.ts"
+
+/** A limit is a whole number. 0 allows nothing; an absent one limits nothing. */
+const limitSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_BUDGET)))
+
+export const budgetLimitsSchema = v.strictObject({
+  tokens_per_day: limitSchema,
+  tokens_per_month: limitSchema,
+  cost_per_day: limitSchema,
+  cost_per_month: limitSchema,
+  concurrent_turns: limitSchema,
+  sessions: limitSchema,
+  stored_bytes: limitSchema,
+})
+
+const subjectSchema = v.nullable(budgetLimitsSchema)
+
+/** The body of `PUT /v1/budgets`. Each subject that it names has its limits replaced; null removes them. */
+export const budgetChangeSchema = v.strictObject({
+  tenant: v.optional(subjectSchema),
+  roles: v.optional(v.record(v.picklist(["owner", "admin", "member", "viewer"]), subjectSchema)),
+  users: v.optional(
+    v.pipe(
+      v.record(idSchema, subjectSchema),
+      v.check((users) => Object.keys(users).length <= MAX_USER_BUDGETS),
+    ),
+  ),
+})
+
+export type BudgetChange = v.InferOutput<typeof budgetChangeSchema>

@@ -1,0 +1,34 @@
+/** price-view.ts: the JSON of prices, in USD per million tokens. */
+
+import { NANO_PER_USD, type PriceEntry } from "./price-entry.ts"
+
+export interface PriceView {
+  /** Absent: the model of any provider. */
+  readonly provider?: string
+  readonly model: string
+  /** First day on which it is valid, in UTC: `2026-01-31`. */
+  readonly from: string
+  readonly input: number
+  readonly output: number
+  /** Null: as `input`. */
+  readonly cached: number | null
+  readonly cache_write: number | null
+}
+
+export interface PricesView {
+  /** The tenant's own, which come first. */
+  readonly prices: readonly PriceView[]
+  readonly built_in: readonly PriceView[]
+}
+
+export function pricesToView(entries: readonly PriceEntry[]): PriceView[] {
+  return entries.map(({ provider, model, from, input, output, cached, cacheWrite }) => ({
+    ...(provider === undefined ? {} : { provider }),
+    model,
+    from,
+    input: input / NANO_PER_USD,
+    output: output / NANO_PER_USD,
+    cached: cached === undefined ? null : cached / NANO_PER_USD,
+    cache_write: cacheWrite === undefined ? null : cacheWrite / NANO_PER_USD,
+  }))
+}

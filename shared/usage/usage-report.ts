@@ -1,0 +1,22 @@
+/**
+ * usage-report.ts: the reports by which usage moves from a session to its user's directory, and from there to the tenant.
+ *
+ * A report has the name of its sender's ledger and a number. The receiver adds it and stores the number in one transaction,
+ * and ignores a number that it has seen. So a report can be repeated after any failure and still counts once.
+ */
+
+import type { UsageEntry } from "./usage-totals.ts"
+
+export interface UsageReport {
+  /** Random, so that a session or user that is created again under the same id has another ledger. */
+  readonly ledger: string
+  /** 1, 2, 3 … in each ledger. */
+  readonly n: number
+  readonly entries: readonly UsageEntry[]
+}
+
+/** The answer of a directory to a session. */
+export interface UsageReceipt {
+  /** The number of the report that it has added or had already; null if there was none. */
+  readonly n: number | null
+}

@@ -1,0 +1,132 @@
+/** budgets.test.ts: budgets in a real Chromium: what a user sees of them, a refusal, and the admin page. */
+
+import type { Page } from "playwright-core"
+import { describe, expect, test } from "vitest"
+import { callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
+import { findViolations } from "./axe-violations.ts"
+import { ask, DESK, open, PHONE, THEMES } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const SOON = { timeout: 20_000 }
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
+const SHOTS = process.env["SHOTS"]
+
+async function limit(change: object): Promise<void> {
+  const token = await tokenFor(setup.cuecard, "you", "owner")
+  expect((await callApi(setup.cuecard, token, "PUT", "/v1/budgets", change)).status).toBe(200)
+}
+
+const saveButton = (page: Page) => page.locator("dialog[open]").getByRole("button", { name: "Save changes" })
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png` })
+}
+
+async function closeAll(page: Page): Promise<void> {
+  await limit({ tenant: null, roles: { member: null, owner: null } })
+  await page.context().close()
+}
+
+describe("the page", () => {
+  test("[BU14] a refused message stays with the reason, also after a reload, and is sent when there is a budget again", async () => {
+    await limit({ tenant: { tokens_per_day: 0 } })
+    const { page } = await open(setup.browser, setup.cuecard)
+    await ask(page, "/say hello")
+    const note = page.locator("[data-role=user] .note")
+    await expect.poll(() => note.textContent(), SOON).toContain("It resets at 00:00 UTC.")
+    expect(await note.textContent()).toContain("Your organization's budget for today is used up.")
+    await shoot(page, "refusal-desk")
+    await page.reload()
+    await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
+    await expect.poll(() => note.textContent(), SOON).toContain("is used up")
+    await limit({ tenant: null })
+    // The directory asks again after a few seconds.
+    const retry = async (): Promise<number> => {
+      const button = note.getByRole("button", { name: "Retry" })
+      if ((await button.count()) > 0) await button.click()
+      return await page.locator("[data-role=assistant]").count()
+    }
+    await expect.poll(retry, { ...SOON, interval: 1_000 }).toBe(1)
+    expect(await note.count()).toBe(0)
+    await closeAll(page)
+  })
+
+  test("[BU13] the menu shows what is left and when it resets; without budgets it loads nothing for them", async () => {
+    await limit({
+      tenant: { cost_per_month: 20_000_000_000 },
+      roles: { member: { tokens_per_day: 50_000, sessions: 3 } },
+    })
+    for (const theme of THEMES) {
+      const size = theme === "light" ? DESK : PHONE
+      const { page } = await open(setup.browser, setup.cuecard, { theme, size })
+      await ask(page, "/say hello")
+      await page.waitForSelector("[data-role=assistant]", SOON)
+      const loaded: string[] = []
+      page.on("request", (request) => loaded.push(request.url()))
+      if (size === PHONE) await page.getByRole("button", { name: "Conversations" }).first().click()
+      await page.click(".account-button")
+      const rows = page.locator(".budgets li")
+      await expect.poll(() => rows.count(), SOON).toBe(3)
+      expect(loaded.some((url) => url.includes("budget-meters"))).toBe(true)
+      const texts = (await rows.allTextContents()).map((text) => text.replaceAll(" ", " "))
+      expect(texts[0]).toMatch(/^Tokens today(?:50,000|.*) of 50,000 left · Resets at \d\d:\d\d/)
+      expect(texts[1]).toMatch(/^Cost this month, whole organization\$20\.00 of \$20\.00 left · Resets on /)
+      expect(texts[2]).toMatch(/^Conversations\d of 3 left$/)
+      expect(await rows.first().getByRole("meter").getAttribute("aria-valuetext")).toContain("left")
+      await shoot(page, `menu-${theme}`)
+      expect(await findViolations(page)).toEqual([])
+      await page.context().close()
+    }
+    await limit({ tenant: null, roles: { member: null } })
+  })
+})
+
+describe("the admin page", () => {
+  test("[BU15] lists and changes the limits of the organization, a role and a user", async () => {
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "budgets")
+    await rowWith(page, "Whole organization").getByRole("button").click()
+    await page.getByLabel("Cost per month, in US dollars").fill("12.5")
+    await page.getByLabel("Tokens per day").fill("-1")
+    await saveButton(page).click()
+    await expect.poll(() => page.textContent("dialog .fault")).toBe("“Tokens per day” must be a number from 0.")
+    await page.getByLabel("Tokens per day").fill("2000000")
+    await shoot(page, "admin-dialog")
+    await saveButton(page).click()
+    await expect.poll(() => rowWith(page, "Whole organization").textContent(), SOON).toContain("$12.50")
+    await rowWith(page, "Member").getByRole("button").click()
+    await page.getByLabel("Stored files in megabytes").fill("1.5")
+    await saveButton(page).click()
+    await expect.poll(() => rowWith(page, "Member").textContent(), SOON).toContain("1.5 MB")
+    await page.getByRole("button", { name: "Add a user…" }).click()
+    await page.getByLabel("User ID").fill("ada")
+    await page.getByLabel("Answers at once").fill("1")
+    await saveButton(page).click()
+    await expect.poll(() => rowWith(page, "ada").textContent(), SOON).toContain("Answers at once")
+    const token = await tokenFor(setup.cuecard, "you", "owner")
+    expect((await callApi(setup.cuecard, token, "GET", "/v1/budgets")).body).toEqual({
+      tenant: { tokens_per_day: 2_000_000, cost_per_month: 12_500_000_000 },
+      roles: { member: { stored_bytes: 1_572_864 } },
+      users: { ada: { concurrent_turns: 1 } },
+    })
+    await shoot(page, "admin-desk")
+    expect(await findViolations(page)).toEqual([])
+    await rowWith(page, "ada").getByRole("button").click()
+    await page.getByRole("button", { name: "Remove all limits" }).click()
+    await expect.poll(() => page.textContent("main"), SOON).toContain("Nobody has limits of their own.")
+    expect(errors).toEqual([])
+    await closeAll(page)
+  })
+
+  test("[BU15] an admin can't change the budget of owners", async () => {
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "budgets", {
+      role: "admin",
+      user: "an-admin",
+      size: PHONE,
+      theme: "dark",
+    })
+    await rowWith(page, "Only owners change it.").waitFor(SOON)
+    expect(await rowWith(page, "Only owners change it.").getByRole("button").count()).toBe(0)
+    await shoot(page, "admin-phone-dark")
+    await page.context().close()
+  })
+})

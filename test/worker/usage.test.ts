@@ -1,0 +1,169 @@
+/** usage.test.ts: what turns use reaches the totals of the tenant exactly once, on real objects. */
+
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
+import { describe, expect, test } from "vitest"
+import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import { SessionUsage } from "../../worker/usage/session-usage.ts"
+import { CLAIMS, connect } from "../support/socket.ts"
+import { call, makeSession } from "./http.ts"
+import { call as callTool, pause, say, script } from "./session-helpers.ts"
+import { ask, roleToken } from "./tenant-transfer.ts"
+
+const ALL = { from: "1970-01-01", to: "9999-12-31" } as const
+const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
+const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
+
+const finish = (input: number, output: number): object => ({
+  type: "finish",
+  input_tokens: input,
+  output_tokens: output,
+})
+
+/** The sum that the directory of a user has. */
+async function readDirectory(tenant: string, user: string): Promise<UsageTotals> {
+  const entries = await directoryOf(tenant, user).readUsage(ALL.from, ALL.to)
+  return entries.reduce(addTotals, NO_USAGE)
+}
+
+async function readTenant(tenant: string, by: "day" | "model" | "user" | "agent" = "day") {
+  return await env.TENANT.getByName(tenant).readUsage({ ...ALL, by })
+}
+
+async function expectDirectory(tenant: string, user: string, totals: Partial<UsageTotals>): Promise<void> {
+  await expect.poll(() => readDirectory(tenant, user), { timeout: 10_000 }).toMatchObject(totals)
+}
+
+/** Waits until the newest answer has a text. */
+async function untilShown(session: string, token: string, text: string): Promise<void> {
+  const path = `/v1/sessions/${session}/conversation/recent?limit=5`
+  const newest = async () => (await call(path, { token })).json.messages.at(-1)
+  await expect.poll(async () => JSON.stringify((await newest()).segments)).toContain(text)
+}
+
+let count = 0
+async function freshUser() {
+  count += 1
+  const tenant = `usage${count}`
+  const token = await roleToken(tenant, "ada", "member")
+  return { tenant, token, session: await makeSession(token) }
+}
+
+describe("from a turn to the tenant", () => {
+  test("[MT4] [MT5] [MT6] each call of a turn, also of several steps, is in the user's totals and then in the tenant's", async () => {
+    const { tenant, token, session } = await freshUser()
+    const steps = [
+      [say("So: "), callTool("weather", { location: "Oslo" }), finish(10, 3)],
+      [say("Cold."), finish(30, 4)],
+    ]
+    await ask(session, token, script(...steps))
+    await expectDirectory(tenant, "ada", { calls: 2, input: 40, output: 7 })
+    expect((await readTenant(tenant)).total.calls).toBe(0)
+    await directoryOf(tenant, "ada").flushUsage()
+    const { total, rows } = await readTenant(tenant, "agent")
+    expect(total).toMatchObject({ calls: 2, input: 40, output: 7, unpricedCalls: 0, cost: 0 })
+    expect(rows).toEqual([{ agent: "general", ...total }])
+    expect((await readTenant(tenant, "user")).rows).toEqual([{ user: "ada", ...total }])
+    expect((await readTenant(tenant, "model")).rows).toEqual([{ provider: "scripted", model: "scripted", ...total }])
+  })
+
+  test("[MT4] a turn that is cancelled or fails counts what was reported until then", async () => {
+    const { tenant, token, session } = await freshUser()
+    const steps = [
+      [callTool("weather", { location: "Oslo" }), finish(10, 3)],
+      [say("Wait"), pause(10_000), finish(99, 99)],
+    ]
+    const body = JSON.stringify({ id: "q1", content: script(...steps) })
+    await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
+    await untilShown(session, token, "Wait")
+    await call(`/v1/sessions/${session}/cancel`, { method: "POST", token, body: "{}" })
+    await expectDirectory(tenant, "ada", { calls: 2, input: 10, output: 3 })
+    await ask(session, token, script([say("x"), { type: "fault", fault: "model_cut_off" }]))
+    await expectDirectory(tenant, "ada", { calls: 3, input: 10, output: 3 })
+  })
+
+  test("[MT4] a turn that an evicted object continues keeps the calls of before", async () => {
+    const { tenant, token, session } = await freshUser()
+    const body = JSON.stringify({
+      id: "q1",
+      content: script([callTool("rename_conversation", { title: "New" }), finish(10, 3)], [say("Done"), finish(20, 5)]),
+    })
+    await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
+    const recent = async () =>
+      (await call(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })).json.messages.at(-1)
+    await expect.poll(async () => (await recent()).status).toBe("waiting")
+    const stub = sessionOf(tenant, session)
+    await evictDurableObject(stub)
+    const client = await connect(session, { ...CLAIMS, tenant, user: "ada" })
+    const [{ call_id }] = (await recent()).segments
+    client.say({ type: "approve", call_id, decision: "allow" })
+    await expectDirectory(tenant, "ada", { calls: 2, input: 30, output: 8 })
+  })
+
+  test("[MT5] a report that got lost is repeated by the alarm; one that arrived counts once", async () => {
+    const { tenant, token, session } = await freshUser()
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
+    const stub = sessionOf(tenant, session)
+    for (let i = 0; i < 3; i++) {
+      // A new process does not know what the directory has.
+      await evictDurableObject(stub)
+      await runInDurableObject(stub, (_object, { storage }) => storage.setAlarm(Date.now() + 60_000))
+      await runDurableObjectAlarm(stub)
+    }
+    await ask(session, token, script([say("two"), finish(7, 2)]))
+    await expectDirectory(tenant, "ada", { calls: 2, input: 12, output: 3 })
+  })
+
+  test("[MT6] eight reports make a batch; an evicted directory sends it once", async () => {
+    const { tenant, token, session } = await freshUser()
+    for (let i = 0; i < 8; i++) await ask(session, token, script([say("x"), finish(1, 1)]))
+    await expect.poll(async () => (await readTenant(tenant)).total.calls, { timeout: 10_000 }).toBe(8)
+    const directory = directoryOf(tenant, "ada")
+    await evictDurableObject(directory)
+    await directory.flushUsage()
+    await directory.flushUsage()
+    await ask(session, token, script([say("x"), finish(1, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 9 })
+    await runDurableObjectAlarm(directory)
+    expect((await readTenant(tenant)).total).toMatchObject({ calls: 9, input: 9, output: 9 })
+  })
+
+  test("[MT7] erasing a session gives nothing back, also in the middle of a turn", async () => {
+    const { tenant, token, session } = await freshUser()
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    const steps = [
+      [callTool("weather", { location: "Oslo" }), finish(10, 3)],
+      [say("Wait"), pause(10_000), finish(99, 99)],
+    ]
+    const body = JSON.stringify({ id: "q2", content: script(...steps) })
+    await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
+    await untilShown(session, token, "Wait")
+    expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
+    await expectDirectory(tenant, "ada", { calls: 3, input: 15, output: 4 })
+    // A session that is created again under the same id has a ledger of its own.
+    await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
+    await ask(session, token, script([say("again"), finish(2, 2)]))
+    await expectDirectory(tenant, "ada", { calls: 4, input: 17, output: 6 })
+  })
+})
+
+describe("clocks", () => {
+  test("[MT8] a clock that is set back leaves a session's turns on the newest day", async () => {
+    const { tenant, session } = await freshUser()
+    await runInDurableObject(sessionOf(tenant, session), (_object, { storage }) => {
+      const usage = new SessionUsage({
+        queryAll: (query, ...bindings) => storage.sql.exec(query, ...bindings).toArray(),
+      })
+      const one = { provider: "a", model: "b", input: 1, cached: 0, cacheWritten: 0, output: 1, reasoning: 0 }
+      const turn = [{ ...one, firstChunkMs: null, retries: 0, isReported: true, cost: 0 }]
+      const dayOf = (at: string): string | undefined => {
+        usage.addTurn(turn, "general", Date.parse(at))
+        const report = usage.nextReport()
+        usage.acknowledge(report?.n ?? 0)
+        return report?.entries[0]?.day
+      }
+      const days = ["2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-02-02T00:00:00Z"]
+      expect(days.map(dayOf)).toEqual(["2026-01-31", "2026-02-01", "2026-02-01", "2026-02-02"])
+    })
+  })
+})

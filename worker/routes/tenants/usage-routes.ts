@@ -1,0 +1,75 @@
+/** usage-routes.ts: administrators read what their tenant has used, as JSON or CSV, and set its prices. */
+
+import type { Context } from "hono"
+import { BUILT_IN_PRICES } from "../../../shared/usage/built-in-prices.ts"
+import { type PricesView, pricesToView } from "../../../shared/usage/price-view.ts"
+import type { PriceEntry } from "../../../shared/usage/price-entry.ts"
+import type { UsagePage, UsageQuery } from "../../../shared/usage/usage-page.ts"
+import { formatCsvHead, formatCsvRows, pageToView } from "../../../shared/usage/usage-view.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { pricesSchema, toPriceEntries, usageQuerySchema } from "../../settings/usage-query.ts"
+import { readActor } from "../access/request-actor.ts"
+import { type AppEnv, readBody, readQuery } from "../request-body.ts"
+
+export async function readUsage(context: Context<AppEnv>): Promise<Response> {
+  const query = readQuery(context, usageQuerySchema)
+  if (!query.ok) return faultToResponse(query.fault)
+  const { format, ...range } = query.value
+  const page = await tenantOf(context).readUsage(range)
+  const wantsCsv = format === "csv" || (format === undefined && isCsvAccepted(context))
+  return wantsCsv ? respondWithCsv(context, range, page) : context.json(pageToView(page))
+}
+
+export async function listPrices(context: Context<AppEnv>): Promise<Response> {
+  const own = await tenantOf(context).listPrices()
+  return respondWithPrices(context, own)
+}
+
+export async function setPrices(context: Context<AppEnv>): Promise<Response> {
+  const body = await readBody(context, pricesSchema)
+  if (!body.ok) return faultToResponse(body.fault)
+  const set = await tenantOf(context).setPrices(readActor(context), toPriceEntries(body.value))
+  return set.ok ? respondWithPrices(context, set.value) : faultToResponse(set.fault)
+}
+
+function respondWithPrices(context: Context<AppEnv>, own: readonly PriceEntry[]): Response {
+  const view: PricesView = { prices: pricesToView(own), built_in: pricesToView(BUILT_IN_PRICES) }
+  return context.json(view)
+}
+
+function isCsvAccepted(context: Context<AppEnv>): boolean {
+  return /^\s*text\/csv\s*(?:[;,]|$)/i.test(context.req.header("accept") ?? "")
+}
+
+/** The whole list, page by page as the client reads. */
+function respondWithCsv(context: Context<AppEnv>, query: UsageQuery, first: UsagePage): Response {
+  const { from, to, by } = query
+  const encoder = new TextEncoder()
+  let page: UsagePage | null = first
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => controller.enqueue(encoder.encode(formatCsvHead(by))),
+      async pull(controller) {
+        // A page of users can be empty although more follow.
+        for (let lines = ""; lines === ""; ) {
+          if (page === null) return controller.close()
+          const { rows, next } = pageToView(page)
+          page = next === null ? null : await tenantOf(context).readUsage({ ...query, after: next })
+          lines = formatCsvRows(by, rows)
+          if (lines !== "") controller.enqueue(encoder.encode(lines))
+        }
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const { tenant } = context.get("claims")
+  return context.body(body, 200, {
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${tenant}-usage-by-${by}-${from}-${to}.csv"`,
+  })
+}
+
+function tenantOf(context: Context<AppEnv>) {
+  return tenantStub(context.env, context.get("claims").tenant)
+}

@@ -1,0 +1,40 @@
+/**
+ * config-cache.ts: what this isolate knows of the configuration of tenants, for TOKEN_TRUST_MS.
+ *
+ * All sessions and sign-ins of a tenant read it, so without the cache a tenant's object would be asked by each of them. A
+ * change is effective at once in the isolate of the tenant's object, and elsewhere after TOKEN_TRUST_MS.
+ */
+
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
+import { BoundedMap } from "../platform/bounded-map.ts"
+import { FreshCache } from "../platform/fresh-cache.ts"
+
+/** Tenants, and values of a tenant, that an isolate caches: an agent has one, a provider of a sign-in two. */
+const MAX_CACHED_TENANTS = 1_000
+const MAX_CACHED_VALUES = 100
+
+type TenantValues = FreshCache<unknown>
+
+const cachedTenants = new BoundedMap<string, TenantValues>(MAX_CACHED_TENANTS)
+
+/**
+ * The value of `key`, cached or fetched. Null is not cached, so that what is added is found at once. A key has one type.
+ *
+ * Cost: a request to the tenant's object, at most once in TOKEN_TRUST_MS for each key.
+ */
+export async function readCachedConfig<T>(tenant: string, key: string, fetchValue: () => Promise<T>): Promise<T> {
+  const values = cachedTenants.get(tenant) ?? new FreshCache<unknown>(TOKEN_TRUST_MS, MAX_CACHED_VALUES)
+  const cached = values.get(key, Date.now())
+  if (cached !== undefined) return cached as T
+  cachedTenants.set(tenant, values)
+  const fetchedAtMs = Date.now()
+  const value = await fetchValue()
+  // A change in the meantime has replaced the map.
+  if (value !== null && cachedTenants.get(tenant) === values) values.set(key, value, fetchedAtMs)
+  return value
+}
+
+/** Makes a change of a tenant's configuration effective at once in this isolate. */
+export function clearCachedConfig(tenant: string): void {
+  cachedTenants.delete(tenant)
+}

@@ -1,0 +1,18 @@
+/** usage-rpc.ts: the calls of a tenant object about usage and prices. */
+
+import type { Result } from "../../shared/fault.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
+import type { UsagePage, UsageQuery } from "../../shared/usage/usage-page.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+
+export interface UsageRpc {
+  /** Adds a batch of a user's directory. Repeating the call has no effect. */
+  addUsage(user: string, batch: UsageReport): void
+  /** The totals of a range of days: a page of them, and the total of the whole range. */
+  readUsage(query: UsageQuery): UsagePage
+  /** The tenant's own prices. */
+  listPrices(): readonly PriceEntry[]
+  /** Replaces the tenant's own prices. They count for calls from then on. Errors: `tenant_erased`. */
+  setPrices(actor: Actor, prices: readonly PriceEntry[]): Result<readonly PriceEntry[]>
+}

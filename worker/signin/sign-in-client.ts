@@ -1,0 +1,23 @@
+/**
+ * sign-in-client.ts: a provider as the tenant registered it, and its keys. Each isolate caches them, because many people sign
+ * in at the same time.
+ */
+
+import type { Env } from "../env.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { readCachedConfig } from "../settings/config-cache.ts"
+import type { IssuerKeys, SignInClient } from "../settings/issuer-config.ts"
+
+/** RPC wraps the type; the value is what `getSignInClient` returned. */
+export type FoundClient = SignInClient | "secret_unreadable" | null
+
+export async function findClient(env: Env, tenant: string, name: string): Promise<FoundClient> {
+  const find = async () => (await tenantStub(env, tenant).getSignInClient(name)) as FoundClient
+  return await readCachedConfig(tenant, `client ${name}`, find)
+}
+
+/** Null if the tenant has no such provider. The key that the token names is asked for, so a new one is found at once. */
+export async function findKeys(env: Env, tenant: string, name: string, kid: string | null): Promise<IssuerKeys | null> {
+  const find = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null
+  return await readCachedConfig(tenant, `keys ${name} ${kid}`, find)
+}

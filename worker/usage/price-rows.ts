@@ -1,0 +1,16 @@
+/** price-rows.ts: the tenant's own prices, in one row. */
+
+import { parseJson } from "../../shared/json.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
+
+export const PRICE_TABLE = "CREATE TABLE prices (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)"
+
+export function readPrices(sql: SqlStorage): readonly PriceEntry[] {
+  const [row] = sql.exec<{ config: string }>("SELECT config FROM prices").toArray()
+  // Written by `writePrices`.
+  return row === undefined ? [] : (parseJson(row.config) as unknown as PriceEntry[])
+}
+
+export function writePrices(sql: SqlStorage, prices: readonly PriceEntry[]): void {
+  sql.exec("INSERT OR REPLACE INTO prices (one, config) VALUES (1, ?)", JSON.stringify(prices))
+}

@@ -1,0 +1,119 @@
+/**
+ * tenant-usage.ts: the usage of a tenant: totals by day, model and agent, and by user and day.
+ *
+ * batch of a directory → USAGE → pages of `GET /v1/usage`
+ * The first totals name no user, so they stay when a user is erased.
+ */
+
+import type { UsageEntry, UsageTotals } from "../../shared/usage/usage-totals.ts"
+import type { UsageBy, UsagePage, UsageQuery, UsageRow } from "../../shared/usage/usage-page.ts"
+import { putTotals, rowToTotals, SUMMED_COLUMNS, TOTALS_COLUMNS, type TotalsRow } from "./totals-columns.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+
+export const TENANT_USAGE_TABLES = `
+  CREATE TABLE usage_ledger (ledger TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID; -- of users, whom it does not name
+  CREATE TABLE usage_total (
+    day TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, agent TEXT NOT NULL, ${TOTALS_COLUMNS},
+    PRIMARY KEY (day, provider, model, agent)) WITHOUT ROWID;
+  CREATE TABLE usage_user (
+    user TEXT NOT NULL, day TEXT NOT NULL, ${TOTALS_COLUMNS},
+    PRIMARY KEY (user, day)) WITHOUT ROWID`
+
+/** Users that one page searches for usage, and rows of any other page. */
+const PAGE_USERS = 100
+const PAGE_ROWS = 500
+
+export class TenantUsage {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  /** Adds a batch, once. `user`: null for a user whom the tenant does not list (any more). Call this in a transaction. */
+  add({ ledger, n, entries }: UsageReport, user: string | null): void {
+    const [row] = this.#sql.exec<{ n: number }>("SELECT n FROM usage_ledger WHERE ledger = ?", ledger).toArray()
+    if (row !== undefined && n <= row.n) return
+    this.#sql.exec("INSERT OR REPLACE INTO usage_ledger (ledger, n) VALUES (?, ?)", ledger, n)
+    for (const entry of entries) this.#addEntry(entry, user)
+  }
+
+  #addEntry(entry: UsageEntry, user: string | null): void {
+    const { day, provider, model, agent } = entry
+    putTotals(this.#sql, { table: "usage_total", key: { day, provider, model, agent }, totals: entry })
+    if (user !== null) putTotals(this.#sql, { table: "usage_user", key: { user, day }, totals: entry })
+  }
+
+  /** Removes what names a user. */
+  removeUser(user: string): void {
+    this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
+  }
+
+  /** The totals of a range of days. `listUsers` lists the tenant's users after an id, by id. */
+  readPage(query: UsageQuery, listUsers: (after: string, limit: number) => readonly string[]): UsagePage {
+    const { from, to, by } = query
+    const { rows, next } = by === "user" ? this.#readUsers(query, listUsers) : this.#readGroups(query)
+    return { from, to, by, rows, total: this.#readTotal(from, to), next }
+  }
+
+  #readTotal(from: string, to: string): UsageTotals {
+    const query = `SELECT ${SUMMED_COLUMNS} FROM usage_total WHERE day BETWEEN ? AND ?`
+    return rowToTotals(this.#sql.exec<TotalsRow>(query, from, to).one())
+  }
+
+  #readGroups({ from, to, by, after }: UsageQuery): Pick<UsagePage, "rows" | "next"> {
+    const { columns, compare } = GROUPS[by === "user" ? "day" : by]
+    const cursor = parseCursor(after, columns.length)
+    const where = cursor === null ? "" : `AND ${compare}`
+    const query = `SELECT ${columns.join(", ")}, ${SUMMED_COLUMNS} FROM usage_total
+      WHERE day BETWEEN ? AND ? ${where} GROUP BY ${columns.join(", ")} ORDER BY ${columns.join(", ")} LIMIT ?`
+    const found = this.#sql
+      .exec<TotalsRow & Record<string, SqlStorageValue>>(query, from, to, ...(cursor ?? []), PAGE_ROWS + 1)
+      .toArray()
+      .map((row) => rowToUsage(row, columns))
+    const rows = found.slice(0, PAGE_ROWS)
+    const last = found.length > PAGE_ROWS ? rows.at(-1) : undefined
+    return { rows, next: last === undefined ? null : JSON.stringify(columns.map((name) => last[name])) }
+  }
+
+  /** Reads at most PAGE_USERS × the days of the range, however many users have no usage in it. */
+  #readUsers(
+    { from, to, after }: UsageQuery,
+    listUsers: (after: string, limit: number) => readonly string[],
+  ): Pick<UsagePage, "rows" | "next"> {
+    const users = listUsers(after ?? "", PAGE_USERS)
+    const query = `SELECT ${SUMMED_COLUMNS} FROM usage_user WHERE user = ? AND day BETWEEN ? AND ?`
+    const rows = users.flatMap((user): UsageRow[] => {
+      const totals = rowToTotals(this.#sql.exec<TotalsRow>(query, user, from, to).one())
+      return totals.calls === 0 ? [] : [{ user, ...totals }]
+    })
+    return { rows, next: users.length < PAGE_USERS ? null : (users.at(-1) ?? null) }
+  }
+}
+
+type GroupColumn = "day" | "provider" | "model" | "agent"
+
+/** By what the rows are summed, and the comparison that begins behind a cursor. */
+const GROUPS: Readonly<Record<Exclude<UsageBy, "user">, { columns: readonly GroupColumn[]; compare: string }>> = {
+  day: { columns: ["day"], compare: "day > ?" },
+  model: { columns: ["model", "provider"], compare: "(model, provider) > (?, ?)" },
+  agent: { columns: ["agent"], compare: "agent > ?" },
+}
+
+function rowToUsage(row: TotalsRow & Record<string, SqlStorageValue>, columns: readonly GroupColumn[]): UsageRow {
+  const key = Object.fromEntries(columns.map((name) => [name, String(row[name])]))
+  return { ...key, ...rowToTotals(row) }
+}
+
+/** The values of a cursor; null if there is none, or it is none of this list. */
+function parseCursor(cursor: string | undefined, length: number): string[] | null {
+  if (cursor === undefined) return null
+  try {
+    const values: unknown = JSON.parse(cursor)
+    const isValid =
+      Array.isArray(values) && values.length === length && values.every((value) => typeof value === "string")
+    return isValid ? values : null
+  } catch {
+    return null
+  }
+}
