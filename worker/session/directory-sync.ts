@@ -50,6 +50,8 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     await reporting
     try {
       reportedRunning = await sendState(env, session, reportedRunning)
+      // After a turn or an import, the text may have grown by megabytes.
+      if (!reportedRunning) await session.assetService.syncBytes()
     } catch {
       reportedRunning = null
       log("mark_failed", { id })

@@ -16,6 +16,7 @@ import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
 import { deriveExportKey } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
+import type { SessionBytes } from "../limits/session-bytes.ts"
 import { type Log, log } from "../platform/log.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import { createTelemetry } from "../telemetry/telemetry.ts"
@@ -60,6 +61,7 @@ export interface LiveSessionDeps {
   readonly sockets: Sockets
   readonly hooks: SessionHooks
   readonly armAlarm: () => void
+  readonly openBytes: (row: SessionRow, gate: StorageGate) => SessionBytes
   /** Keeps the object in memory until the work is done. */
   readonly waitUntil: (work: Promise<unknown>) => void
 }
@@ -78,8 +80,6 @@ export interface CancelledTurn {
   /** The seq of the change. */
   readonly seq: number
 }
-
-type OpenedStore = Pick<LiveSession, "row" | "store" | "storageGate">
 
 export class LiveSession implements AgentSession, RevisionContext {
   /** As read when the session was opened. */
@@ -106,7 +106,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   #agent: ResolvedAgent
   #isClosed = false
 
-  constructor(deps: LiveSessionDeps, { row, store, storageGate }: OpenedStore) {
+  constructor(deps: LiveSessionDeps, { row, store, storageGate }: Pick<LiveSession, "row" | "store" | "storageGate">) {
     const { env } = deps
     this.row = row
     this.store = store
@@ -118,7 +118,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.#seq = store.readLastSeq()
     this.#epoch = row.epoch
     this.assets = createAssetRows(storageGate.sql)
-    this.assetService = this.#createAssetService()
+    this.assetService = this.#createAssetService(deps)
     this.directorySync = createDirectorySync(env, this)
     this.outboundAsks = new OutboundAsks(env, this)
     this.inboundAsks = new InboundAsks(env, this, this.outboundAsks)
@@ -309,13 +309,12 @@ export class LiveSession implements AgentSession, RevisionContext {
     return resolveAgent(this.#env, this.#agentView, services, this.log)
   }
 
-  #createAssetService(): AssetService {
+  #createAssetService({ openBytes }: LiveSessionDeps): AssetService {
     return createAssetService({
       assets: this.assets,
       sessionRef: { tenant: this.row.tenant, session: this.row.id },
       armAlarm: this.#armAlarmIfOpen,
-      now: Date.now,
-      nextId: nanoid,
+      bytes: openBytes(this.row, this.storageGate),
       times: readTimeLimits(this.#env),
       bucket: () => mediaBucket(this.#env, this.row.tenant),
     })
