@@ -185,6 +185,7 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
         id={id}
         original={text}
         requests={requests}
+        words={actionText}
         isTextRequired={!segments.some(isMediaSegment)}
         onClose={closeEditor}
       />
