@@ -135,9 +135,12 @@ function isInFirstView(id: string): boolean {
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3, test: isInFirstView }] }
 /** The same for the Worker. What a chunk loaded on demand shares with its entry is loaded anyway. */
 const workerSplitting = { groups: [{ name: "base", minShareCount: 2, test: (id: string) => !ON_DEMAND.test(id) }] }
-/** Several chunks share these, and all of them are loaded on demand: issuers, sign-in, and the key sets of jose. */
+/**
+ * Several chunks share these, and all of them are loaded on demand: issuers, sign-in, the key sets of jose, the jobs of a
+ * tenant, and the weather.
+ */
 const ON_DEMAND =
-  /worker\/(?:auth\/(?:issuer\/|encryption)|settings\/issuer-config|signin\/|routes\/sign-in-routes)|jose\/dist\/webapi\/jwks\//
+  /worker\/(?:auth\/(?:issuer\/|encryption)|settings\/issuer-config|signin\/|routes\/sign-in-routes|leaving\/(?!job-rows)|tool\/weather\/weather-source)|jose\/dist\/webapi\/jwks\//
 
 /** index.html preloads what its script imports. A chunk loaded on demand preloads nothing: see withoutPreloadHelper. */
 const modulePreload: BuildEnvironmentOptions["modulePreload"] = {

@@ -4,11 +4,11 @@
 
 import { Hono } from "hono"
 import { faultToResponse } from "./platform/fault-response.ts"
-import { administration } from "./routes/administration.ts"
 import { agentRoutes } from "./routes/agent-routes.ts"
 import { authorize } from "./routes/access/authorize.ts"
 import { canvasRoutes, isolateCanvasOrigin } from "./routes/media/canvas-routes.ts"
 import { externalRoutes } from "./routes/external-routes.ts"
+import { handOver } from "./routes/hand-over.ts"
 import { healthRoutes } from "./routes/health-routes.ts"
 import { mediaRoutes } from "./routes/media/media-routes.ts"
 import { pageRoutes } from "./routes/page-routes.ts"
@@ -37,7 +37,6 @@ app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
-app.route("/", administration)
 // Loaded on demand, as all of the sign-in is.
 app.all("/auth/*", async ({ req, env, executionCtx }) => {
   const { signInRoutes } = await import("./routes/sign-in-routes.ts")
@@ -52,7 +51,12 @@ app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)
 })
-for (const path of ["/v1/*", "/external/*", "/media/*", "/canvas/*"]) {
+// Last, because its paths have no common prefix. `authorize` has refused every path that is in no table.
+app.all("/v1/*", async (context) => {
+  const { administration } = await import("./routes/administration.ts")
+  return await handOver(context, administration)
+})
+for (const path of ["/external/*", "/media/*", "/canvas/*"]) {
   app.all(path, () => faultToResponse({ reason: "route_unknown" }))
 }
 app.route("/", pageRoutes)

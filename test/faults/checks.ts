@@ -5,6 +5,7 @@
  * Pure.
  */
 
+import { toComparedJson, toLiveJson } from "./compared-message.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { toCanonicalJson } from "../../shared/json.ts"
@@ -170,7 +171,7 @@ function doublesOf(values: readonly string[]): string[] {
 /** The last reload shows what the rows hold, and its seq is the highest. */
 function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSession, report: Report): void {
   if (page === null) return report("answered", "history could not be read")
-  const difference = differenceOf(page.messages, path.map(messageToWire), toCanonicalJson)
+  const difference = differenceOf(page.messages, path.map(messageToWire), toComparedJson)
   if (difference !== null) report("history_is_rows", difference)
   if (page.seq !== lastSeq || page.epoch !== epoch) {
     report("seq_is_rows", `${page.epoch} ${page.seq} was sent, ${epoch} ${lastSeq} is stored`)
@@ -196,11 +197,6 @@ function checkEnds(
   }
 }
 
-/** The message of a tab as JSON. Ops do not update `content`, so it is left out. */
-function liveJson({ content: _content, ...message }: WireMessage): string {
-  return toCanonicalJson(message)
-}
-
 /** Describes how a tab differs from a page of history, or returns null. A tab holds at least a first page. */
 export function liveDifference(tab: Tab, page: HistoryPage): string | null {
   const shown = tab.messages()
@@ -211,7 +207,7 @@ export function liveDifference(tab: Tab, page: HistoryPage): string | null {
   if (unsent.length > 0) return `not yet in the transcript: ${unsent.map(({ id }) => id).join(", ")}`
   if (shown.length < Math.min(page.messages.length, MIN_SHOWN))
     return `${shown.length} of ${page.messages.length} messages`
-  return differenceOf(shown, page.messages.slice(-shown.length), liveJson)
+  return differenceOf(shown, page.messages.slice(-shown.length), toLiveJson)
 }
 
 /** Number of messages that a tab loads first. */
@@ -252,7 +248,7 @@ function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report)
 }
 
 function strangeDetail(strange: WireMessage, final: Message): string {
-  return `${strange.id}: ${around(liveJson(strange), liveJson(messageToWire(final)))}`
+  return `${strange.id}: ${around(toLiveJson(strange), toLiveJson(messageToWire(final)))}`
 }
 
 function checkEnded(id: string, states: readonly WireMessage[], final: Message, report: Report): void {

@@ -6,8 +6,8 @@
  * compares it with the copy of the same epoch and seq.
  */
 
+import { toLiveJson } from "./compared-message.ts"
 import { applyToMessage } from "../../shared/protocol/apply-ops.ts"
-import { toCanonicalJson } from "../../shared/json.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION, SEEN_EVERY_FRAMES } from "../../shared/limits.ts"
@@ -180,7 +180,7 @@ export function openObserver(deps: ObserverDeps): Observer {
       const stored = known.get(id)
       if (stored === undefined) return `observer: ${id} is shown, and history lacks it`
       if (!isLive && stored.status === "running") continue
-      const [shown, read] = [toShownJson(message), toShownJson(stored)]
+      const [shown, read] = [toLiveJson(message), toLiveJson(stored)]
       if (shown !== read) return `observer: ${clip(shown, 600)} is shown, and history holds ${clip(read, 600)}`
     }
     const missing = page.messages.find(({ id }) => !own.has(id))
@@ -213,9 +213,4 @@ export function openObserver(deps: ObserverDeps): Observer {
       socket = null
     },
   }
-}
-
-/** Ops do not update `content`. */
-function toShownJson({ content: _content, ...message }: WireMessage): string {
-  return toCanonicalJson(message)
 }

@@ -8,6 +8,14 @@ import { join, resolve } from "node:path"
 import process from "node:process"
 import { type Build, readBuild } from "../../testing/built-worker.ts"
 
+/** Version 0.1.0. Its page speaks an older protocol, and its objects have other calls than today's. */
+export const RELEASED = "8b318afed0e3c39ce6e5d662f835780357e27201"
+/**
+ * The last commit before usage, limits and budgets were stored. It speaks the protocol of today's page, and its objects have
+ * the calls of today's Worker. The next release takes its place.
+ */
+export const SAME_CALLS = "af58c989ccdae561ff2ef7b34a6f8eb09d6ca1b1"
+
 const CACHE = resolve("node_modules/.cache/cuecard/releases")
 
 /** Whether the history has the commit. A copy of the files without their history has none. */

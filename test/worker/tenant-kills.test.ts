@@ -47,12 +47,16 @@ async function dieAtCall(tenant: string, n: number): Promise<void> {
       name,
       { getByName: (id: string) => watch(namespace.getByName(id)) },
     ])
-    for (const [name, value] of [...watched, ["MEDIA", watch(env.MEDIA)]]) Reflect.set(own.env, name as string, value)
+    const buckets = [
+      ["MEDIA", watch(env.MEDIA)],
+      ["BACKUP", watch(env.BACKUP as R2Bucket)],
+    ]
+    for (const [name, value] of [...watched, ...buckets]) Reflect.set(own.env, name as string, value)
     return undefined
   })
 }
 
-const ORIGINAL = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY, MEDIA: env.MEDIA }
+const ORIGINAL = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY, MEDIA: env.MEDIA, BACKUP: env.BACKUP }
 
 /** Runs a job to its end, killing it at its first call, then at its second one, and so on. Returns the number of kills. */
 async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promise<number> {
@@ -150,6 +154,18 @@ describe("a job that is killed at every step", () => {
     for (const session of sessions)
       expect(await exportSession(session, after)).toEqual(await exportSession(session, before))
     expect((await env.MEDIA.list({ prefix: "kill-to/.imports/" })).objects).toEqual([])
+  })
+
+  test("[BK3] writes a scheduled backup once, with its manifest last", async () => {
+    await fill("kill-backup")
+    expect(await stub("kill-backup").startBackup("kill-backup", 0)).toBe("started")
+    const find = async () => (await stub("kill-backup").listBackups())[0]
+    expect(await runKilled("kill-backup", async () => (await find())?.state === "done")).toBeGreaterThan(2)
+    const backup = await find()
+    const { objects } = await (env.BACKUP as R2Bucket).list({ prefix: backup?.folder ?? "none" })
+    expect(objects.map(({ key }) => key.split("/").at(-1))).toEqual(["0", "1"])
+    const manifest = await (await (env.BACKUP as R2Bucket).get(`${backup?.folder}0`))?.json<{ tally: object }>()
+    expect(manifest?.tally).toEqual({ users: 2, sessions: 3, agent_sessions: 1, files: 1, bytes: 200 })
   })
 
   test("[LV2] [LV7] erases a user, and then the whole tenant", async () => {

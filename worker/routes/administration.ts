@@ -1,7 +1,13 @@
-/** administration.ts: the routes that manage tenants, their users, keys, issuers, budgets and usage. */
+/**
+ * administration.ts: the routes that manage tenants, their users, keys, issuers, budgets and usage. Loaded with their
+ * first request.
+ */
 
 import { Hono } from "hono"
+import { faultToResponse } from "../platform/fault-response.ts"
+import { errorToResponse } from "./access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
+import { receive } from "./hand-over.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
@@ -15,6 +21,7 @@ const loadUsageRoutes = () => import("./tenants/usage-routes.ts")
 const loadBudgetRoutes = () => import("./tenants/budget-routes.ts")
 
 export const administration = new Hono<AppEnv>()
+  .use("*", receive)
   .route("/v1/tenants", tenantRoutes)
   .route("/v1/keys", apiKeyRoutes)
   .route("/v1/token-keys", tokenKeyRoutes)
@@ -28,3 +35,6 @@ export const administration = new Hono<AppEnv>()
   .get("/v1/prices", async (context) => (await loadUsageRoutes()).listPrices(context))
   .put("/v1/prices", async (context) => (await loadUsageRoutes()).setPrices(context))
   .route("/v1", leavingRoutes)
+
+administration.notFound(() => faultToResponse({ reason: "route_unknown" }))
+administration.onError(errorToResponse)

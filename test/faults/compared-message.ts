@@ -1,0 +1,23 @@
+/** compared-message.ts: what of a message is compared between a live client, history, and the rows. */
+
+import { toCanonicalJson } from "../../shared/json.ts"
+import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+
+let laterFields: ReadonlySet<string> = new Set()
+
+/**
+ * Leaves out fields that an earlier version does not know, in runs that change between both versions: one shows them and the
+ * other doesn't. For all runs of this process.
+ */
+export function leaveOutFields(names: readonly string[]): void {
+  laterFields = new Set(names)
+}
+
+/** A message as JSON. Ops do not update `content`, so live messages are compared without it. */
+export function toLiveJson({ content: _content, ...message }: WireMessage): string {
+  return toComparedJson(message)
+}
+
+export function toComparedJson(message: object): string {
+  return toCanonicalJson(Object.fromEntries(Object.entries(message).filter(([name]) => !laterFields.has(name))))
+}

@@ -1,0 +1,74 @@
+/**
+ * mixed-versions.test.ts: while the traffic is split, a Worker of one version calls objects of the other one. What people do
+ * all the time works both ways.
+ */
+
+import { SignJWT } from "jose"
+import { afterEach, describe, expect, test } from "vitest"
+import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"
+import { readBuild } from "../../testing/built-worker.ts"
+import { StateClient } from "../state/state-client.ts"
+import { type MixedServer, startMixed } from "../support/mixed-versions.ts"
+import { buildRelease, hasCommit, SAME_CALLS } from "../support/release-build.ts"
+
+let server: MixedServer | null = null
+afterEach(async () => {
+  await server?.close()
+  server = null
+})
+
+function signToken(): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  const claims = new SignJWT({ tenant: "demo" }).setProtectedHeader({ alg: "HS256" }).setSubject("ada")
+  const dated = claims
+    .setJti(crypto.randomUUID())
+    .setIssuedAt(now)
+    .setExpirationTime(now + 3_600)
+  return dated.sign(new TextEncoder().encode(readBuild().vars["JWT_SECRET"]))
+}
+
+/** Says hello on a socket, sends a message, and returns the frames up to the end of its answer. */
+async function chat(url: string, token: string, session: string): Promise<ServerFrame[]> {
+  const socket = new WebSocket(`${url.replace("http", "ws")}/v1/sessions/${session}/socket`, [
+    "cuecard.v1",
+    `token.${token}`,
+  ])
+  const frames: ServerFrame[] = []
+  const say = (frame: object): void => socket.send(JSON.stringify(frame))
+  socket.onopen = () => say({ type: "hello", protocol: PROTOCOL_VERSION, live: true, after: 0 })
+  socket.onmessage = ({ data }) => {
+    const frame = parseServerFrame(String(data))
+    if (frame?.type === "hello") say({ type: "send", id: "by-socket", content: "/say over the socket" })
+    if (frame !== null) frames.push(frame)
+  }
+  const hasEnded = (): boolean => frames.some((one) => one.type === "ops" && one.ops.some(({ op }) => op === "end"))
+  await expect.poll(hasEnded, { timeout: 20_000 }).toBe(true)
+  socket.close()
+  return frames
+}
+
+describe.skipIf(!hasCommit(SAME_CALLS))("the Worker of one version with the objects of the other one", () => {
+  test.each([
+    ["a new Worker, old objects", true],
+    ["an old Worker, new objects", false],
+  ])("[DP9] %s: conversations are created, answered, listed, read, exported and erased", async (_, isNew) => {
+    const [now, before] = [readBuild(), buildRelease(SAME_CALLS)]
+    server = await startMixed(isNew ? now : before, isNew ? before : now)
+    const token = await signToken()
+    const ada = new StateClient(server, token)
+    await ada.createSession("one", "First")
+    const answer = await ada.ask("one", "m1", "What's the weather in London and in Tokyo?")
+    expect(answer.segments.filter(({ type }) => type === "rich")).toHaveLength(2)
+    expect((await ada.ask("one", "m2", "Draw a chart of apples 3, pears 5")).status).toBe("completed")
+    const frames = await chat(server.url, token, "one")
+    expect(frames.some(({ type }) => type === "error")).toBe(false)
+    const { sessions } = await ada.get<{ sessions: { id: string; title: string }[] }>("/v1/sessions")
+    expect(sessions).toMatchObject([{ id: "one", title: "First" }])
+    expect(await ada.messages("one")).toHaveLength(6)
+    expect((await ada.text("/v1/sessions/one/events")).split("\n").length).toBeGreaterThan(10)
+    expect((await ada.request("/v1/sessions/one", { method: "DELETE" })).ok).toBe(true)
+    expect(await ada.get("/v1/sessions")).toMatchObject({ sessions: [] })
+    expect(server.logs.filter((line) => line.includes("_error"))).toEqual([])
+  })
+})

@@ -1,0 +1,26 @@
+/** hand-over.ts: passes a request on to routes that are loaded on demand. */
+
+import type { Context, Hono, MiddlewareHandler } from "hono"
+import type { AppEnv } from "./request-body.ts"
+
+type Variables = Pick<AppEnv["Variables"], "claims" | "locationHint">
+
+/** What `authorize` has set for requests that are being handed over. */
+const handedOver = new WeakMap<Request, Variables>()
+
+/** Responds with other routes, which begin with `receive`. */
+export async function handOver(context: Context<AppEnv>, routes: Hono<AppEnv>): Promise<Response> {
+  const { raw } = context.req
+  handedOver.set(raw, { claims: context.get("claims"), locationHint: context.get("locationHint") })
+  return await routes.fetch(raw, context.env, context.executionCtx)
+}
+
+/** Takes over what `authorize` has set. */
+export const receive: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const variables = handedOver.get(context.req.raw)
+  if (variables !== undefined) {
+    context.set("claims", variables.claims)
+    context.set("locationHint", variables.locationHint)
+  }
+  await next()
+}
