@@ -184,11 +184,24 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
     text: ({ max }) => `You have conversations open in ${formatCount(max)} places. Close some first.`,
     close: CLOSE_LIMITED,
   },
+  storage_full: {
+    status: 409,
+    text: ({ max }) => `Your files and conversations fill the ${formatSize(max)} that you have. Delete some first.`,
+  },
+  tenant_storage_full: {
+    status: 409,
+    text: "Your organization has used all of its storage. Ask an administrator.",
+  },
+  remote_limited: {
+    status: 429,
+    text: ({ max }) => `You've loaded ${formatCount(max)} files of other sites within an hour. Try again later.`,
+  },
   internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
 }
 
 /** Formats a limit in the largest unit that divides it: 262144 → "256 KB". */
 function formatSize(bytes: number): string {
+  if (bytes % 2 ** 30 === 0) return `${bytes / 2 ** 30} GB`
   if (bytes % 2 ** 20 === 0) return `${bytes / 2 ** 20} MB`
   return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`
 }

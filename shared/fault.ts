@@ -128,6 +128,9 @@ export type Fault =
   | { readonly reason: "sessions_full"; readonly max: number }
   | { readonly reason: "sockets_full"; readonly max: number }
   | { readonly reason: "user_sockets_full"; readonly max: number }
+  | { readonly reason: "storage_full"; readonly max: number }
+  | { readonly reason: "tenant_storage_full" }
+  | { readonly reason: "remote_limited"; readonly max: number; readonly retryAfterSeconds: number }
   | { readonly reason: "internal" }
 
 export type FaultReason = Fault["reason"]

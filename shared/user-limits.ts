@@ -42,3 +42,20 @@ export const MAX_SESSION_SOCKETS = 1_000
 
 /** Open sockets of a user in all sessions: a thousand tabs, each of which replaces its socket by a newer one. SPEC LI9. */
 export const MAX_USER_SOCKETS = 2_000
+
+// ── Stored bytes ──
+
+/** What a user may store, in bytes: files, and text in whole megabytes. Ten full sessions. SPEC LI10. */
+export const MAX_USER_STORED_BYTES = 10 * 1024 * 1024 * 1024
+
+/** What all users of a tenant may store, in bytes: a hundred full users. SPEC LI11. */
+export const MAX_TENANT_STORED_BYTES = 1024 * 1024 * 1024 * 1024
+
+/** By how much the tenant's number may lag for each user, in bytes: a photo or two cause no request to the tenant. SPEC LI11. */
+export const TENANT_STEP_BYTES = 8 * 1024 * 1024
+
+// ── Remote media ──
+
+/** Files of other hosts that are fetched for a user in REMOTE_WINDOW_MS, without those that were cached. SPEC LI12. */
+export const MAX_REMOTE_FETCHES = 1_000
+export const REMOTE_WINDOW_MS = 60 * 60_000

@@ -112,6 +112,9 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   sessions_full: { reason: "sessions_full", max: 10_000 },
   sockets_full: { reason: "sockets_full", max: 1_000 },
   user_sockets_full: { reason: "user_sockets_full", max: 2_000 },
+  storage_full: { reason: "storage_full", max: 10 * 2 ** 30 },
+  tenant_storage_full: { reason: "tenant_storage_full" },
+  remote_limited: { reason: "remote_limited", max: 1_000, retryAfterSeconds: 3_600 },
   internal: { reason: "internal" },
 }
 

@@ -6,6 +6,7 @@ import { MAX_ARGS_CHARS, MAX_IMPORT_LINE_BYTES, MAX_IMPORTED_CALLS, MAX_RESULT_B
 import { MAX_FOLDING_TRIES } from "../../worker/transfer/import-steps.ts"
 import type { Env } from "../../worker/env.ts"
 import { openLiveSession } from "../../worker/session/live-session.ts"
+import { createUncountedBytes } from "./uncounted-bytes.ts"
 import { NO_HOOKS } from "../../worker/session/session-hooks.ts"
 import type { Sockets } from "../../worker/socket/sockets.ts"
 import { createStagedRows, ROWS_PER_PART } from "../../worker/transfer/staged-rows.ts"
@@ -87,6 +88,7 @@ describe("records that can't be folded", () => {
         hooks: NO_HOOKS,
         sockets: { announceEpoch() {} } as unknown as Sockets,
         armAlarm() {},
+        openBytes: createUncountedBytes,
         waitUntil: (work) => void background.push(work),
       })
       const file = toJsonl(user({ text: "hi" }), answer({ text: "one", responseId: "a" }), seal)

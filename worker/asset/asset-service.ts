@@ -1,7 +1,9 @@
 /** asset-service.ts: the states of an asset in its session: reserved, then committed, discarded or swept. */
 
+import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
+import type { SessionBytes } from "../limits/session-bytes.ts"
 import type { TimeLimits } from "../platform/time-limits.ts"
 import { SessionErasedError } from "../store/storage-gate.ts"
 import type { AssetOrigin, AssetRows } from "./asset-rows.ts"
@@ -12,8 +14,8 @@ import { createSaveAsset } from "./save-asset.ts"
 import type { SaveAsset } from "./save-options.ts"
 
 export interface AssetService {
-  /** Returns an id for a new asset. Errors: `assets_full`. */
-  reserve(origin: AssetOrigin, size: number): Result<string>
+  /** Returns an id for a new asset. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, those of budgets. */
+  reserve(origin: AssetOrigin, size: number): Promise<Result<string>>
   /**
    * Stores an asset whose bytes are in the bucket. If the session already has the same bytes, it returns that asset
    * instead. Errors: `asset_store_failed` if the reservation expired.
@@ -26,6 +28,10 @@ export interface AssetService {
   armSweep(): void
   /** When to sweep, in milliseconds since 1970; null if nothing is pending. */
   nextAlarmAt(): number | null
+  /** Reports in the background that what is stored has changed. */
+  reportBytes(): void
+  /** Reports to the user's directory what is stored, if that has changed. Never rejects. */
+  syncBytes(): Promise<void>
   /** Removes assets that were not committed in time: their bytes first, then their rows. */
   sweepPending(): Promise<void>
 }
@@ -35,9 +41,9 @@ export interface AssetServiceDeps {
   readonly sessionRef: SessionRef
   readonly bucket: () => R2Bucket
   readonly times: Pick<TimeLimits, "assetPendingMs" | "toolMs">
-  readonly now: () => number
-  readonly nextId: () => string
   readonly armAlarm: () => void
+  /** Counts and reports what the session stores. */
+  readonly bytes: SessionBytes
 }
 
 export function createAssetService(deps: AssetServiceDeps): AssetService {
@@ -49,15 +55,19 @@ export function createAssetService(deps: AssetServiceDeps): AssetService {
 
 type Uploads = Pick<AssetService, "reserve" | "commit" | "discard">
 
-function createUploads({ assets, now, nextId, armAlarm }: AssetServiceDeps): Uploads {
+function createUploads({ assets, armAlarm, bytes }: AssetServiceDeps): Uploads {
   return {
-    reserve(origin, size) {
+    async reserve(origin, size) {
       const capacity = assets.checkCapacity(size)
       if (!capacity.ok) return capacity
-      const id = nextId()
-      assets.reserve(id, origin, now(), size)
+      const id = nanoid()
+      assets.reserve(id, origin, Date.now(), size)
       armAlarm()
-      return succeed(id)
+      const claimed = await bytes.claim()
+      if (claimed.ok) return succeed(id)
+      assets.discard(id)
+      bytes.changed()
+      return claimed
     },
 
     commit(asset, hash) {
@@ -71,6 +81,7 @@ function createUploads({ assets, now, nextId, armAlarm }: AssetServiceDeps): Upl
 
     discard(id) {
       assets.discard(id)
+      bytes.changed()
       return null
     },
   }
@@ -81,22 +92,28 @@ function createSweep({
   sessionRef,
   bucket,
   times,
-  now,
   armAlarm,
-}: AssetServiceDeps): Pick<AssetService, "armSweep" | "nextAlarmAt" | "sweepPending"> {
+  bytes,
+}: AssetServiceDeps): Pick<AssetService, "armSweep" | "nextAlarmAt" | "sweepPending" | "syncBytes" | "reportBytes"> {
   return {
     armSweep: armAlarm,
 
     nextAlarmAt() {
       const oldest = assets.findOldestPending()
-      return oldest === null ? null : oldest + times.assetPendingMs
+      const sweepAt = oldest === null ? null : oldest + times.assetPendingMs
+      const reportAt = bytes.nextAlarmAt()
+      return sweepAt === null || reportAt === null ? (sweepAt ?? reportAt) : Math.min(sweepAt, reportAt)
     },
 
+    syncBytes: () => bytes.sync(),
+    reportBytes: () => bytes.changed(),
+
     async sweepPending() {
-      const ids = assets.expirePending(now() - times.assetPendingMs)
-      if (ids.length === 0) return
-      await deleteAssetBytes(bucket(), sessionRef, ids)
+      const ids = assets.expirePending(Date.now() - times.assetPendingMs)
+      if (ids.length > 0) await deleteAssetBytes(bucket(), sessionRef, ids)
       for (const id of ids) assets.discard(id)
+      // Also what a process that was killed did not report.
+      await bytes.sync()
     },
   }
 }
@@ -110,9 +127,9 @@ function createToolTarget(uploads: Uploads): UploadTarget {
 }
 
 /** Reports an erased session as `session_unknown`. Any other exception is a bug and is thrown on. */
-async function rejectIfErased<T>(work: () => Result<T>): Promise<Result<T>> {
+async function rejectIfErased<T>(work: () => Result<T> | Promise<Result<T>>): Promise<Result<T>> {
   try {
-    return work()
+    return await work()
   } catch (error) {
     if (error instanceof SessionErasedError) return fail({ reason: "session_unknown" })
     throw error

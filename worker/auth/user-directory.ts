@@ -13,6 +13,7 @@ import type { HeldCounts } from "../../shared/usage/budget-view.ts"
 import type { Env } from "../env.ts"
 import { type Claims, getRole, getScope, type Role } from "../platform/rpc/claims.ts"
 import type {
+  BytesReport,
   DirectoryEntry,
   DirectoryRpc,
   LoginSecrets,
@@ -22,6 +23,8 @@ import type {
   UsedLogin,
   UserState,
 } from "../platform/rpc/directory-rpc.ts"
+import { REMOTE_FETCH_TABLE, RemoteFetches } from "../limits/remote-fetches.ts"
+import { createUserBytes, USER_BYTES_TABLES, type UserBytes } from "../limits/user-bytes.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
 import { DIRECTORY_USAGE_TABLES } from "../usage/directory-usage.ts"
@@ -60,6 +63,8 @@ const MIGRATIONS: readonly string[] = [
   HOLDER_SOCKETS,
   BUDGET_ACCOUNT_TABLE,
   DIRECTORY_USAGE_TABLES,
+  USER_BYTES_TABLES,
+  REMOTE_FETCH_TABLE,
 ]
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
@@ -72,6 +77,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
   readonly #loginRows: LoginRows
   readonly #stockRows: StockRows
   readonly #holderSockets: HolderSockets
+  readonly #userBytes: UserBytes
+  readonly #remoteFetches: RemoteFetches
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -80,12 +87,14 @@ export class Directory extends SessionLists implements DirectoryRpc {
     this.#registration = new UserRegistration(ctx, env, this.#accountRows, (grant) => this.applyGrant(grant))
     this.#loginRows = new LoginRows(ctx.storage.sql)
     this.#stockRows = new StockRows(ctx.storage.sql)
+    this.#remoteFetches = new RemoteFetches(ctx.storage.sql)
+    this.#userBytes = createUserBytes(ctx, env, (bytes) => this.budget.checkHeld("stored_bytes", bytes))
     this.#holderSockets = createHolderSockets(ctx.id.name ?? "", env, this.#revocationRows)
     if (hasSchema(ctx.storage.sql)) runMigrations(ctx.storage, MIGRATIONS)
   }
 
   protected override countHeld(): Omit<HeldCounts, "concurrent_turns"> {
-    return { sessions: this.#stockRows.countSessions(), stored_bytes: null }
+    return { sessions: this.#stockRows.countSessions(), stored_bytes: this.#userBytes.count() }
   }
 
   protected override migrate(): void {
@@ -121,6 +130,24 @@ export class Directory extends SessionLists implements DirectoryRpc {
     const wasListed = sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray().length > 0
     if (wasListed) this.#stockRows.addSessions(-1)
     return wasListed
+  }
+
+  async reportBytes(report: BytesReport): Promise<Result<number>> {
+    this.migrate()
+    return await this.#userBytes.apply(report)
+  }
+
+  async removeBytes(session: string): Promise<void> {
+    if (hasSchema(this.ctx.storage.sql)) await this.#userBytes.remove(session)
+  }
+
+  checkBytes(more: number): Result<null> {
+    return hasSchema(this.ctx.storage.sql) ? this.#userBytes.check(more) : succeed(null)
+  }
+
+  countRemoteFetch(): Result<null> {
+    this.migrate()
+    return this.#remoteFetches.count(Date.now())
   }
 
   getRevocationState(): RevocationState {

@@ -8,6 +8,7 @@ import { faultToWire } from "../../shared/fault.ts"
 import { idSchema } from "../../shared/protocol/event.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { type AppEnv, readBody, readQuery } from "./request-body.ts"
+import { requireStorage } from "./access/require-storage.ts"
 import { requireTokenSession } from "./access/require-session.ts"
 import type { IngestResult } from "../platform/rpc/session-types.ts"
 
@@ -20,7 +21,7 @@ export const externalRoutes = new Hono<AppEnv>()
 
 externalRoutes.use("/:id/*", requireTokenSession)
 
-externalRoutes.post("/:id/events", async (context) => {
+externalRoutes.post("/:id/events", requireStorage, async (context) => {
   const answerRef = readQuery(context, answerRefSchema)
   if (!answerRef.ok) return faultToResponse(answerRef.fault)
   const { body } = context.req.raw
@@ -35,7 +36,7 @@ externalRoutes.get("/:id/events", async (context) => {
   return state.ok ? context.json(state.value) : faultToResponse(state.fault)
 })
 
-externalRoutes.post("/:id/messages", async (context) => {
+externalRoutes.post("/:id/messages", requireStorage, async (context) => {
   const body = await readBody(context, messageSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { text, ...answerRef } = body.value

@@ -32,6 +32,7 @@ import { mediaSigningRoutes } from "./media/media-routes.ts"
 import { cutPage } from "./cut-page.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
 import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
+import { requireStorage } from "./access/require-storage.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
 import { createPrivateKey, keyToPublicId } from "../platform/session-key.ts"
 import { externalTokenRoutes } from "./token-routes.ts"
@@ -208,7 +209,7 @@ sessionRoutes.get("/:id/events", requireSession, async (context) => {
   })
 })
 
-sessionRoutes.post("/:id/import", requireSession, async (context) => {
+sessionRoutes.post("/:id/import", requireSession, requireStorage, async (context) => {
   const { body } = context.req.raw
   const part = parseImportPart(context.req.query())
   if (!part.ok) return faultToResponse(part.fault)

@@ -50,6 +50,8 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     await reporting
     try {
       reportedRunning = await sendState(env, session, reportedRunning)
+      // After a turn or an import, the text may have grown by megabytes.
+      if (!reportedRunning) await session.assetService.syncBytes()
     } catch {
       reportedRunning = null
       log("mark_failed", { id })
@@ -79,7 +81,11 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
 }
 
 /** Sends the running state and the usage until the directory, which has `known`, has both. Returns the state that it has. */
-async function sendState(env: Env, { row, store, turns }: LiveSession, known: boolean | null): Promise<boolean | null> {
+async function sendState(
+  env: Env,
+  { row, store, turns, gate }: LiveSession,
+  known: boolean | null,
+): Promise<boolean | null> {
   for (let sent = known; ; ) {
     const state = turns.isRunning()
     const report = store.usage.nextReport()
@@ -94,5 +100,6 @@ async function sendState(env: Env, { row, store, turns }: LiveSession, known: bo
     // A directory of an earlier version ignores reports and returns nothing. The alarm tries again.
     if (receipt?.n !== report.n) return sent
     store.usage.acknowledge(report.n)
+    gate.renew(receipt.lease)
   }
 }

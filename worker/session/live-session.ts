@@ -16,6 +16,7 @@ import { type AssetRows, createAssetRows } from "../asset/asset-rows.ts"
 import { type AssetService, createAssetService } from "../asset/asset-service.ts"
 import { deriveExportKey } from "../auth/verify-token.ts"
 import type { Env } from "../env.ts"
+import type { SessionBytes } from "../limits/session-bytes.ts"
 import { type Log, log } from "../platform/log.ts"
 import { keyToPublicId } from "../platform/session-key.ts"
 import { createTelemetry } from "../telemetry/telemetry.ts"
@@ -60,6 +61,7 @@ export interface LiveSessionDeps {
   readonly sockets: Sockets
   readonly hooks: SessionHooks
   readonly armAlarm: () => void
+  readonly openBytes: (row: SessionRow, gate: StorageGate) => SessionBytes
   /** Keeps the object in memory until the work is done. */
   readonly waitUntil: (work: Promise<unknown>) => void
 }
@@ -78,8 +80,6 @@ export interface CancelledTurn {
   /** The seq of the change. */
   readonly seq: number
 }
-
-type OpenedStore = Pick<LiveSession, "row" | "store" | "storageGate">
 
 export class LiveSession implements AgentSession, RevisionContext {
   /** As read when the session was opened. */
@@ -106,7 +106,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   #agent: ResolvedAgent
   #isClosed = false
 
-  constructor(deps: LiveSessionDeps, { row, store, storageGate }: OpenedStore) {
+  constructor(deps: LiveSessionDeps, { row, store, storageGate }: Pick<LiveSession, "row" | "store" | "storageGate">) {
     const { env } = deps
     this.row = row
     this.store = store
@@ -118,12 +118,12 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.#seq = store.readLastSeq()
     this.#epoch = row.epoch
     this.assets = createAssetRows(storageGate.sql)
-    this.assetService = this.#createAssetService()
+    this.assetService = this.#createAssetService(deps)
     this.directorySync = createDirectorySync(env, this)
     this.outboundAsks = new OutboundAsks(env, this)
     this.inboundAsks = new InboundAsks(env, this, this.outboundAsks)
     this.#agentView = row.agent ?? defaultAgentView()
-    this.gate = createTurnGate(env, row, () => this.#agentView.hasBudgets === true)
+    this.gate = createTurnGate(env, this)
     this.#agent = this.#resolveAgent()
     // These receive objects that refer to the fields above.
     this.host = this.#createTurnHost()
@@ -309,13 +309,12 @@ export class LiveSession implements AgentSession, RevisionContext {
     return resolveAgent(this.#env, this.#agentView, services, this.log)
   }
 
-  #createAssetService(): AssetService {
+  #createAssetService({ openBytes }: LiveSessionDeps): AssetService {
     return createAssetService({
       assets: this.assets,
       sessionRef: { tenant: this.row.tenant, session: this.row.id },
       armAlarm: this.#armAlarmIfOpen,
-      now: Date.now,
-      nextId: nanoid,
+      bytes: openBytes(this.row, this.storageGate),
       times: readTimeLimits(this.#env),
       bucket: () => mediaBucket(this.#env, this.row.tenant),
     })
@@ -324,6 +323,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   #createTurnHost(): TurnHost {
     const env = this.#env
     const { row, store, sockets, assets, nextSeq, resetSeq } = this
+    const { tenant, id } = row
     const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
     return {
       store,
@@ -351,15 +351,13 @@ export class LiveSession implements AgentSession, RevisionContext {
       resetSeq,
       armAlarm: this.#armAlarmIfOpen,
       log: this.log,
-      telemetry: createTelemetry({
-        env,
-        tenant: row.tenant,
-        session: keyToPublicId(row.id),
-        log: this.log,
-        now: Date.now,
-      }),
+      telemetry: createTelemetry({ env, tenant, session: keyToPublicId(id), log: this.log, now: Date.now }),
       gate: this.gate,
-      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => this.#agentView.prices ?? [] }),
+      usageRecorder: createUsageRecorder({
+        now: Date.now,
+        listPrices: () => this.#agentView.prices ?? [],
+        onCall: this.gate.countCall,
+      }),
     }
   }
 

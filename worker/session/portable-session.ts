@@ -40,8 +40,9 @@ export abstract class PortableSession extends DurableObject<Env> {
   }
 
   commitRestored(owner: SessionOwner, { asset, hash }: AssetEntry): Result<null> {
-    return this.#withOwn(owner, ({ assets }) => {
+    return this.#withOwn(owner, ({ assets, assetService }) => {
       const isComplete = assets.find(asset.id) !== null || assets.commit(asset, hash)
+      assetService.reportBytes()
       return isComplete ? succeed(null) : fail({ reason: "asset_store_failed" })
     })
   }

@@ -12,12 +12,14 @@ import type { SessionRef } from "../asset/bucket.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import { FrameRates } from "../limits/frame-rates.ts"
+import { SessionBytes } from "../limits/session-bytes.ts"
 import { mediaBucket } from "../platform/media-bucket.ts"
 import { readTimeLimits, type TimeLimits } from "../platform/time-limits.ts"
 import { Sockets, type SocketsHost } from "../socket/sockets.ts"
-import type { NewSession } from "../store/row-codec.ts"
+import type { NewSession, SessionRow } from "../store/row-codec.ts"
 import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
+import { SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
 import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
@@ -130,13 +132,9 @@ export class SessionLifecycle {
     const reported = reports.length === 0 ? [] : [directoryStub(this.#env, owner).endUsage(reports)]
     this.sockets.closeAll({ reason: "session_unknown" })
     const sessionRef = { tenant: owner.tenant, session: id }
-    this.#eraseInProgress = this.#eraseWithAgents(
-      sessionRef,
-      owner,
-      [unlisted, ...reported],
-      agentSessions,
-      recheckAtMs,
-    )
+    // A report that is under way must not arrive after the session is forgotten.
+    const begun = [unlisted, ...reported, session.assetService.syncBytes()]
+    this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, begun, agentSessions, recheckAtMs)
     await this.#eraseInProgress
     return succeed(null)
   }
@@ -190,7 +188,20 @@ export class SessionLifecycle {
       sockets: this.sockets,
       hooks: this.#hooks,
       armAlarm: () => this.#alarm.arm(),
+      openBytes: (row, gate) => this.#openBytes(row, gate),
       waitUntil: (work) => this.#ctx.waitUntil(work),
+    })
+  }
+
+  #openBytes(row: SessionRow, gate: StorageGate): SessionBytes {
+    return new SessionBytes({
+      sql: gate.sql,
+      readDatabaseBytes: () => this.#ctx.storage.sql.databaseSize,
+      report: async (report) => await directoryStub(this.#env, row).reportBytes({ session: row.id, ...report }),
+      waitUntil: (work) => this.#ctx.waitUntil(work),
+      armAlarm: () => this.#alarm.arm(),
+      now: Date.now,
+      isErased: (error) => error instanceof SessionErasedError,
     })
   }
 
@@ -205,6 +216,7 @@ export class SessionLifecycle {
     try {
       const erasing = agentSessions.map((id) => sessionStub(this.#env, owner.tenant, id).erase(owner, true))
       await Promise.all([...erasing, ...begun])
+      await directoryStub(this.#env, owner).removeBytes(sessionRef.session)
       await eraseSessionStorage(this.#ctx.storage, mediaBucket(this.#env, owner.tenant), sessionRef, recheckAtMs)
     } finally {
       // After a failure the session is opened again, so that it can be erased again.

@@ -86,8 +86,8 @@ export class Session extends PortableSession implements SessionRpc {
     return this.#withSession(claims, (session) => session.withSeqRollback(() => session.cancelActiveTurn(exchangeId)))
   }
 
-  reserveAsset(claims: Claims, size: number): Result<string> {
-    return this.#withSession(claims, ({ assetService }) => assetService.reserve("user", size))
+  async reserveAsset(claims: Claims, size: number): Promise<Result<string>> {
+    return await this.#withSession(claims, ({ assetService }) => assetService.reserve("user", size))
   }
 
   commitAsset(claims: Claims, asset: Asset, hash: string): Result<Types.StoredAsset> {

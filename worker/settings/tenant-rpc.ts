@@ -51,7 +51,19 @@ export interface SignInUser {
 
 export type TenantUser = UserSummary
 
+/** What a user stores, as the user's directory tells it. */
+export interface UserBytesReport {
+  readonly user: string
+  readonly bytes: number
+  /** Increases with every report about the user. */
+  readonly n: number
+  /** It is stored already, so the report is applied whatever the limit is. */
+  readonly isRequired: boolean
+}
+
 export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc, UsageRpc {
+  /** Applies a report. Returns the number of the newest one that was applied. Errors: `tenant_storage_full`. */
+  tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */
   listAgents(): Agent[]
   /** The agent of this name and its peers; null if there is no such agent. */

@@ -5,6 +5,7 @@
  * `pos` orders messages in the session, `part` orders parts in the message, `n` orders chunks in the part.
  */
 
+import { REPORTED_BYTES_TABLE } from "../limits/session-bytes.ts"
 import { hasSchema, runMigrations } from "../platform/migrate.ts"
 import { SESSION_USAGE_TABLE } from "../usage/session-usage.ts"
 
@@ -131,6 +132,7 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE transcript ADD COLUMN usage TEXT;
    ALTER TABLE tool_calls ADD COLUMN usage TEXT;
    ${SESSION_USAGE_TABLE}`,
+  REPORTED_BYTES_TABLE,
 ]
 
 /** Runs the missing migrations. An object of an unknown id must stay empty, so call this only for a session that exists or is being created (SPEC ST1). */

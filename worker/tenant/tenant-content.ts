@@ -11,6 +11,7 @@ import { deleteAllRows } from "../platform/migrate.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import { ApiKeyRows } from "./api-key-rows.ts"
 import { BudgetRows } from "../usage/budget-rows.ts"
+import { TenantBytes } from "../limits/tenant-bytes.ts"
 import { TenantUsage } from "../usage/tenant-usage.ts"
 import { AuditRows } from "./audit-rows.ts"
 import { UserNotices } from "./user-notices.ts"
@@ -21,6 +22,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
   const notices = new UserNotices(sql, env, tenant, users)
   const apiKeys = new ApiKeyRows(sql)
   const budgets = new BudgetRows(sql)
+  const storedBytes = new TenantBytes(sql)
   const usage = new TenantUsage(sql)
   const audit = new AuditRows(sql, tenant)
   return {
@@ -38,6 +40,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
       notices.remove(id)
       apiKeys.removeUser(id)
       budgets.removeUser(id)
+      storedBytes.removeUser(id)
       usage.removeUser(id)
     },
     readConfig: () => readConfig(sql),

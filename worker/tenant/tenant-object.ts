@@ -25,12 +25,13 @@ import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../sh
 import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
-import type { NewUser, SignInUser, TenantRpc, TenantUser } from "../settings/tenant-rpc.ts"
+import type { NewUser, SignInUser, TenantRpc, TenantUser, UserBytesReport } from "../settings/tenant-rpc.ts"
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
 import { TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
+import { TENANT_BYTES_TABLES, TenantBytes } from "../limits/tenant-bytes.ts"
 import { checkAuditRows } from "./audit-check.ts"
 import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
 import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
@@ -70,6 +71,7 @@ const MIGRATIONS: readonly string[] = [
   JOB_TABLES,
   BUDGET_TABLE,
   `${TENANT_USAGE_TABLES}; ${PRICE_TABLE}`,
+  TENANT_BYTES_TABLES,
 ]
 
 export class Tenant extends BudgetTenant implements TenantRpc {
@@ -124,6 +126,12 @@ export class Tenant extends BudgetTenant implements TenantRpc {
     const prices = this.listPricesOf(view.self)
     const withPrices = prices.length === 0 ? withSettings : { ...withSettings, prices }
     return this.hasBudgets() ? { ...withPrices, hasBudgets: true } : withPrices
+  }
+
+  tellUserBytes({ user, bytes, n, isRequired }: UserBytesReport): Result<number> {
+    if (this.#isErased()) return succeed(n)
+    this.migrate()
+    return new TenantBytes(this.ctx.storage.sql).apply(user, bytes, n, isRequired)
   }
 
   getSettings(): TenantSettings {

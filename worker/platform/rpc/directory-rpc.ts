@@ -74,6 +74,16 @@ export type DirectoryEntry = Pick<SessionSummary, "title" | "created" | "active"
 /** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 
+/** What a session stores. */
+export interface BytesReport {
+  readonly session: string
+  readonly bytes: number
+  /** Increases with every report of the session. */
+  readonly n: number
+  /** It is stored already, so the report is applied whatever the limits are. */
+  readonly isRequired: boolean
+}
+
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
@@ -107,6 +117,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
   leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
+  /** Asks the tenant which budgets count for the user now. */
+  refreshBudget(): Promise<void>
   /** What is left of the budgets that concern the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
@@ -122,6 +134,17 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   removeShared(owner: string, id: string): void
   /** The sessions that others shared with this user, the newest first, from the beginning or after a position. */
   listShared(limit: number, after?: SharedCursor): SharedSession[]
+  /**
+   * Applies a session's report of what it stores. Returns the number of the newest one that was applied. Errors:
+   * `storage_full`, `tenant_storage_full`, `budget_exhausted`.
+   */
+  reportBytes(report: BytesReport): Promise<Result<number>>
+  /** Forgets what a session stores that is being erased. Repeating the call has no effect. */
+  removeBytes(session: string): Promise<void>
+  /** Whether the user may store this much more. Errors: `storage_full`, `budget_exhausted`. */
+  checkBytes(more: number): Result<null>
+  /** Counts a file of another host that is fetched for the user. Errors: `remote_limited`. */
+  countRemoteFetch(): Result<null>
   getRevocationState(): RevocationState
   /**
    * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role

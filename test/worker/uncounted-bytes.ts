@@ -1,0 +1,15 @@
+/** uncounted-bytes.ts: for a live session of which nobody counts what it stores. */
+
+import { SessionBytes } from "../../worker/limits/session-bytes.ts"
+
+export function createUncountedBytes(): SessionBytes {
+  return new SessionBytes({
+    sql: { exec: () => ({ toArray: () => [] }) } as unknown as SqlStorage,
+    readDatabaseBytes: () => 0,
+    report: async ({ n }) => ({ ok: true, value: n }),
+    waitUntil() {},
+    armAlarm() {},
+    now: () => 0,
+    isErased: () => false,
+  })
+}
