@@ -17,7 +17,7 @@ const CONVERSATION_BUDGET_KB = 73
 /** What a cold start of the Worker loads. The models, the renderers and the import formats are loaded on demand. */
 const WORKER_ENTRY_BUDGET_KB = 180
 /** All scripts of the Worker. The readers of nine import formats are loaded on demand and don't slow a cold start. */
-const WORKER_TOTAL_BUDGET_KB = 332
+const WORKER_TOTAL_BUDGET_KB = 330
 
 /** Prints a size. False if it is over its budget. */
 function reportSize(name: string, kb: number, budgetKb: number): boolean {

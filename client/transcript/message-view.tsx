@@ -6,10 +6,11 @@
 
 import type { Signal } from "@preact/signals"
 import type { ComponentChildren, RefObject, VNode } from "preact"
-import { useRef, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
 import { ErrorBoundary } from "../ui/error-boundary.tsx"
+import { deferModule } from "../ui/deferred-module.ts"
 import { focusRequests } from "../ui/focus.ts"
 import { renderLongText } from "../markdown/long-text.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
@@ -30,7 +31,6 @@ import {
   useIsLastAnswer,
   VersionSwitch,
 } from "./message-actions.tsx"
-import { MessageEditor } from "./message-editor.tsx"
 import { QuotedMessage } from "./quoted-message.tsx"
 import { SegmentView } from "./segment-view.tsx"
 import { groupCalls, ToolCallGroup } from "./tool-call-group.tsx"
@@ -152,28 +152,38 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
   )
 }
 
+/** Loaded once a question is shown. */
+const messageEditor = deferModule(() => import("./message-editor.tsx"))
+
 /** The open editor, or undefined. */
 function useMessageEditor({ id, segments }: WireMessage, text: string) {
   const requests = useTranscriptRequests()
   // An editor that was open when the message was last rendered opens again with its text.
   const [isEditing, setEditing] = useState(requests?.draft.editTexts.has(id) === true)
   const actionsRef = useRef<HTMLElement>(null)
+  const module = messageEditor.module.value
+  useEffect(() => void messageEditor.load(), [])
   const closeEditor = (): void => {
     setEditing(false)
     // The focus returns to the Edit button, once that is rendered again.
     setTimeout(() => actionsRef.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
   }
   const editor =
-    isEditing && requests !== null ? (
-      <MessageEditor
+    isEditing && requests !== null && module !== null ? (
+      <module.MessageEditor
         id={id}
         original={text}
         requests={requests}
+        words={actionText}
         isTextRequired={!segments.some(isMediaSegment)}
         onClose={closeEditor}
       />
     ) : undefined
-  return { editor, openEditor: () => setEditing(true), actionsRef }
+  const openEditor = (): void => {
+    void messageEditor.load()
+    setEditing(true)
+  }
+  return { editor, openEditor, actionsRef }
 }
 
 interface QuestionActionsProps {

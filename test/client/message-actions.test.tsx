@@ -319,3 +319,34 @@ describe("versions", () => {
     expect(document.activeElement?.closest("article")?.dataset["id"]).toBe("b2")
   })
 })
+
+describe("the menu of an answer", () => {
+  const TRACE = "0123456789abcdef0123456789abcdef"
+
+  async function openMenu() {
+    const all = transcript([user("q", "go"), answer("a", { trace: TRACE })])
+    button(all.root, "More").click()
+    const menu = await vi.waitUntil(() => document.querySelector<HTMLElement>("[role=menu]"))
+    return { ...all, menu }
+  }
+
+  test("[OB9] copies the trace id, says so, and returns the focus", async () => {
+    const writeText = vi.fn(async () => {})
+    vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
+    const { root, menu } = await openMenu()
+    expect(button(root, "More").getAttribute("aria-expanded")).toBe("true")
+    button(menu, "Copy trace ID").click()
+    await vi.waitUntil(() => root.querySelector(".acts [role=status]")?.textContent === "Copied")
+    expect(writeText.mock.calls).toEqual([[TRACE]])
+    expect(buttonsIn(menu)).toEqual(["Copied"])
+    press(menu, "Escape")
+    await vi.waitUntil(() => document.querySelector("[role=menu]") === null)
+    expect(document.activeElement).toBe(button(root, "More"))
+    expect(button(root, "More").getAttribute("aria-expanded")).toBe("false")
+  })
+
+  test("[OB9] an answer without a trace, such as an imported one, has none", () => {
+    const { root } = transcript([user("q", "go"), answer("a")])
+    expect(buttonsIn(root)).not.toContain("More")
+  })
+})
