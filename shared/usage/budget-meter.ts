@@ -6,6 +6,7 @@
 
 import type { BudgetFault } from "../fault.ts"
 import { type BudgetLimit, METERED_BUDGETS, type MeteredBudget } from "./budget-limits.ts"
+import type { UsageEntry } from "./usage-totals.ts"
 import { findPeriodEnd, toPeriod } from "./period.ts"
 
 /** What was used. A call of unknown price adds nothing to `cost`. */
@@ -40,6 +41,14 @@ export function addCounts(one: number, other: number): number {
 
 export function addSpending(one: Spending, other: Spending): Spending {
   return { tokens: addCounts(one.tokens, other.tokens), cost: addCounts(one.cost, other.cost) }
+}
+
+/** What entries of a ledger have used. */
+export function sumSpending(entries: readonly Pick<UsageEntry, "input" | "output" | "cost">[]): Spending {
+  return entries.reduce(
+    (sum, { input, output, cost }) => addSpending(sum, { tokens: addCounts(input, output), cost }),
+    NO_SPENDING,
+  )
 }
 
 /** The meter at an instant: with nothing spent if a new period has begun. */

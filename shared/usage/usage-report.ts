@@ -5,6 +5,7 @@
  * and ignores a number that it has seen. So a report can be repeated after any failure and still counts once.
  */
 
+import type { SessionLease } from "./user-account.ts"
 import type { UsageEntry } from "./usage-totals.ts"
 
 export interface UsageReport {
@@ -19,4 +20,6 @@ export interface UsageReport {
 export interface UsageReceipt {
   /** The number of the report that it has added or had already; null if there was none. */
   readonly n: number | null
+  /** The lease of the next turn after a report; null: no budget concerns the user. Absent: nothing has changed. */
+  readonly lease?: SessionLease | null
 }

@@ -28,6 +28,35 @@ async function closeAll(page: Page): Promise<void> {
 }
 
 describe("the page", () => {
+  test("[BU13] the menu shows what is left and when it resets; without budgets it loads nothing for them", async () => {
+    await limit({
+      tenant: { cost_per_month: 20_000_000_000 },
+      roles: { member: { tokens_per_day: 50_000, sessions: 3 } },
+    })
+    for (const theme of THEMES) {
+      const size = theme === "light" ? DESK : PHONE
+      const { page } = await open(setup.browser, setup.cuecard, { theme, size, bypassCSP: true })
+      await ask(page, "/say hello")
+      await page.waitForSelector("[data-role=assistant]", SOON)
+      const loaded: string[] = []
+      page.on("request", (request) => loaded.push(request.url()))
+      if (size === PHONE) await page.getByRole("button", { name: "Conversations" }).first().click()
+      await page.click(".account-button")
+      const rows = page.locator(".budgets li")
+      await expect.poll(() => rows.count(), SOON).toBe(3)
+      expect(loaded.some((url) => url.includes("budget-meters"))).toBe(true)
+      const texts = (await rows.allTextContents()).map((text) => text.replaceAll(" ", " "))
+      expect(texts[0]).toMatch(/^Tokens today(?:50,000|.*) of 50,000 left · Resets at \d\d:\d\d/)
+      expect(texts[1]).toMatch(/^Cost this month, whole organization\$20\.00 of \$20\.00 left · Resets on /)
+      expect(texts[2]).toMatch(/^Conversations\d of 3 left$/)
+      expect(await rows.first().getByRole("meter").getAttribute("aria-valuetext")).toContain("left")
+      await shoot(page, `menu-${theme}`)
+      expect(await findViolations(page)).toEqual([])
+      await page.context().close()
+    }
+    await limit({ tenant: null, roles: { member: null } })
+  })
+
   test("[BU14] a refused message stays with the reason, also after a reload, and is sent when there is a budget again", async () => {
     await limit({ tenant: { tokens_per_day: 0 } })
     const { page } = await open(setup.browser, setup.cuecard)
@@ -50,40 +79,12 @@ describe("the page", () => {
     expect(await note.count()).toBe(0)
     await closeAll(page)
   })
-
-  test("[BU13] the menu shows what is left and when it resets; without budgets it loads nothing for them", async () => {
-    await limit({
-      tenant: { cost_per_month: 20_000_000_000 },
-      roles: { member: { tokens_per_day: 50_000, sessions: 3 } },
-    })
-    for (const theme of THEMES) {
-      const size = theme === "light" ? DESK : PHONE
-      const { page } = await open(setup.browser, setup.cuecard, { theme, size })
-      await ask(page, "/say hello")
-      await page.waitForSelector("[data-role=assistant]", SOON)
-      const loaded: string[] = []
-      page.on("request", (request) => loaded.push(request.url()))
-      if (size === PHONE) await page.getByRole("button", { name: "Conversations" }).first().click()
-      await page.click(".account-button")
-      const rows = page.locator(".budgets li")
-      await expect.poll(() => rows.count(), SOON).toBe(3)
-      expect(loaded.some((url) => url.includes("budget-meters"))).toBe(true)
-      const texts = (await rows.allTextContents()).map((text) => text.replaceAll(" ", " "))
-      expect(texts[0]).toMatch(/^Tokens today(?:50,000|.*) of 50,000 left · Resets at \d\d:\d\d/)
-      expect(texts[1]).toMatch(/^Cost this month, whole organization\$20\.00 of \$20\.00 left · Resets on /)
-      expect(texts[2]).toMatch(/^Conversations\d of 3 left$/)
-      expect(await rows.first().getByRole("meter").getAttribute("aria-valuetext")).toContain("left")
-      await shoot(page, `menu-${theme}`)
-      expect(await findViolations(page)).toEqual([])
-      await page.context().close()
-    }
-    await limit({ tenant: null, roles: { member: null } })
-  })
 })
 
 describe("the admin page", () => {
   test("[BU15] lists and changes the limits of the organization, a role and a user", async () => {
-    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "budgets")
+    await limit({ tenant: null, roles: { member: null } })
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "budgets", { bypassCSP: true })
     await rowWith(page, "Whole organization").getByRole("button").click()
     await page.getByLabel("Cost per month, in US dollars").fill("12.5")
     await page.getByLabel("Tokens per day").fill("-1")

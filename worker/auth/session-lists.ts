@@ -10,7 +10,7 @@ import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import type { DirectoryEntry, SessionCursor, SharedCursor } from "../platform/rpc/directory-rpc.ts"
 import { BudgetDirectory } from "../usage/budget-directory.ts"
-import { listEntries } from "./directory-transfer.ts"
+import { isListed, listEntries } from "./directory-transfer.ts"
 import { SharedRows } from "./shared-rows.ts"
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
@@ -41,7 +41,7 @@ export abstract class SessionLists extends BudgetDirectory {
 
   recordActivity(id: string, at: number, title?: string, running?: boolean): boolean {
     if (!hasSchema(this.ctx.storage.sql)) return running !== undefined
-    if (running !== undefined) this.budget.setRunning(id, running)
+    if (running !== undefined) this.#noteRunning(id, running)
     this.ctx.storage.sql.exec(
       `UPDATE sessions SET active = max(active, ?), title = coalesce(?, title), running = coalesce(?, running)
        WHERE id = ?`,
@@ -73,12 +73,18 @@ export abstract class SessionLists extends BudgetDirectory {
 
   setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt {
     if (report !== undefined) this.addUsage(report)
-    const receipt = { n: report?.n ?? null }
-    if (!hasSchema(this.ctx.storage.sql)) return receipt
-    this.budget.setRunning(id, running)
+    if (!hasSchema(this.ctx.storage.sql)) return { n: null }
+    this.#noteRunning(id, running)
     const value = running ? 1 : 0
     this.ctx.storage.sql.exec("UPDATE sessions SET running = ? WHERE id = ? AND running <> ?", value, id, value)
-    return receipt
+    if (report === undefined) return { n: null }
+    return running ? { n: report.n } : { n: report.n, lease: this.budget.leaseNext(id) }
+  }
+
+  /** The sessions of agents are not listed: their turns belong to the turns that asked. */
+  #noteRunning(id: string, running: boolean): void {
+    const { sql } = this.ctx.storage
+    if (this.budget.readAccount() !== null && isListed(sql, id)) this.budget.setRunning(id, running)
   }
 
   putShared(shared: SharedSession): Result<null> {

@@ -81,7 +81,11 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
 }
 
 /** Sends the running state and the usage until the directory, which has `known`, has both. Returns the state that it has. */
-async function sendState(env: Env, { row, store, turns }: LiveSession, known: boolean | null): Promise<boolean | null> {
+async function sendState(
+  env: Env,
+  { row, store, turns, gate }: LiveSession,
+  known: boolean | null,
+): Promise<boolean | null> {
   for (let sent = known; ; ) {
     const state = turns.isRunning()
     const report = store.usage.nextReport()
@@ -96,5 +100,6 @@ async function sendState(env: Env, { row, store, turns }: LiveSession, known: bo
     // A directory of an earlier version ignores reports and returns nothing. The alarm tries again.
     if (receipt?.n !== report.n) return sent
     store.usage.acknowledge(report.n)
+    gate.renew(receipt.lease)
   }
 }

@@ -123,7 +123,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.outboundAsks = new OutboundAsks(env, this)
     this.inboundAsks = new InboundAsks(env, this, this.outboundAsks)
     this.#agentView = row.agent ?? defaultAgentView()
-    this.gate = createTurnGate(env, row, () => this.#agentView.hasBudgets === true)
+    this.gate = createTurnGate(env, this)
     this.#agent = this.#resolveAgent()
     // These receive objects that refer to the fields above.
     this.host = this.#createTurnHost()
@@ -323,6 +323,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   #createTurnHost(): TurnHost {
     const env = this.#env
     const { row, store, sockets, assets, nextSeq, resetSeq } = this
+    const { tenant, id } = row
     const contextTokens = Number(env.MODEL_CONTEXT_TOKENS) || MODEL_CONTEXT_TOKENS
     return {
       store,
@@ -350,15 +351,13 @@ export class LiveSession implements AgentSession, RevisionContext {
       resetSeq,
       armAlarm: this.#armAlarmIfOpen,
       log: this.log,
-      telemetry: createTelemetry({
-        env,
-        tenant: row.tenant,
-        session: keyToPublicId(row.id),
-        log: this.log,
-        now: Date.now,
-      }),
+      telemetry: createTelemetry({ env, tenant, session: keyToPublicId(id), log: this.log, now: Date.now }),
       gate: this.gate,
-      usageRecorder: createUsageRecorder({ now: Date.now, listPrices: () => this.#agentView.prices ?? [] }),
+      usageRecorder: createUsageRecorder({
+        now: Date.now,
+        listPrices: () => this.#agentView.prices ?? [],
+        onCall: this.gate.countCall,
+      }),
     }
   }
 

@@ -4,11 +4,12 @@ import type { Result } from "../../shared/fault.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { UsagePage, UsageQuery } from "../../shared/usage/usage-page.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
 export interface UsageRpc {
-  /** Adds a batch of a user's directory. Repeating the call has no effect. */
-  addUsage(user: string, batch: UsageReport): void
+  /** Adds a batch of a user's directory. Repeating the call has no effect. Returns what `getBudgetGrant` does, after that. */
+  addUsage(user: string, batch: UsageReport): TenantGrant | null
   /** The totals of a range of days: a page of them, and the total of the whole range. */
   readUsage(query: UsageQuery): UsagePage
   /** The tenant's own prices. */

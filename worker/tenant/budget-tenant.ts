@@ -5,7 +5,9 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { BudgetChange } from "../../shared/usage/budget-change.ts"
 import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
-import { NO_SPENDING } from "../../shared/usage/budget-meter.ts"
+import { type Spending, sumSpending } from "../../shared/usage/budget-meter.ts"
+import { toDay, toMonth } from "../../shared/usage/period.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
@@ -62,7 +64,15 @@ export abstract class BudgetTenant extends UsageTenant implements BudgetRpc {
     if (!this.hasBudgets()) return null
     const role = this.#userRows.find(user)?.role ?? "member"
     const limits = this.#budgetRows.readLimits(user, role)
-    return { limits, spent: { day: NO_SPENDING, month: NO_SPENDING }, at: Date.now() }
+    const at = Date.now()
+    const [day, month] = [toDay(at), toMonth(at)]
+    const sum = (from: string, to: string): Spending => sumSpending([this.sumUsage(from, to)])
+    return { limits, spent: { day: sum(day, day), month: sum(`${month}-01`, `${month}-31`) }, at }
+  }
+
+  addUsage(user: string, batch: UsageReport): TenantGrant | null {
+    this.addBatch(user, batch)
+    return this.getBudgetGrant(user)
   }
 }
 

@@ -13,12 +13,12 @@ import type { AuditEvent } from "../settings/audit-event.ts"
 import type { UsageRpc } from "../settings/usage-rpc.ts"
 import { readPrices, writePrices } from "../usage/price-rows.ts"
 import { TenantUsage } from "../usage/tenant-usage.ts"
-import { NO_USAGE } from "../../shared/usage/usage-totals.ts"
+import { NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import { LeavingTenant } from "./leaving-tenant.ts"
 import { UserRows } from "./user-rows.ts"
 
-export abstract class UsageTenant extends LeavingTenant implements UsageRpc {
+export abstract class UsageTenant extends LeavingTenant implements Omit<UsageRpc, "addUsage"> {
   readonly #usage: TenantUsage
   readonly #users: UserRows
 
@@ -30,12 +30,17 @@ export abstract class UsageTenant extends LeavingTenant implements UsageRpc {
 
   abstract recordEvent(actor: Actor, event: AuditEvent): void
 
-  addUsage(user: string, batch: UsageReport): void {
+  protected addBatch(user: string, batch: UsageReport): void {
     if (this.getStanding().status === "erased") return
     this.migrate()
     const known = this.#users.find(user)
     const isListed = known !== null && known.status !== "erasing"
     this.ctx.storage.transactionSync(() => this.#usage.add(batch, isListed ? user : null))
+  }
+
+  /** What all users have used from one day to another, both included. */
+  protected sumUsage(from: string, to: string): UsageTotals {
+    return this.#usage.readTotal(from, to)
   }
 
   readUsage(query: UsageQuery): UsagePage {

@@ -157,6 +157,15 @@ export class DirectoryUsage {
     return batch
   }
 
+  /** What the tenant does not have: the entries that are in no batch, and with `withBatch` those of one that is under way. */
+  readUnsent(withBatch: boolean): UsageEntry[] {
+    const { sql } = this.#host
+    const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
+    const [batch] = sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()
+    const isUnderWay = withBatch && batch !== undefined && !this.#isAcknowledged(batch)
+    return [...rows.flatMap(({ unsent }) => parseEntries(unsent)), ...(isUnderWay ? parseEntries(batch.sending) : [])]
+  }
+
   /** The user's totals from one day to another, both included, by day, model and agent. Always complete. */
   readTotals(from: string, to: string): UsageEntry[] {
     const { sql } = this.#host

@@ -3,6 +3,7 @@
  */
 
 import { DurableObject } from "cloudflare:workers"
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import type { Env } from "../env.ts"
 import { hasSchema } from "../platform/migrate.ts"
@@ -27,7 +28,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
       now: Date.now,
       batchMs: readTimeLimits(env).usageBatchMs,
       runInTransaction: (write) => ctx.storage.transactionSync(write),
-      sendBatch: async (batch) => await tenantStub(env, tenant).addUsage(user, batch),
+      sendBatch: async (batch) => this.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch)),
       onReport: (entries) => this.countUsage(entries),
       wakeBy: (atMs) => ctx.waitUntil(this.#wakeBy(atMs)),
     })
@@ -35,6 +36,19 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
 
   /** Creates the tables of the directory. */
   protected abstract migrate(): void
+
+  /** Called when the tenant has added a batch, with what it says about budgets. */
+  protected onBatchSent(_grant: TenantGrant | null): void {}
+
+  /** Whether the tenant should be asked before a batch is full. */
+  protected needsRenewal(): boolean {
+    return false
+  }
+
+  /** What the tenant does not have yet: with the batch that is under way, or without it. */
+  protected readUnsent(withBatch: boolean): UsageEntry[] {
+    return this.#usage.readUnsent(withBatch)
+  }
 
   /** Called in the transaction that adds a report, once for each. */
   protected countUsage(_entries: readonly UsageEntry[]): void {}
@@ -55,7 +69,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
   protected addUsage(report: UsageReport, isLast = false): void {
     this.migrate()
     const isBatchDue = this.ctx.storage.transactionSync(() => this.#usage.add(report, isLast))
-    if (isBatchDue) this.ctx.waitUntil(this.flushUsageSafely())
+    if (isBatchDue || this.needsRenewal()) this.ctx.waitUntil(this.flushUsageSafely())
   }
 
   /** Like `flushUsage`, and never rejects: what failed is repeated by the alarm. */

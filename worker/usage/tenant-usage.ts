@@ -53,10 +53,10 @@ export class TenantUsage {
   readPage(query: UsageQuery, listUsers: (after: string, limit: number) => readonly string[]): UsagePage {
     const { from, to, by } = query
     const { rows, next } = by === "user" ? this.#readUsers(query, listUsers) : this.#readGroups(query)
-    return { from, to, by, rows, total: this.#readTotal(from, to), next }
+    return { from, to, by, rows, total: this.readTotal(from, to), next }
   }
 
-  #readTotal(from: string, to: string): UsageTotals {
+  readTotal(from: string, to: string): UsageTotals {
     const query = `SELECT ${SUMMED_COLUMNS} FROM usage_total WHERE day BETWEEN ? AND ?`
     return rowToTotals(this.#sql.exec<TotalsRow>(query, from, to).one())
   }

@@ -6,27 +6,38 @@
  */
 
 import { fail, type Fault, type Result, succeed } from "../../shared/fault.ts"
-import type { Spending } from "../../shared/usage/budget-meter.ts"
+import { addCounts } from "../../shared/usage/budget-meter.ts"
+import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { beginWithLease, canBegin, countInLease } from "../../shared/usage/session-budget.ts"
 import type { SessionLease } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { describeError, log } from "../platform/log.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
-/** The gate of a session. `hasBudgets`: whether the tenant had some when the session last got its configuration. */
-export function createTurnGate(
-  env: Env,
-  row: { readonly tenant: string; readonly user: string; readonly id: string },
-  hasBudgets: () => boolean,
-): TurnGate {
-  const askDirectory = async (isAgent: boolean) => await directoryStub(env, row).leaseTurn(row.id, isAgent)
-  return new TurnGate({ now: Date.now, hasBudgets, askDirectory })
+/** The part of a live session that its gate uses. */
+export interface GatedSession {
+  readonly row: { readonly tenant: string; readonly user: string; readonly id: string }
+  readonly agentView: { readonly hasBudgets?: true }
+  readonly directorySync: { syncRunningState(): Promise<void> }
+}
+
+export function createTurnGate(env: Env, session: GatedSession): TurnGate {
+  const { row } = session
+  return new TurnGate({
+    now: Date.now,
+    readView: () => session.agentView,
+    askDirectory: async (isAgent) => {
+      // Otherwise turns that follow each other at once would begin before any of them is counted.
+      await session.directorySync.syncRunningState()
+      return await directoryStub(env, row).leaseTurn(row.id, isAgent)
+    },
+  })
 }
 
 export interface TurnGateHost {
   readonly now: () => number
-  /** Whether the tenant had budgets when the session last got its configuration. */
-  readonly hasBudgets: () => boolean
+  /** The newest configuration of the session, which says whether its tenant had budgets. */
+  readonly readView: () => GatedSession["agentView"]
   /** Asks the directory. Null: no budget concerns the user. */
   readonly askDirectory: (isAgent: boolean) => Promise<Result<SessionLease | null>>
 }
@@ -34,8 +45,8 @@ export interface TurnGateHost {
 export class TurnGate {
   readonly #host: TurnGateHost
   #lease: SessionLease | null = null
-  /** What the directory has said about budgets since this process began; null: nothing. */
-  #isLimited: boolean | null = null
+  /** The configuration under which the directory last said that there are no budgets. A later one may say otherwise. */
+  #unlimitedView: GatedSession["agentView"] | null = null
   #asking: Promise<Result<null>> | null = null
 
   constructor(host: TurnGateHost) {
@@ -47,7 +58,8 @@ export class TurnGate {
    * `budget_unchecked`. Never rejects.
    */
   check(isAgent = false): Result<null> | Promise<Result<null>> {
-    if (!(this.#isLimited ?? this.#host.hasBudgets())) return succeed(null)
+    const view = this.#host.readView()
+    if (this.#lease === null && (view.hasBudgets !== true || view === this.#unlimitedView)) return succeed(null)
     if (canBegin(this.#lease, this.#host.now())) return succeed(null)
     if (isAgent) return this.#ask(true)
     this.#asking ??= this.#ask(false).finally(() => {
@@ -61,16 +73,17 @@ export class TurnGate {
     if (this.#lease !== null) this.#lease = beginWithLease(this.#lease)
   }
 
-  /** Counts what the session has used, until the directory has counted it. */
-  count(use: Spending): void {
-    if (this.#lease !== null) this.#lease = countInLease(this.#lease, use, this.#host.now())
+  /** Counts a model call of the session, until the directory has counted it. */
+  readonly countCall = ({ input, output, cost }: PricedCall): void => {
+    if (this.#lease === null) return
+    this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost: cost ?? 0 }, this.#host.now())
   }
 
   /** The directory's answer to a report. Undefined: it has not said anything about budgets. */
   renew(lease: SessionLease | null | undefined): void {
     if (lease === undefined) return
     this.#lease = lease
-    this.#isLimited = lease !== null
+    if (lease === null) this.#unlimitedView = this.#host.readView()
   }
 
   async #ask(isAgent: boolean): Promise<Result<null>> {

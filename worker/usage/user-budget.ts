@@ -112,15 +112,15 @@ export class UserBudget {
     return account !== null && needsRenewal(account)
   }
 
-  /** Takes an answer of the tenant. `own` and `unreported`: as in `applyGrant`. Writes a row only if there are budgets. */
-  applyGrant(grant: TenantGrant | null, own: PeriodSpending, unreported: PeriodSpending): void {
-    const before = this.readAccount()
-    if (grant === null) {
-      if (before !== null) this.#host.sql.exec("DELETE FROM budget_account")
-      this.#account = null
-      return
-    }
-    this.#writeAccount(applyGrant(before, grant, own, unreported))
+  /** Takes an answer of the tenant. `own` and `unreported`: as in the pure `applyGrant`. Writes one row. */
+  applyGrant(grant: TenantGrant, own: PeriodSpending, unreported: PeriodSpending): void {
+    this.#writeAccount(applyGrant(this.readAccount(), grant, own, unreported))
+  }
+
+  /** The tenant has no budgets. */
+  removeAccount(): void {
+    if (this.readAccount() !== null) this.#host.sql.exec("DELETE FROM budget_account")
+    this.#account = null
   }
 
   /** After a write that was rolled back, or when the user was erased. */

@@ -117,6 +117,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
   leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
+  /** Asks the tenant which budgets count for the user now. */
+  refreshBudget(): Promise<void>
   /** What is left of the budgets that concern the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */

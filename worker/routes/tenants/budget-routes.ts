@@ -8,6 +8,9 @@ import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readAdministrator } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
+/** Users who are notified of a change. In a larger tenant the named ones come first. */
+const MAX_NOTIFIED_USERS = 100
+
 /** `GET /v1/budgets`. */
 export async function listBudgets(context: Context<AppEnv>): Promise<Response> {
   return context.json(await tenantStub(context.env, context.get("claims").tenant).listBudgets())
@@ -19,11 +22,22 @@ export async function changeBudgets(context: Context<AppEnv>): Promise<Response>
   if (!body.ok) return faultToResponse(body.fault)
   const tenant = tenantStub(context.env, context.get("claims").tenant)
   const changed = await tenant.changeBudgets(readAdministrator(context), body.value)
-  return changed.ok ? context.json(changed.value) : faultToResponse(changed.fault)
+  if (!changed.ok) return faultToResponse(changed.fault)
+  const listed = await tenant.listUsers("", "", MAX_NOTIFIED_USERS)
+  const named = Object.keys(body.value.users ?? {}).slice(0, MAX_NOTIFIED_USERS)
+  await notifyUsers(context, [...named, ...listed.map(({ id }) => id)])
+  return context.json(changed.value)
 }
 
 /** `GET /v1/usage/me`. */
 export async function readOwnBudgets(context: Context<AppEnv>): Promise<Response> {
   const budgets = await directoryStub(context.env, context.get("claims")).readBudgets()
   return context.json({ budgets } satisfies UserBudgets)
+}
+
+/** Makes a change count at once for some users. The others hear of it with their next report, and so do those of a failed call. */
+async function notifyUsers(context: Context<AppEnv>, users: readonly string[]): Promise<void> {
+  const { tenant } = context.get("claims")
+  const notified = [...new Set(users)].slice(0, MAX_NOTIFIED_USERS)
+  await Promise.allSettled(notified.map((user) => directoryStub(context.env, { tenant, user }).refreshBudget()))
 }

@@ -1,0 +1,165 @@
+/** budget-ledger.test.ts: budgets on real objects that count what turns use, with objects that are evicted and killed. */
+
+import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
+import { nanoid } from "nanoid"
+import { describe, expect, test } from "vitest"
+import type { BudgetView } from "../../shared/usage/budget-view.ts"
+import { RENEW_TURNS } from "../../shared/usage/user-account.ts"
+import { IS_FULL } from "../support/seeded.ts"
+import { call, makeSession, roleToken } from "./http.ts"
+import { say, script } from "./session-helpers.ts"
+import { ask } from "./tenant-transfer.ts"
+
+const ALL = { from: "1970-01-01", to: "9999-12-31" } as const
+
+const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
+const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
+const tenantOf = (tenant: string) => env.TENANT.getByName(tenant)
+
+/** A message whose answer uses so many tokens. */
+const using = (tokens: number): string =>
+  script([say("ok"), { type: "finish", input_tokens: tokens - 1, output_tokens: 1 }])
+
+async function limit(tenant: string, change: object): Promise<void> {
+  const token = await roleToken(tenant, "boss", "owner")
+  expect((await call("/v1/budgets", { method: "PUT", token, body: JSON.stringify(change) })).status).toBe(200)
+}
+
+async function send(session: string, token: string, content: string): Promise<number> {
+  const body = JSON.stringify({ id: nanoid(), content })
+  return (await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })).status
+}
+
+async function readBudgets(token: string): Promise<BudgetView[]> {
+  return (await call("/v1/usage/me", { token })).json.budgets
+}
+
+async function untilUsed(token: string, used: number): Promise<void> {
+  await expect.poll(async () => (await readBudgets(token))[0]?.used, { timeout: 10_000 }).toBe(used)
+}
+
+async function sumDirectory(tenant: string, user: string): Promise<number> {
+  const entries = await directoryOf(tenant, user).readUsage(ALL.from, ALL.to)
+  return entries.reduce((sum, { input, output }) => sum + input + output, 0)
+}
+
+/** Kills an object: what it had only in memory is lost. */
+async function kill(stub: DurableObjectStub): Promise<void> {
+  await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
+}
+
+describe("counting", () => {
+  test("[BU5] an answer that exceeds the budget is finished, and the next message is refused", async () => {
+    await limit("bl-user", { users: { ada: { tokens_per_day: 100 } } })
+    const token = await roleToken("bl-user", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, using(60))
+    await untilUsed(token, 60)
+    await ask(session, token, using(90))
+    await untilUsed(token, 150)
+    expect(await send(session, token, using(1))).toBe(429)
+    expect(await readBudgets(token)).toMatchObject([{ budget: "tokens_per_day", limit: 100, used: 150, left: 0 }])
+  })
+
+  test("[BU5] a session that was used is deleted: nothing is given back", async () => {
+    await limit("bl-deleted", { users: { ada: { tokens_per_day: 100 } } })
+    const token = await roleToken("bl-deleted", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, using(120))
+    expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
+    await untilUsed(token, 120)
+    expect(await send(await makeSession(token), token, using(1))).toBe(429)
+  })
+
+  test("[BU8] what was spent before the budget was set counts", async () => {
+    const token = await roleToken("bl-before", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, using(80))
+    await expect.poll(() => sumDirectory("bl-before", "ada")).toBe(80)
+    await limit("bl-before", { tenant: { tokens_per_month: 50 }, users: { ada: { tokens_per_day: 200 } } })
+    await evictDurableObject(directoryOf("bl-before", "ada"))
+    expect(await readBudgets(token)).toMatchObject([
+      { budget: "tokens_per_day", used: 80 },
+      { budget: "tokens_per_month", scope: "tenant", used: 80, left: 0 },
+    ])
+  })
+
+  test("[BU8] users of a tenant share its budget; its object is asked at most once per eight turns", async () => {
+    await limit("bl-shared", { tenant: { tokens_per_day: 300 } })
+    const users = await Promise.all(
+      ["ada", "bob"].map(async (user) => ({ user, token: await roleToken("bl-shared", user, "member") })),
+    )
+    let calls = 0
+    await runInDurableObject(tenantOf("bl-shared"), (object) => {
+      for (const name of ["addUsage", "getBudgetGrant"]) {
+        const own = Reflect.get(object, name) as (...args: unknown[]) => unknown
+        Reflect.set(object, name, (...args: unknown[]) => {
+          calls += name === "addUsage" ? 1 : 0
+          return Reflect.apply(own, object, args)
+        })
+      }
+    })
+    let turns = 0
+    for (const { user, token } of users) {
+      const session = await makeSession(token)
+      for (let turn = 0; turn < 16; turn++) {
+        if ((await send(session, token, using(10))) !== 202) break
+        turns += 1
+        await expect.poll(() => sumDirectory("bl-shared", user)).toBe((turn + 1) * 10)
+      }
+    }
+    expect(turns).toBeGreaterThan(16)
+    expect(calls).toBeLessThanOrEqual(Math.ceil(turns / RENEW_TURNS))
+    // Bob's directory has heard of Ada's 160 tokens.
+    expect(turns * 10).toBeLessThanOrEqual(300 + RENEW_TURNS * 10)
+  })
+})
+
+describe("kills", () => {
+  test("[BU8] [BU9] under kills spent ≤ budget + leases, and the ledgers equal the sum over the turns", async () => {
+    const [sessions, turns] = IS_FULL ? [12, 20] : [4, 8]
+    const budget = sessions * turns * 6
+    await limit("bl-kills", { users: { ada: { tokens_per_day: budget } } })
+    const token = await roleToken("bl-kills", "ada", "member")
+    const ids = await Promise.all(Array.from({ length: sessions }, () => makeSession(token)))
+    let [admitted, refused] = [0, 0]
+    const play = async (id: string, seed: number): Promise<void> => {
+      for (let turn = 0; turn < turns; turn++) {
+        const status = await send(id, token, using(10))
+        if (status === 202) admitted += 1
+        else refused += 1
+        const stub = [directoryOf("bl-kills", "ada"), sessionOf("bl-kills", id)][(seed + turn) % 2]
+        if ((seed * 7 + turn) % 3 === 0 && stub !== undefined) await kill(stub)
+      }
+    }
+    await Promise.all(ids.map((id, seed) => play(id, seed)))
+    const readAnswers = async () => {
+      const pages = await Promise.all(
+        ids.map(
+          async (id) => (await call(`/v1/sessions/${id}/conversation/recent?limit=120`, { token })).json.messages,
+        ),
+      )
+      return pages.flat().filter(({ role }) => role === "assistant")
+    }
+    const sumTurns = async (): Promise<number> => {
+      const answers = await readAnswers()
+      if (answers.some(({ status }) => status === "running")) return -1
+      return answers.reduce((sum, { metrics }) => sum + (metrics?.input_tokens ?? 0) + (metrics?.output_tokens ?? 0), 0)
+    }
+    await expect
+      .poll(async () => (await readAnswers()).map(({ status }) => status).filter((status) => status === "running"), {
+        timeout: 20_000,
+      })
+      .toEqual([])
+    await expect
+      .poll(async () => (await sumDirectory("bl-kills", "ada")) - (await sumTurns()), { timeout: 20_000 })
+      .toBe(0)
+    const spent = await sumTurns()
+    expect((await readBudgets(token))[0]?.used).toBe(spent)
+    // Each session has at most one turn that runs, and one that waits, when the budget is used up.
+    expect(spent).toBeLessThanOrEqual(budget + 2 * sessions * 10)
+    expect(admitted + refused).toBe(sessions * turns)
+    const failed = (await readAnswers()).filter(({ reason }) => reason === "budget_exhausted")
+    expect(refused + failed.length).toBeGreaterThan(0)
+  })
+})
