@@ -109,7 +109,7 @@ export const OPERATION_COSTS = {
     workerRequests: 0,
     alarms: 1,
     DIRECTORY: cost(0, 50, 3),
-    TENANT: cost(1, 80, 3),
+    TENANT: cost(1, 110, 3),
   },
 } as const satisfies Readonly<Record<string, OperationCost>>
 
