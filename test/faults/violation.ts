@@ -24,6 +24,7 @@ export const RULES = {
   late_in_place: "a late answer of an agent begins one turn, below the version that asked, once that is active",
   records_once: "each record of an external producer takes effect once",
   files_kept: "an uploaded file is stored, and the message that was sent with it has it",
+  budget_kept: "a budget counts each turn once, and no turn begins without a lease once it is used up",
 } as const
 
 export type Rule = keyof typeof RULES
