@@ -16,7 +16,9 @@ import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 /** Real servers on the loopback that stand for model and weather upstreams; see its header for what it provides. */
 const UPSTREAMS = "test/support/upstreams.ts"
 
-const NODE_ALIAS = { "cuecard/testing": resolve("testing/index.ts") }
+/** The servers of these projects are started with telemetry, and their log lines are checked (SPEC OB6). */
+const NODE_ALIAS = { "cuecard/testing": resolve("test/support/checked-cuecard.ts") }
+const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000
 /** The short form of the fault suite, on a busy machine. */
 const FAULTS_MS = 300_000
@@ -74,6 +76,7 @@ function workerProject(
     ],
     test: {
       name,
+      setupFiles: ["test/worker/check-log-lines.ts"],
       chaiConfig: CHAI,
       expect: EXPECT,
       globalSetup: existsSync(UPSTREAMS) ? [UPSTREAMS] : [],
@@ -124,6 +127,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "testing",
+          setupFiles: CHECK_SERVER_LOGS,
           chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/{consumer,testing}/**/*.test.ts"],
@@ -134,6 +138,7 @@ export default defineConfig({
       {
         test: {
           name: "faults",
+          setupFiles: CHECK_SERVER_LOGS,
           chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/faults/**/*.test.ts"],
@@ -149,6 +154,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "browser",
+          setupFiles: CHECK_SERVER_LOGS,
           chaiConfig: CHAI,
           expect: EXPECT,
           include: ["test/browser/**/*.test.ts"],

@@ -40,8 +40,11 @@ export const ASSET_PENDING_MS = 2 * MAX_UPLOAD_MS
 /** Maximum number of URLs in one signing request: more than a page of history usually shows. SPEC MS1. */
 export const MAX_SIGNED_URLS = 100
 
-/** Longest validity of a signed link, in seconds. After that the page requests a new one. SPEC MS2. */
-export const SIGNED_URL_SECONDS = 60 * 60
+/**
+ * Longest validity of a signed link, in seconds. After that the page requests a new one. The link stands in the query of an
+ * address, and addresses are logged by proxies and platforms, so it has to be useless soon. SPEC MS2.
+ */
+export const SIGNED_URL_SECONDS = 10 * 60
 
 /** Interval in seconds within which a URL is signed identically, so that browsers can cache what it links to. SPEC MS2. */
 export const SIGNED_URL_STEP_SECONDS = 5 * 60

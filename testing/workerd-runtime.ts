@@ -36,7 +36,10 @@ const OUTBOUND = `export default {
   fetch(request) {
     const { hostname } = new URL(request.url)
     if (hostname === "localhost" || hostname === "[::1]" || /^127\\./.test(hostname)) return fetch(request)
-    throw new Error("cuecard/testing has no network: " + hostname)
+    const refusal = "cuecard/testing has no network: " + hostname
+    // The Worker's own line about the failure has no address.
+    console.error(refusal)
+    throw new Error(refusal)
   },
 }`
 

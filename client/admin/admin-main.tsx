@@ -17,6 +17,7 @@ import "../styles/dialog.css"
 import "../styles/account.css"
 import "../styles/budget-meters.css"
 import "./admin.css"
+import "./usage/usage.css"
 
 /** Default timeout of a request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000

@@ -9,7 +9,7 @@
 
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { SignResponse } from "../../shared/protocol/http-body.ts"
-import { MAX_SIGNED_URLS } from "../../shared/asset-limits.ts"
+import { MAX_SIGNED_URLS, SIGNED_URL_SECONDS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { isPermanentRefusal, RequestError } from "../net/http-request.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
@@ -36,7 +36,7 @@ const BATCH_DELAY_MS = 5
 const EXPIRY_MARGIN_MS = 30_000
 /** Bounds on how long a signed URL is kept, in milliseconds, in case the device's clock is wrong. */
 const MIN_LIFE_MS = 60_000
-const MAX_LIFE_MS = 3_600_000
+const MAX_LIFE_MS = SIGNED_URL_SECONDS * 1000
 
 interface LinkEntry {
   readonly link: Signal<SignedLink>

@@ -8,11 +8,12 @@
 import type { VNode } from "preact"
 import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
+import { PopupMenu } from "../ui/popup-menu.tsx"
 import { DeleteDialog } from "./delete-dialog.tsx"
-import { SessionMenu } from "./session-menu.tsx"
 import { ShareDialog } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
+export { AnswerMenu } from "../ui/answer-menu.tsx"
 export { ImportButton } from "../import/import-button.tsx"
 export { MoreSessionsButton } from "./more-sessions-button.tsx"
 export { ReadOnlyText } from "./read-only-text.tsx"
@@ -42,8 +43,9 @@ export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
     onSelect: () => actions.openDialog("delete", id),
   }
   return (
-    <SessionMenu
+    <PopupMenu
       key={id}
+      label={sessionActionText.options}
       findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
       onClose={actions.closeMenu}
       items={router.isReadOnly.value ? exports : [...changes, ...exports, erasure]}

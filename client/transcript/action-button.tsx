@@ -10,12 +10,15 @@ interface ActionButtonProps {
   readonly isDisabled?: boolean
   /** The value of `data-way`, by which the focus finds the same button again after a change. */
   readonly way?: string
-  readonly onActivate: () => void
+  /** Set on a button that opens a menu: whether it is open. */
+  readonly isExpanded?: boolean
+  readonly onActivate: (button: HTMLElement) => void
   /** The paths of the icon. */
   readonly children: ComponentChildren
 }
 
-export function ActionButton({ label, isDisabled = false, way, onActivate, children }: ActionButtonProps): VNode {
+export function ActionButton(props: ActionButtonProps): VNode {
+  const { label, isDisabled = false, way, isExpanded, onActivate, children } = props
   return (
     <button
       type="button"
@@ -24,10 +27,12 @@ export function ActionButton({ label, isDisabled = false, way, onActivate, child
       title={label}
       aria-disabled={isDisabled}
       data-way={way}
+      aria-haspopup={isExpanded === undefined ? undefined : "menu"}
+      aria-expanded={isExpanded}
       onClick={(event) => {
         // Safari doesn't focus a clicked button, and what happens next depends on the focus.
         event.currentTarget.focus()
-        if (!isDisabled) onActivate()
+        if (!isDisabled) onActivate(event.currentTarget)
       }}
     >
       <svg viewBox="0 0 20 20" aria-hidden="true">

@@ -7,10 +7,12 @@
 
 import { useComputed } from "@preact/signals"
 import type { VNode } from "preact"
+import { useState } from "preact/hooks"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
+import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { focusRequests } from "../ui/focus.ts"
-import { useCopy } from "../ui/copy-button.tsx"
+import { useCopy, writeToClipboard } from "../ui/copy-button.tsx"
 import { actionText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { hasCopyText, segmentsToCopyText } from "./copy-text.ts"
@@ -57,7 +59,30 @@ export function AnswerActions({ message }: { readonly message: WireMessage }): V
           <path d="M15.8 8.2A6.2 6.2 0 1 0 16.2 10M16 4.5v3.8h-3.8" />
         </ActionButton>
       )}
+      {message.trace !== undefined && <MoreButton trace={message.trace} />}
     </footer>
+  )
+}
+
+function MoreButton({ trace }: { readonly trace: string }): VNode {
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  const menu = sessionActions.module.value
+  return (
+    <>
+      <ActionButton
+        label={actionText.more}
+        isExpanded={anchor !== null}
+        onActivate={(button) => {
+          void sessionActions.load()
+          setAnchor(anchor === null ? button : null)
+        }}
+      >
+        <path d="M5 10h.1M10 10h.1M15 10h.1" />
+      </ActionButton>
+      {anchor !== null && menu !== null && (
+        <menu.AnswerMenu trace={trace} anchor={anchor} writeText={writeToClipboard} onClose={() => setAnchor(null)} />
+      )}
+    </>
   )
 }
 
@@ -141,7 +166,10 @@ export function VersionSwitch({ message }: { readonly message: WireMessage }): V
 export function RefusalNote({ of: targetId }: { readonly of: string }): VNode | null {
   const requests = useTranscriptRequests()
   const text = useComputed(() => requests?.commands.refusals.value.get(targetId)).value
-  if (text === undefined) return null
+  return text === undefined ? null : <FaultNote text={text} />
+}
+
+export function FaultNote({ text }: { readonly text: string }): VNode {
   return (
     <p class="note fault" role="alert">
       {text}

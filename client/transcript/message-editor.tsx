@@ -11,7 +11,7 @@ import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
 import { countUtf8Bytes } from "../../shared/truncate.ts"
 import { stripControlChars } from "../composer/typed-text.ts"
 import { useFitTextarea } from "../ui/fit-textarea.ts"
-import { actionText } from "../words/transcript-text.ts"
+import type { actionText } from "../words/transcript-text.ts"
 import type { TranscriptRequests } from "./transcript-requests.ts"
 
 interface MessageEditorProps {
@@ -20,11 +20,14 @@ interface MessageEditorProps {
   /** False if the message has attachments, which can be sent without a text. */
   readonly isTextRequired: boolean
   readonly requests: TranscriptRequests
+  /** A module that is imported here and by the transcript would be loaded with the first view. */
+  readonly words: typeof actionText
   readonly onClose: () => void
 }
 
 export function MessageEditor(props: MessageEditorProps): VNode {
   const fieldRef = useRef<HTMLTextAreaElement>(null)
+  const { words } = props
   const { text, updateText, isSaving, isAcknowledged, isTooLong, isReady, cancelEdit, saveEdit } = useEditor(props)
   useLayoutEffect(() => {
     fieldRef.current?.focus()
@@ -45,15 +48,15 @@ export function MessageEditor(props: MessageEditorProps): VNode {
         rows={1}
         value={text}
         readOnly={isSaving}
-        aria-label={actionText.editField}
+        aria-label={words.editField}
         onInput={(event) => updateText(event.currentTarget.value)}
       />
-      <p class="note">{isTooLong ? actionText.tooLong(MAX_MESSAGE_BYTES) : ""}</p>
+      <p class="note">{isTooLong ? words.tooLong(MAX_MESSAGE_BYTES) : ""}</p>
       <button type="button" aria-disabled={isAcknowledged} onClick={cancelEdit}>
-        {actionText.cancel}
+        {words.cancel}
       </button>
       <button type="submit" class="firm" aria-disabled={!isReady}>
-        {isSaving ? actionText.saving : actionText.save}
+        {isSaving ? words.saving : words.save}
       </button>
     </form>
   )

@@ -6,9 +6,10 @@
 
 import type { Signal } from "@preact/signals"
 import type { ComponentChildren, RefObject, VNode } from "preact"
-import { useRef, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
+import { deferModule } from "../ui/deferred-module.ts"
 import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { renderLongText } from "../markdown/long-text.tsx"
@@ -17,12 +18,14 @@ import { ShowMoreButton } from "../markdown/show-more-button.tsx"
 import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
 import { describeEndReason } from "../words/end-reason.ts"
+import { appText } from "../words/page-text.ts"
 import { actionText, transcriptText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { AgentHeader } from "./agent-exchange.tsx"
 import {
   AnswerActions,
   isFromProducer,
+  FaultNote,
   RefusalNote,
   regenerateAndFocus,
   ReplyButton,
@@ -30,12 +33,14 @@ import {
   useIsLastAnswer,
   VersionSwitch,
 } from "./message-actions.tsx"
-import { MessageEditor } from "./message-editor.tsx"
 import { QuotedMessage } from "./quoted-message.tsx"
 import { SegmentView } from "./segment-view.tsx"
 import { groupCalls, ToolCallGroup } from "./tool-call-group.tsx"
 import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 import { UserMessage } from "./unsent-messages.tsx"
+
+/** Loaded after the transcript (transcript.tsx), or when the first message is edited. */
+export const messageEditor = deferModule(() => import("./message-editor.tsx"))
 
 export interface MessageViewProps {
   readonly message: Signal<WireMessage>
@@ -128,7 +133,7 @@ function SegmentList({ message: { id, status, segments }, isFresh }: AnswerMessa
 function QuestionMessage({ message }: { readonly message: WireMessage }): VNode {
   const { id, status, reply_to, segments, mode } = message
   const text = getMessageText(message)
-  const { editor, openEditor, actionsRef } = useMessageEditor(message, text)
+  const { editor, isMissing, openEditor, actionsRef } = useMessageEditor(message, text)
   const canAct = useChangeRequests() !== null && status !== "queued" && editor === undefined
   return (
     <UserMessage
@@ -147,6 +152,7 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
       )}
       {status === "queued" && <QueuedNote id={id} />}
       <RefusalNote of={id} />
+      {isMissing && <FaultNote text={appText.codeMissing} />}
       {canAct && <QuestionActions message={message} actionsRef={actionsRef} onEdit={openEditor} />}
     </UserMessage>
   )
@@ -157,6 +163,16 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
   const requests = useTranscriptRequests()
   // An editor that was open when the message was last rendered opens again with its text.
   const [isEditing, setEditing] = useState(requests?.draft.editTexts.has(id) === true)
+  const [isMissing, setMissing] = useState(false)
+  const code = messageEditor.module.value
+  useEffect(() => {
+    if (isEditing) void loadEditor()
+  }, [isEditing])
+  const loadEditor = async (): Promise<void> => {
+    const isLoaded = await messageEditor.load()
+    setMissing(!isLoaded)
+    if (!isLoaded) setEditing(false)
+  }
   const actionsRef = useRef<HTMLElement>(null)
   const closeEditor = (): void => {
     setEditing(false)
@@ -164,16 +180,17 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
     setTimeout(() => actionsRef.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
   }
   const editor =
-    isEditing && requests !== null ? (
-      <MessageEditor
+    isEditing && requests !== null && code !== null ? (
+      <code.MessageEditor
         id={id}
         original={text}
         requests={requests}
+        words={actionText}
         isTextRequired={!segments.some(isMediaSegment)}
         onClose={closeEditor}
       />
     ) : undefined
-  return { editor, openEditor: () => setEditing(true), actionsRef }
+  return { editor, isMissing, openEditor: () => setEditing(true), actionsRef }
 }
 
 interface QuestionActionsProps {

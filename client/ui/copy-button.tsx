@@ -27,7 +27,7 @@ export function useCopy(getText: () => string): CopyState {
 }
 
 /** False if the browser refuses. Without HTTPS there is no clipboard API. */
-async function writeToClipboard(text: string): Promise<boolean> {
+export async function writeToClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true

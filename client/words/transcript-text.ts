@@ -40,6 +40,7 @@ export const actionText = {
   edit: "Edit",
   reply: "Reply",
   regenerate: "Regenerate",
+  more: "More",
   continue: "Continue",
   tryAgain: "Try again",
   cancel: "Cancel",

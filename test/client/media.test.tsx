@@ -65,6 +65,18 @@ describe("images", () => {
     expect(actions.signUrls).toHaveBeenCalledTimes(3)
   })
 
+  test("[PG38] one that expires each time after it has loaded gets another URL each time", async () => {
+    const { root, actions } = transcript([answer("a", { segments: [imageSegment("/media/x")] })])
+    for (let requests = 2; requests <= 4; requests++) {
+      const shown = await waitForElement(root, "img")
+      shown.dispatchEvent(new Event("load"))
+      shown.dispatchEvent(new Event("error"))
+      await until(() => expect(actions.signUrls).toHaveBeenCalledTimes(requests))
+      await until(() => expect(root.querySelector("img")).not.toBe(shown))
+    }
+    expect(root.querySelector(".gate")).toBe(null)
+  })
+
   test("[PG55] what the network interrupted loads by itself when it is back, whether URL or bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),

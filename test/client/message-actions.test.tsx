@@ -1,7 +1,8 @@
 /** message-actions.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/ui/focus.ts"
+import { messageEditor } from "../../client/transcript/message-view.tsx"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -22,6 +23,7 @@ const press = (target: Element, key: string, more: KeyboardEventInit = {}) => {
   return event
 }
 
+beforeAll(() => messageEditor.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("a call that needs approval", () => {
@@ -317,5 +319,36 @@ describe("versions", () => {
     expect(store.getMessageSignal("first")?.value.segments[1]).toBe(shown?.[1])
     expect(document.activeElement?.getAttribute("aria-label")).toBe("Next version")
     expect(document.activeElement?.closest("article")?.dataset["id"]).toBe("b2")
+  })
+})
+
+describe("the menu of an answer", () => {
+  const TRACE = "0123456789abcdef0123456789abcdef"
+
+  async function openMenu() {
+    const all = transcript([user("q", "go"), answer("a", { trace: TRACE })])
+    button(all.root, "More").click()
+    const menu = await vi.waitUntil(() => document.querySelector<HTMLElement>("[role=menu]"))
+    return { ...all, menu }
+  }
+
+  test("[OB9] copies the trace id, says so, and returns the focus", async () => {
+    const writeText = vi.fn(async () => {})
+    vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
+    const { root, menu } = await openMenu()
+    expect(button(root, "More").getAttribute("aria-expanded")).toBe("true")
+    button(menu, "Copy trace ID").click()
+    await vi.waitUntil(() => root.querySelector(".acts [role=status]")?.textContent === "Copied")
+    expect(writeText.mock.calls).toEqual([[TRACE]])
+    expect(buttonsIn(menu)).toEqual(["Copied"])
+    press(menu, "Escape")
+    await vi.waitUntil(() => document.querySelector("[role=menu]") === null)
+    expect(document.activeElement).toBe(button(root, "More"))
+    expect(button(root, "More").getAttribute("aria-expanded")).toBe("false")
+  })
+
+  test("[OB9] an answer without a trace, such as an imported one, has none", () => {
+    const { root } = transcript([user("q", "go"), answer("a")])
+    expect(buttonsIn(root)).not.toContain("More")
   })
 })

@@ -3,11 +3,12 @@
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
 import { LinkSigner } from "../../client/files/signed-links.ts"
+import { SIGNED_URL_SECONDS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { delay } from "./dom.ts"
 
 /** A signer whose requests are answered by hand, on a clock moved by hand. */
-function signing(life = 3600) {
+function signing(life = SIGNED_URL_SECONDS) {
   const requests: (readonly string[])[] = []
   let waiting: { readonly ms: number; readonly call: () => void }[] = []
   let now = 1_000_000
@@ -60,11 +61,11 @@ describe("signatures", () => {
     const { signer, requests, settle, pass } = signing()
     signer.requestLink("/media/a")
     await settle()
-    pass(3_500_000)
+    pass((SIGNED_URL_SECONDS - 60) * 1000)
     signer.requestLink("/media/a")
     await settle()
     expect(requests).toHaveLength(1)
-    pass(100_000)
+    pass(40_000)
     signer.requestLink("/media/a")
     expect(await Promise.all([signer.resolveLink("/media/a"), settle()])).toEqual([
       { at: "ready", href: "/media/a?token=2" },

@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from "vitest"
 import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"
-import { type Cuecard, startCuecard } from "../../testing/index.ts"
+import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
 
 let cuecard: Cuecard | null = null
 afterEach(() => cuecard?.close())

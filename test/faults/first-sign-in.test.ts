@@ -1,6 +1,6 @@
 /** first-sign-in.test.ts: a real server that is killed while somebody signs in for the first time. */
 
-import { startCuecard } from "../../testing/index.ts"
+import { startCuecard } from "../support/checked-cuecard.ts"
 import { afterAll, expect, test } from "vitest"
 import { CLIENT_ID, CLIENT_SECRET, startOidcProvider } from "../support/oidc-provider.ts"
 import { CookieJar, signInAtProvider } from "../support/oidc-client.ts"

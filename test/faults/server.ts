@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Build } from "../../testing/built-worker.ts"
-import { type Cuecard, startCuecard } from "../../testing/index.ts"
+import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
 import { buildMutants } from "./mutant-build.ts"
 
 export interface TestServer {

@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path"
 import process from "node:process"
 import { type Browser, chromium, type LaunchOptions } from "playwright-core"
+import { watchBrowser } from "./watch-browser.ts"
 
 const INSTALLED = [
   process.env["CHROME_PATH"] ?? "",
@@ -84,5 +85,5 @@ async function packedChromium(): Promise<LaunchOptions> {
 export async function launchChromium(): Promise<Browser> {
   const installed = INSTALLED.find((path) => path !== "" && existsSync(path))
   const where = installed === undefined ? await packedChromium() : { executablePath: installed }
-  return chromium.launch({ ...where, args: FLAGS })
+  return watchBrowser(await chromium.launch({ ...where, args: FLAGS }))
 }

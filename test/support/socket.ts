@@ -9,6 +9,7 @@ import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import { parseServerFrame, type ServerFrame, type WireMessage } from "../../shared/protocol/server-frame.ts"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
+import { noteJson } from "./log-check.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 
 export const CLAIMS: Claims = { tenant: "acme", user: "ada", expires: 4_000_000_000, token: null, issued: 0 }
@@ -73,7 +74,11 @@ function follow(socket: WebSocket): TestClient {
     pieces: 0,
     closed: null,
     broken: null,
-    say: (frame) => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame)),
+    say(frame) {
+      const text = typeof frame === "string" ? frame : JSON.stringify(frame)
+      noteJson(text)
+      socket.send(text)
+    },
     until: (fits) => wait(() => client.frames.find(fits)),
     untilTrue: (fits) => wait(() => client.frames.find(fits)),
     untilEnd: (exchange) => wait(() => endedAnswer(client, exchange)),
@@ -100,6 +105,7 @@ function follow(socket: WebSocket): TestClient {
   socket.addEventListener("message", (event) => {
     const text = String(event.data)
     client.texts.push(text)
+    noteJson(text)
     const frame = parseServerFrame(text)
     try {
       if (frame !== null) take(client, frame)

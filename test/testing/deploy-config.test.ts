@@ -56,6 +56,10 @@ describe("wrangler.toml", () => {
     expect(production.observability).toMatchObject({ enabled: true })
   })
 
+  test("[OB8] the platform logs no query strings, and records no traces of its own", () => {
+    expect(production.observability).toMatchObject({ redact_query_string: true, traces: { enabled: false } })
+  })
+
   test("[DP1] [env.local] serves a developer's machine and nothing else", () => {
     expect(local.vars).toMatchObject({ ENVIRONMENT: "local", AUTH: "dev", MODEL: "scripted", WEATHER_SOURCE: "sample" })
     expect(local.workers_dev).toBe(false)

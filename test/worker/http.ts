@@ -7,6 +7,7 @@ import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
+import { noteAddress, noteContent, noteJson } from "../support/log-check.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 
 export const HOST = "https://cuecard.test"
@@ -41,6 +42,7 @@ export async function call(path: string, options: Call = {}) {
   const response = await respond(path, options)
   const text = response.webSocket === null ? await response.text() : ""
   const type = response.headers.get("content-type") ?? ""
+  if (/\/(?:recent|sign)\b/.test(path)) noteJson(text)
   response.webSocket?.accept()
   response.webSocket?.close()
   return {
@@ -57,6 +59,9 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
   const type = body === undefined ? {} : { "content-type": "application/json" }
   const init = { method, headers: { ...type, ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
   const url = new URL(path, HOST).href
+  noteAddress(url)
+  noteJson(body)
+  noteContent(token ?? "")
   if (over === undefined) return await SELF.fetch(url, init)
   // A deployment under test must not have the test tools.
   const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, MEDIA_UPSTREAM: undefined }

@@ -1,6 +1,7 @@
 /** log-lines.ts: the log lines of this isolate, which runs the tests and the objects. */
 
 import { onTestFinished, vi } from "vitest"
+import { checkLine } from "../support/log-check.ts"
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly event: string }
 
@@ -13,6 +14,7 @@ export function recordLogLines(session?: string): LogLine[] {
   for (const level of ["log", "error"] as const) {
     const spy = vi.spyOn(console, level).mockImplementation((text: unknown) => {
       if (!String(text).startsWith("{")) return
+      checkLine(text)
       const line: LogLine = JSON.parse(String(text))
       if (session === undefined || line["session"] === session) lines.push(line)
     })

@@ -8,7 +8,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_USER_SOCKETS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import type { Env } from "../env.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import type { RevocationRows } from "./revocation-rows.ts"
@@ -64,7 +64,7 @@ export class HolderSockets {
       try {
         rows.setSockets(other, await withTimeout(countSockets(other), COUNT_TIMEOUT_MS, timeout))
       } catch (error) {
-        logError("sockets_not_counted", { message: errorMessage(error) })
+        logError("sockets_not_counted", { error: describeError(error) })
       }
     }
     for (let start = 0; start < others.length; start += MAX_PARALLEL_COUNTS)

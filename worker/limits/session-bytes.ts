@@ -7,7 +7,7 @@
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { BytesReport } from "../platform/rpc/directory-rpc.ts"
 
 export const REPORTED_BYTES_TABLE = `
@@ -62,7 +62,7 @@ export class SessionBytes {
       this.#hasFailed = false
     } catch (error) {
       this.#hasFailed = !this.#deps.isErased(error)
-      if (this.#hasFailed) logError("bytes_not_reported", { message: errorMessage(error) })
+      if (this.#hasFailed) logError("bytes_not_reported", { error: describeError(error) })
     }
   }
 

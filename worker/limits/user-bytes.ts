@@ -9,7 +9,7 @@
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_USER_STORED_BYTES, TENANT_STEP_BYTES } from "../../shared/user-limits.ts"
 import type { Env } from "../env.ts"
-import { errorMessage, logError } from "../platform/log.ts"
+import { describeError, logError } from "../platform/log.ts"
 import type { BytesReport } from "../platform/rpc/directory-rpc.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 
@@ -124,7 +124,7 @@ export class UserBytes {
       return succeed(null)
     } catch (error) {
       if (!isRequired) throw error
-      logError("user_bytes_not_told", { message: errorMessage(error) })
+      logError("user_bytes_not_told", { error: describeError(error) })
       return succeed(null)
     }
   }

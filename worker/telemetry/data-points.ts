@@ -5,10 +5,13 @@
  * `test/shared/ops-queries.test.ts` runs those queries on points that are written here.
  */
 
-import type { Env } from "../env.ts"
 import { log } from "../platform/log.ts"
 
-export type MetricsEnv = Pick<Env, "METRICS" | "POINTS">
+/** The variables of `Env` that are used here. */
+export interface MetricsEnv {
+  readonly METRICS?: { writeDataPoint(point: DataPoint): void }
+  readonly POINTS?: string
+}
 
 export interface DataPoint {
   /** The tenant. Sampling is by index, so that a large tenant does not displace a small one. */

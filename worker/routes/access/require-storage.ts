@@ -3,7 +3,7 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { type Result, succeed } from "../../../shared/fault.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import { errorMessage, logError } from "../../platform/log.ts"
+import { describeError, logError } from "../../platform/log.ts"
 import { directoryStub } from "../../platform/rpc/object-stubs.ts"
 import type { AppEnv } from "../request-body.ts"
 
@@ -24,7 +24,7 @@ async function checkBytes(context: Context<AppEnv>, more: number): Promise<Resul
   try {
     return await directoryStub(context.env, context.get("claims")).checkBytes(more)
   } catch (error) {
-    logError("bytes_not_checked", { message: errorMessage(error) })
+    logError("bytes_not_checked", { error: describeError(error) })
     return succeed(null)
   }
 }

@@ -1,21 +1,24 @@
 /**
- * session-menu.tsx: a conversation's menu, placed next to the button that opened it.
+ * popup-menu.tsx: a menu, placed next to the button that opened it.
  *
  * Arrow keys, Home and End move; Escape, Tab and a press outside close. The menu is positioned in the window, so that the
- * scrolling list doesn't clip it. Source: SPEC PG32.
+ * scrolling list doesn't clip it, nor a message that the browser skips while it is out of view. Source: SPEC PG32.
  */
 
 import type { RefObject, VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { sessionActionText } from "../words/session-action-text.ts"
 
 export interface MenuItem {
   readonly label: string
   readonly isDestructive?: boolean
+  /** The menu stays, to show what came of it. */
+  readonly staysOpen?: boolean
   readonly onSelect: () => void
 }
 
-interface SessionMenuProps {
+interface PopupMenuProps {
+  /** The accessible name. */
+  readonly label: string
   readonly items: readonly MenuItem[]
   readonly findAnchor: () => HTMLElement | null
   /** `hasChosen`: the focus is already where it should be. */
@@ -25,11 +28,13 @@ interface SessionMenuProps {
 /** Space between the menu, its button and the window's edge, in CSS pixels. */
 const GAP_PX = 4
 
-export function SessionMenu({ items, findAnchor, onClose }: SessionMenuProps): VNode {
+export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: PopupMenuProps): VNode {
   const menuRef = useRef<HTMLDivElement>(null)
   const findItems = (): HTMLElement[] => [...(menuRef.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])]
   useLayoutEffect(() => {
     const button = findAnchor()
+    // In the top layer nothing around the button clips it.
+    menuRef.current?.showPopover?.()
     if (menuRef.current !== null && button !== null) positionMenu(menuRef.current, button)
     findItems()[0]?.focus({ preventScroll: true })
   }, [])
@@ -44,16 +49,16 @@ export function SessionMenu({ items, findAnchor, onClose }: SessionMenuProps): V
     event.preventDefault()
   }
   return (
-    <div class="menu" role="menu" aria-label={sessionActionText.options} ref={menuRef} onKeyDown={onKeyDown}>
-      {items.map(({ label, isDestructive, onSelect }) => (
+    <div class="menu" role="menu" popover="manual" aria-label={menuLabel} ref={menuRef} onKeyDown={onKeyDown}>
+      {items.map(({ label, isDestructive, staysOpen, onSelect }, at) => (
         <button
-          key={label}
+          key={at}
           type="button"
           role="menuitem"
           tabIndex={-1}
           class={isDestructive === true ? "grave" : undefined}
           onClick={() => {
-            onClose(true)
+            if (staysOpen !== true) onClose(true)
             onSelect()
           }}
         >
@@ -67,8 +72,8 @@ export function SessionMenu({ items, findAnchor, onClose }: SessionMenuProps): V
 /** Closes the menu when the user presses or scrolls outside it, or resizes the window. */
 function useCloseOutside(
   menuRef: RefObject<HTMLElement | null>,
-  findAnchor: SessionMenuProps["findAnchor"],
-  onClose: SessionMenuProps["onClose"],
+  findAnchor: PopupMenuProps["findAnchor"],
+  onClose: PopupMenuProps["onClose"],
 ): void {
   useEffect(() => {
     const closeIfOutside = (event: Event): void => {

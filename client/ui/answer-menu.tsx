@@ -1,0 +1,47 @@
+/**
+ * answer-menu.tsx: the menu of an answer. Loaded with the menus of conversations (sidebar/deferred-actions.tsx).
+ */
+
+import type { VNode } from "preact"
+import { useEffect, useState } from "preact/hooks"
+import { answerMenuText } from "../words/answer-menu-text.ts"
+import { PopupMenu } from "./popup-menu.tsx"
+
+interface AnswerMenuProps {
+  /** The id of the answer's turn in the server's log. */
+  readonly trace: string
+  readonly anchor: HTMLElement
+  /** False if the browser refuses. */
+  readonly writeText: (text: string) => Promise<boolean>
+  readonly onClose: () => void
+}
+
+/** How long the menu shows whether the id was copied, in milliseconds. */
+const RESULT_MS = 1_500
+
+export function AnswerMenu({ trace, anchor, writeText, onClose }: AnswerMenuProps): VNode {
+  const [label, setLabel] = useState<string>(answerMenuText.copyTrace)
+  const isDone = label !== answerMenuText.copyTrace
+  const close = (hasChosen: boolean): void => {
+    onClose()
+    if (!hasChosen) anchor.focus({ preventScroll: true })
+  }
+  const copyTrace = async (): Promise<void> => {
+    const result = (await writeText(trace)) ? answerMenuText.copied : answerMenuText.copyFailed
+    setLabel(result)
+  }
+  useEffect(() => {
+    if (!isDone) return
+    const timer = setTimeout(() => close(false), RESULT_MS)
+    return () => clearTimeout(timer)
+  }, [isDone])
+  const items = [{ label, staysOpen: true, onSelect: () => void copyTrace() }]
+  return (
+    <>
+      <PopupMenu label={answerMenuText.more} items={items} findAnchor={() => anchor} onClose={close} />
+      <span class="unseen" role="status">
+        {isDone ? label : ""}
+      </span>
+    </>
+  )
+}

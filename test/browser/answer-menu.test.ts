@@ -1,0 +1,54 @@
+/** answer-menu.test.ts: the trace id of an answer leads to its line in the log of a real server. */
+
+import { expect, test } from "vitest"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import { launchChromium } from "../support/chromium.ts"
+import { findLeak, noteContent } from "../support/log-check.ts"
+import { ask, DESK, open, PHONE, settled, untilStill } from "./page.ts"
+
+const OUT = "test/browser/out"
+
+test.each([
+  ["desk", DESK, "light"],
+  ["phone", PHONE, "dark"],
+] as const)("[OB9] [OB2] copied from the menu on a %s, it finds the line of the turn", async (name, size, theme) => {
+  const lines: string[] = []
+  const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
+  const browser = await launchChromium()
+  const { page } = await open(browser, cuecard, { size, theme })
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
+  await ask(page, "/say follow me")
+  await settled(page)
+  await page.click("[aria-label=More]")
+  await page.waitForSelector("[role=menu]")
+  // Its position needs a frame.
+  await untilStill(page)
+  await page.screenshot({ path: `${OUT}/answer-menu-${name}.png` })
+  await page.click("text=Copy trace ID")
+  await page.waitForSelector("[role=menuitem] >> text=Copied")
+  const trace = await page.evaluate(() => navigator.clipboard.readText())
+  const found = lines.map((line) => JSON.parse(line)).filter((line) => line.trace === trace)
+  expect(found.map(({ event }) => event)).toContain("turn_end")
+  expect(found.find(({ event }) => event === "turn_end")).toMatchObject({ status: "completed", model: "scripted" })
+  // It closes by itself and returns the focus.
+  await page.waitForSelector("[role=menu]", { state: "detached" })
+  expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("More")
+  await browser.close()
+  await cuecard.close()
+})
+
+test("[OB6] a line of a real server with a planted text is found", async () => {
+  const lines: string[] = []
+  const cuecard = await startCuecard({ vars: { MODEL: "unknown" }, onLog: (line) => void lines.push(line) })
+  const { id } = await cuecard.createSession()
+  const headers = { authorization: `Bearer ${cuecard.token}`, "content-type": "application/json" }
+  const body = JSON.stringify({ content: "/say something" })
+  await fetch(`${cuecard.url}/v1/sessions/${id}/messages`, { method: "POST", headers, body })
+  const missing = () => lines.find((line) => line.includes('"model_missing"'))
+  await expect.poll(missing).toBeDefined()
+  expect(findLeak(missing() ?? "")).toBe(null)
+  // Its only field with spaces: as if the message had been quoted there.
+  noteContent('MODEL is "unknown"')
+  expect(findLeak(missing() ?? "")).toContain("noted text")
+  await cuecard.close()
+})

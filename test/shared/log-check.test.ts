@@ -1,0 +1,72 @@
+/** log-check.test.ts: the check of log lines finds what it must: a planted leak of each kind. */
+
+import { afterEach, describe, expect, test } from "vitest"
+import { checkLine, findLeak, noteAddress, noteContent, noteJson, takeLeaks } from "../support/log-check.ts"
+
+const line = (fields: object): string => JSON.stringify({ event: "turn_end", tenant: "acme", ...fields })
+
+afterEach(() => void takeLeaks())
+
+describe("a planted leak", () => {
+  test("[OB6] text of a message, whole or shortened, in any field, nested or as a name", () => {
+    noteJson(JSON.stringify({ type: "send", id: "q1", content: "kanarienvogelgesang" }))
+    for (const fields of [
+      { model: "kanarienvogelgesang" },
+      { error: "Error kanarienvogel" },
+      { drift: { tag: ["x-kanarienvogelg"] } },
+      { drift: { kanarienvogelgesang: 1 } },
+    ])
+      expect(findLeak(line(fields)), JSON.stringify(fields)).not.toBe(null)
+  })
+
+  test("[OB6] arguments, results, outputs and thinking of a frame", () => {
+    const segments = [
+      {
+        type: "tool",
+        name: "x",
+        args: '{"place":"Ouagadougou"}',
+        result: "Ouagadougou-result",
+        output: "Ouagadougou-output",
+      },
+      { type: "thinking", content: "Ouagadougou-thoughts" },
+    ]
+    noteJson(JSON.stringify({ type: "message", segments }))
+    for (const leak of ['{"place":"Ouagadougou"}', "Ouagadougou-result", "Ouagadougou-output", "Ouagadougou-thoughts"])
+      expect(findLeak(line({ reason: leak })), leak).not.toBe(null)
+  })
+
+  test("[OB6] a file name, a token and a signed address", () => {
+    noteAddress("/v1/sessions/s1/assets?name=Steuerbescheid-2026.pdf")
+    noteAddress("/media/a1?token=opaque-signed-token")
+    noteContent("another-opaque-token")
+    for (const leak of ["Steuerbescheid-2026.pdf", "opaque-signed-token", "another-opaque-token"])
+      expect(findLeak(line({ id: leak })), leak).not.toBe(null)
+    expect(findLeak("workerd: Steuerbescheid-2026.pdf not found")).not.toBe(null)
+  })
+
+  test.each([
+    ["a sentence that nobody noted", "What is the weather"],
+    ["two lines", "a\nb"],
+    ["an address", "https://example.org/x"],
+    ["a signed path", "/media/a1?token=x"],
+    ["a token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.x"],
+    ["an API key", "ck_acme.abcdefghijkl"],
+    ["a credential", "Bearer x"],
+  ])("[OB6] %s", (_name, value) => {
+    expect(findLeak(line({ reason: value }))).not.toBe(null)
+  })
+
+  test("[OB6] is reported once, with the line", () => {
+    checkLine(line({ reason: "two words" }))
+    expect(takeLeaks()).toEqual([expect.stringContaining("two words")])
+    expect(takeLeaks()).toEqual([])
+  })
+})
+
+test("[OB6] a line with ids, names and figures is accepted", () => {
+  const fields = { session: "V1StGXR8_Z5jdHi6B-myT", trace: "ab".repeat(16), model: "gpt-5", drift: { mark_orphan: 1 } }
+  expect(
+    findLeak(line({ ...fields, error: "TypeError < runTool (worker/turn/dispatch-tool.ts:104:9)", cost: null })),
+  ).toBe(null)
+  expect(findLeak("Ready on http://127.0.0.1:8787")).toBe(null)
+})

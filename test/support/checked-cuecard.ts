@@ -1,0 +1,54 @@
+/**
+ * checked-cuecard.ts: `cuecard/testing` for this repository's tests: every line of every server is checked for content, and
+ * spans and data points are lines. What the tests send by `fetch` and by sockets is noted.
+ */
+
+import type { Build } from "../../testing/built-worker.ts"
+import { type Cuecard, type CuecardOptions, type Identity, startCuecard as start } from "../../testing/index.ts"
+import { checkLine, noteAddress, noteContent, noteJson } from "./log-check.ts"
+
+export * from "../../testing/index.ts"
+
+const TELEMETRY_VARS = { SPANS: "log", SPAN_SAMPLING: "1", POINTS: "log" }
+
+export async function startCuecard(options: CuecardOptions = {}, build?: Build): Promise<Cuecard> {
+  watchRequests()
+  const onLog = (line: string): void => {
+    checkLine(line)
+    options.onLog?.(line)
+  }
+  const checked = { ...options, onLog, vars: { ...TELEMETRY_VARS, ...options.vars } }
+  const cuecard = await (build === undefined ? start(checked) : start(checked, build))
+  noteContent(cuecard.token)
+  const tokenFor = async (identity?: Identity): Promise<string> => {
+    const token = await cuecard.tokenFor(identity)
+    noteContent(token)
+    return token
+  }
+  return { ...cuecard, tokenFor }
+}
+
+let isWatching = false
+
+/** Notes what this process sends, and what pages of history and signed addresses it receives. */
+function watchRequests(): void {
+  if (isWatching) return
+  isWatching = true
+  const { fetch } = globalThis
+  globalThis.fetch = async (input, init) => {
+    noteAddress(String(input instanceof Request ? input.url : input))
+    noteJson(init?.body)
+    const response = await fetch(input, init)
+    if (/\/(?:recent|sign)\b/.test(response.url))
+      response
+        .clone()
+        .text()
+        .then(noteJson, () => {})
+    return response
+  }
+  const { send } = WebSocket.prototype
+  WebSocket.prototype.send = function (this: WebSocket, data) {
+    noteJson(data)
+    send.call(this, data)
+  }
+}

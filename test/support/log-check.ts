@@ -1,0 +1,99 @@
+/**
+ * log-check.ts: checks that what a server reports about itself has no content (SPEC OB6).
+ *
+ * The helpers through which tests send and receive note every text, argument, result, title, file name, token and signed
+ * address. No value of a log line may contain one. Besides, no value may be a sentence, an address or a credential, whoever
+ * wrote it. Data points and spans are log lines in tests (vitest.config.ts, checked-cuecard.ts).
+ */
+
+/** Length of the windows that are compared, in UTF-16 code units. Shorter texts are words that ids and names may have too. */
+const WINDOW = 12
+/** The fields of requests, frames and pages of history that hold content. */
+const CONTENT_FIELDS = new Set("content text delta synthesis args result output title label token".split(" "))
+const MAX_DEPTH = 12
+
+/** Fields whose values have spaces: the place of an error, and the variable that is wrong. */
+const FIELDS_WITH_SPACES = new Set(["error", "detail"])
+const CREDENTIAL = /\beyJ[\w-]{8,}\.|\bck_[\w.-]{10,}|Bearer |[?&]token=|https?:\/\//
+
+const noted = new Set<string>()
+const faults: string[] = []
+
+/** Remembers a text that no line may contain from now on. */
+export function noteContent(text: string): void {
+  if (text.length >= WINDOW) noted.add(text.slice(0, WINDOW))
+}
+
+/** Remembers the texts in the content fields of a value: the body of a request, a frame, a page of history. */
+export function noteFields(value: unknown, depth = 0): void {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return
+  for (const [name, field] of Object.entries(value)) {
+    if (name === "href" && typeof field === "string") noteAddress(field)
+    else if (typeof field === "string" && CONTENT_FIELDS.has(name)) noteContent(field)
+    else noteFields(field, depth + 1)
+  }
+}
+
+/** Like `noteFields`, for the JSON text of a request, a response or a frame. Other texts are ignored. */
+export function noteJson(text: unknown): void {
+  if (typeof text !== "string" || !text.startsWith("{")) return
+  try {
+    noteFields(JSON.parse(text))
+  } catch {}
+}
+
+/** Remembers the token and the file name of an address. */
+export function noteAddress(address: string): void {
+  const { searchParams } = new URL(address, "http://localhost")
+  for (const name of ["token", "name", "code"]) noteContent(searchParams.get(name) ?? "")
+}
+
+/** What is wrong with a line; null if it has no content. Lines that are no JSON are only searched for noted texts. */
+export function findLeak(line: string): string | null {
+  const fields = parseLine(line)
+  if (fields === null) return findNoted(line)
+  return findLeakIn("", fields)
+}
+
+function parseLine(line: string): object | null {
+  if (!line.startsWith("{")) return null
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+function findLeakIn(field: string, value: unknown): string | null {
+  if (typeof value === "string") {
+    const isSentence = /\s/.test(value) && !FIELDS_WITH_SPACES.has(field)
+    if (isSentence) return `the field ${field} has text`
+    return CREDENTIAL.test(value) ? `the field ${field} has an address or a credential` : findNoted(value)
+  }
+  if (typeof value !== "object" || value === null) return null
+  for (const [name, inner] of Object.entries(value)) {
+    const leak = findLeakIn("", name) ?? findLeakIn(Array.isArray(value) ? field : name, inner)
+    if (leak !== null) return leak
+  }
+  return null
+}
+
+/** One look-up for each window, so the cost does not depend on how much was noted. */
+function findNoted(value: string): string | null {
+  for (let at = 0; at + WINDOW <= value.length; at++) {
+    const window = value.slice(at, at + WINDOW)
+    if (noted.has(window)) return `it contains the noted text ${JSON.stringify(window)}`
+  }
+  return null
+}
+
+/** Checks a line. `takeLeaks` reports what was found. */
+export function checkLine(line: unknown): void {
+  const leak = findLeak(String(line))
+  if (leak !== null) faults.push(`${leak}: ${String(line).slice(0, 400)}`)
+}
+
+/** What was found since the last call. */
+export function takeLeaks(): string[] {
+  return faults.splice(0)
+}
