@@ -16,6 +16,7 @@ import "../styles/page.css"
 import "../styles/dialog.css"
 import "../styles/account.css"
 import "./admin.css"
+import "./usage/usage.css"
 
 /** Default timeout of a request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 30_000

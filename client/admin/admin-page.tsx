@@ -23,6 +23,7 @@ import { IssuersSection } from "./issuers-section.tsx"
 import { KeysSection } from "./keys-section.tsx"
 import { SettingsSection } from "./settings-section.tsx"
 import { TenantSection } from "./tenant/tenant-section.tsx"
+import { UsageSection } from "./usage/usage-section.tsx"
 import { UsersSection } from "./users-section.tsx"
 
 type SectionName = keyof typeof adminText.section
@@ -32,6 +33,7 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   keys: KeysSection,
   issuers: IssuersSection,
   agents: AgentsSection,
+  usage: UsageSection,
   budgets: BudgetsSection,
   settings: SettingsSection,
   audit: AuditSection,

@@ -13,6 +13,7 @@ export const adminText = {
     keys: "API keys",
     issuers: "Sign-in",
     agents: "Agents",
+    usage: "Usage",
     budgets: "Budgets",
     settings: "Settings",
     audit: "Audit log",

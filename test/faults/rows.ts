@@ -75,7 +75,7 @@ function readSession(file: string): StoredSession | null {
   }
 }
 
-function sqlOf(database: DatabaseSync): SqlStorage {
+export function sqlOf(database: DatabaseSync): SqlStorage {
   return {
     exec<Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]) {
       // The store writes text, numbers and null only.

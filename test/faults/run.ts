@@ -20,6 +20,7 @@ import {
   TURN_END_MS,
 } from "./test-session.ts"
 import { startUpstream, type Upstream } from "./upstream.ts"
+import { findUsageFaults } from "./usage-rows.ts"
 import type { Violation } from "./violation.ts"
 
 export interface Report {
@@ -38,7 +39,7 @@ export interface Report {
 export const DEFAULT_SIZE: Size = { sessions: 6, turns: 6 }
 
 /** Variables of all servers of the suite. */
-const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: String(TIME_SCALE) }
+export const VARS = { SCRIPTED_DELAY_MS: "4", TIME_SCALE: String(TIME_SCALE) }
 
 function varsFor({ model, contextTokens }: RunPlan, upstream: Upstream): Record<string, string> {
   const context = contextTokens === null ? {} : { MODEL_CONTEXT_TOKENS: String(contextTokens) }
@@ -100,6 +101,9 @@ export async function runPlan(
     const stored = readSessions(server.persist, (error) => {
       violations.push({ rule: "rows_whole", session: "one of them", detail: String(error) })
     })
+    for (const detail of findUsageFaults(server.persist)) {
+      violations.push({ rule: "ledger_is_sum", session: "all of them", detail })
+    }
     const facts = {
       effects: upstream.effects,
       kills: server.kills(),

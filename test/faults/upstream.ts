@@ -212,7 +212,15 @@ function call(name: string, args: string): string {
 }
 
 function finish(reason: string): string {
-  return line({ ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: reason }] })
+  const usage = {
+    prompt_tokens: 40,
+    completion_tokens: 12,
+    total_tokens: 52,
+    prompt_tokens_details: { cached_tokens: 16 },
+  }
+  return (
+    line({ ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: reason }] }) + line({ choices: [], usage })
+  )
 }
 
 function delta(fields: Record<string, unknown>): Record<string, unknown> {

@@ -23,6 +23,7 @@ export const RULES = {
   answered: "every request is answered",
   late_in_place: "a late answer of an agent begins one turn, below the version that asked, once that is active",
   records_once: "each record of an external producer takes effect once",
+  ledger_is_sum: "what was used is counted once, in the user's and the tenant's totals",
   files_kept: "an uploaded file is stored, and the message that was sent with it has it",
 } as const
 

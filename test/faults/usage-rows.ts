@@ -1,0 +1,126 @@
+/**
+ * usage-rows.ts: compares the ledgers of a stopped server with its turns (SPEC MT5, MT6).
+ *
+ * calls of all turns = totals of the directories + reports that they do not have
+ * totals of the directories that were sent = totals of the tenants + batches that they do not have
+ */
+
+import { existsSync, readdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import type { PricedCall } from "../../shared/usage/call-usage.ts"
+import { addTotals, callsToEntries, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import { rowToTotals, type TotalsRow } from "../../worker/usage/totals-columns.ts"
+
+interface Ledger {
+  readonly ledger: string
+  readonly n: number
+  readonly sending: UsageTotals
+  readonly unsent: UsageTotals
+}
+
+export interface UsageSums {
+  /** Of the calls of all turns that have ended. */
+  readonly turns: UsageTotals
+  /** What the directories have, or will have by repeated reports. */
+  readonly directories: UsageTotals
+  /** What the directories have sent, or will repeat. */
+  readonly batches: UsageTotals
+  /** What the tenants have. */
+  readonly tenants: UsageTotals
+}
+
+/** What is wrong with the sums below a state folder; empty: nothing. The server must be stopped. */
+export function findUsageFaults(persist: string): string[] {
+  const { turns, directories, batches, tenants } = readUsageSums(persist)
+  const compare = (name: string, one: UsageTotals, other: UsageTotals): string[] => {
+    const [a, b] = [JSON.stringify(one), JSON.stringify(other)]
+    return a === b ? [] : [`${name}: ${a} and ${b}`]
+  }
+  return [...compare("turns and directories", turns, directories), ...compare("batches and tenants", batches, tenants)]
+}
+
+export function readUsageSums(persist: string): UsageSums {
+  const sessions = readAll(persist, "Session", readSession)
+  const directories = readAll(persist, "Directory", readDirectory)
+  const tenants = readAll(persist, "Tenant", readTenant)
+  const received = new Map(directories.flatMap(({ received: own }) => own))
+  const added = new Map(tenants.flatMap(({ received: own }) => own))
+  const reportsLeft = sessions.flatMap(({ ledger }) => (ledger === null ? [] : listLeft(ledger, received)))
+  // The totals of a directory have a batch as soon as it begins.
+  const batchesLeft = directories.flatMap(({ batch }) => (batch === null ? [] : listLeft(batch, added)))
+  return {
+    turns: sum(sessions.map(({ turns }) => turns)),
+    directories: sum([...directories.flatMap(({ sent, unsent }) => [sent, unsent]), ...reportsLeft]),
+    batches: sum(directories.map(({ sent }) => sent)),
+    tenants: sum([...tenants.map(({ totals }) => totals), ...batchesLeft]),
+  }
+}
+
+/** What a receiver does not have of a ledger. */
+function listLeft({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<string, number>): UsageTotals[] {
+  return (received.get(ledger) ?? 0) < n ? [sending, unsent] : [unsent]
+}
+
+function sum(totals: readonly UsageTotals[]): UsageTotals {
+  return totals.reduce(addTotals, NO_USAGE)
+}
+
+function parseEntries(json: unknown): UsageTotals {
+  return sum(JSON.parse(String(json)) as UsageTotals[])
+}
+
+function readAll<T>(persist: string, name: string, read: (database: DatabaseSync) => T): T[] {
+  const folder = join(persist, "do", `cuecard-${name}`)
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  return files.flatMap((file) => {
+    if (!file.endsWith(".sqlite") || file.startsWith("metadata")) return []
+    const database = new DatabaseSync(join(folder, file))
+    try {
+      const table = name === "Session" ? "usage" : "usage_total"
+      const found = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").all(table)
+      return found.length === 0 ? [] : [read(database)]
+    } finally {
+      database.close()
+    }
+  })
+}
+
+function readSession(database: DatabaseSync) {
+  const rows = database
+    .prepare("SELECT usage FROM transcript WHERE usage IS NOT NULL AND status NOT IN ('running', 'waiting')")
+    .all()
+  const turns = rows.map((row) => sum(callsToEntries(JSON.parse(String(row["usage"])) as PricedCall[], "", "")))
+  const [own] = database.prepare("SELECT ledger, n, sending, unsent FROM usage").all()
+  const ledger = own === undefined ? null : toLedger(own, own["unsent"])
+  return { turns: sum(turns), ledger }
+}
+
+function readDirectory(database: DatabaseSync) {
+  const rows = database.prepare("SELECT ledger, n, unsent FROM usage_session").all()
+  const [batch] = database.prepare("SELECT ledger, n, sending FROM usage_batch").all()
+  return {
+    received: rows.map((row) => [String(row["ledger"]), Number(row["n"])] as const),
+    unsent: sum(rows.map((row) => parseEntries(row["unsent"]))),
+    sent: readTotals(database),
+    batch: batch === undefined ? null : toLedger(batch, "[]"),
+  }
+}
+
+function readTenant(database: DatabaseSync) {
+  const rows = database.prepare("SELECT ledger, n FROM usage_ledger").all()
+  return {
+    received: rows.map((row) => [String(row["ledger"]), Number(row["n"])] as const),
+    totals: readTotals(database),
+  }
+}
+
+function toLedger(row: Record<string, unknown>, unsent: unknown): Ledger {
+  const { ledger, n, sending } = row
+  return { ledger: String(ledger), n: Number(n), sending: parseEntries(sending), unsent: parseEntries(unsent) }
+}
+
+function readTotals(database: DatabaseSync): UsageTotals {
+  const rows = database.prepare("SELECT * FROM usage_total").all() as unknown as TotalsRow[]
+  return sum(rows.map(rowToTotals))
+}

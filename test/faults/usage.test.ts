@@ -1,0 +1,91 @@
+/** usage.test.ts: after kills, the ledgers equal the sums of the turns; and the check finds a wrong one. */
+
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { expect, test } from "vitest"
+import { createChance } from "./chance.ts"
+import { VARS } from "./run.ts"
+import { startServer } from "./server.ts"
+import { findUsageFaults, readUsageSums } from "./usage-rows.ts"
+
+const SEED = 41
+
+/** A turn with a tool between two calls of the model. */
+const CONTENT = `/script ${JSON.stringify([
+  [
+    { type: "tool_call", name: "weather", args: '{"location":"Oslo"}' },
+    { type: "finish", input_tokens: 100, cached_tokens: 64, output_tokens: 7 },
+  ],
+  [
+    { type: "text_delta", delta: "Cold " },
+    { type: "pause", ms: 40 },
+    { type: "text_delta", delta: "there." },
+    { type: "finish", input_tokens: 130, output_tokens: 9, reasoning_tokens: 4 },
+  ],
+])}`
+
+test("[MT5] [MT6] a server that is killed at random times between and within turns loses no call and counts none twice", async () => {
+  const server = await startServer({ ...VARS, PROBE_TOOLS: "on" })
+  const chance = createChance(SEED)
+  try {
+    const sessions = await Promise.all([1, 2, 3].map(() => server.createSession()))
+    const headers = () => ({ authorization: `Bearer ${server.token()}`, "content-type": "application/json" })
+    const send = async (session: string): Promise<void> => {
+      const body = JSON.stringify({ content: CONTENT })
+      await fetch(`${server.url()}/v1/sessions/${session}/messages`, {
+        method: "POST",
+        headers: headers(),
+        body,
+      }).catch(() => {})
+    }
+    for (let i = 0; i < 4; i++) {
+      // More messages than a batch has reports. They queue, and a kill hits somewhere between them.
+      await Promise.all([...sessions, ...sessions, ...sessions, ...sessions].map(send))
+      await new Promise((resolve) => setTimeout(resolve, chance.int(1_000)))
+      await server.crash()
+    }
+    const isIdle = async (): Promise<boolean> => {
+      const response = await fetch(`${server.url()}/v1/sessions`, { headers: headers() })
+      const { sessions: listed } = (await response.json()) as { sessions: { running: boolean }[] }
+      return listed.every(({ running }) => !running)
+    }
+    // Opening a session continues what a kill left behind.
+    for (const session of sessions) {
+      await fetch(`${server.url()}/v1/sessions/${session}/conversation/recent`, { headers: headers() })
+    }
+    await expect.poll(isIdle, { timeout: 30_000 }).toBe(true)
+    await server.stop()
+    expect(findUsageFaults(server.persist)).toEqual([])
+    const { turns, tenants } = readUsageSums(server.persist)
+    expect(turns.calls).toBeGreaterThan(8)
+    expect(tenants.calls).toBeGreaterThan(0)
+    corruptLedger(server.persist)
+    expect(findUsageFaults(server.persist)).toHaveLength(1)
+  } finally {
+    await server.stop()
+    await server.remove()
+  }
+})
+
+/** As if a report had been added twice. */
+function corruptLedger(persist: string): void {
+  const folder = join(persist, "do", "cuecard-Directory")
+  const file = readdirSync(folder).find((name) => name.endsWith(".sqlite") && !name.startsWith("metadata"))
+  const database = new DatabaseSync(join(folder, file ?? ""))
+  const [row] = database.prepare("SELECT ledger, unsent FROM usage_session").all()
+  const more = {
+    calls: 1,
+    unpricedCalls: 0,
+    retries: 0,
+    input: 1,
+    cached: 0,
+    cacheWritten: 0,
+    output: 1,
+    reasoning: 0,
+    cost: 0,
+  }
+  const unsent = JSON.stringify([...(JSON.parse(String(row?.["unsent"])) as object[]), more])
+  database.prepare("UPDATE usage_session SET unsent = ? WHERE ledger = ?").run(unsent, String(row?.["ledger"]))
+  database.close()
+}
