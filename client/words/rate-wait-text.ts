@@ -2,5 +2,5 @@
 
 export const rateWaitText = {
   /** `reason`: the server's text. */
-  waiting: (reason: string) => `${reason} Nothing is lost, and we'll go on by ourselves.`.trim(),
+  waiting: (reason: string) => `${reason} Nothing is lost. We'll continue automatically.`.trim(),
 } as const

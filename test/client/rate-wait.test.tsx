@@ -200,6 +200,6 @@ test("[LI6] a quiet line says that the page waits, in place of the state of the 
   expect(lineOf("waiting", "Wait.")).toBe("Wait.")
   expect(lineOf("waiting", "")).toBe("Reconnecting…")
   expect(rateWaitText.waiting(text)).toBe(
-    "Too many requests at once. Wait 10 seconds. Nothing is lost, and we'll go on by ourselves.",
+    "Too many requests at once. Wait 10 seconds. Nothing is lost. We'll continue automatically.",
   )
 })
