@@ -198,6 +198,8 @@ setTimeout(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()
+  // If that fails, the next use tries again.
+  router.loadUploads().catch(() => {})
 })
 if (root !== null)
   render(<App router={router} announcement={announcement} isDrawerOpen={isDrawerOpen} isOnline={isOnline} />, root)

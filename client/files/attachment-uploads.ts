@@ -9,14 +9,11 @@
 import { type Signal, signal } from "@preact/signals"
 import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
-import { parseJson } from "../../shared/json.ts"
-import { parseAsset } from "../../shared/protocol/responses.ts"
 import { MAX_ATTACHMENTS } from "../../shared/limits.ts"
-import { describeError, isPermanentRefusal, RequestError, toRequestError } from "../net/http-request.ts"
+import { describeError, isPermanentRefusal, RequestError } from "../net/http-request.ts"
 import { formatSize } from "../words/media-descriptions.ts"
 import { attachmentText, errorText } from "../words/page-text.ts"
 import { getMaxBytes } from "./attachment-limits.ts"
-import { type UploadDeps, uploadWithToken } from "./upload-with-token.ts"
 
 export type UploadState =
   | { readonly at: "waiting" }
@@ -173,19 +170,4 @@ function findProblem(file: File): string | null {
   if (file.size === 0) return attachmentText.empty
   const maxBytes = getMaxBytes(file)
   return file.size > maxBytes ? attachmentText.tooLarge(formatSize(maxBytes)) : null
-}
-
-/** Uploads one file to one session. */
-export async function uploadAttachment(
-  sessionId: string,
-  deps: UploadDeps,
-  ...[file, onSent, signal]: Parameters<UploadFile>
-): Promise<Asset> {
-  const path = `/v1/sessions/${encodeURIComponent(sessionId)}/assets?name=${encodeURIComponent(file.name)}`
-  const { status, text } = await uploadWithToken(deps, path, file, onSent, signal)
-  const body = parseJson(text)
-  if (status < 200 || status >= 300) throw toRequestError(status, body)
-  const asset = parseAsset(body)
-  if (asset === null) throw new RequestError(502, errorText.badResponse)
-  return asset
 }

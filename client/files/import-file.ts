@@ -59,7 +59,7 @@ export interface ImporterDeps {
   readonly api: Api
   readonly sendFile: SendFile
   /** Erases sessions of imports that were not completed. */
-  readonly unfinishedImports: UnfinishedImports
+  readonly unfinishedImports: Pick<UnfinishedImports, "trackSession">
   createId(): string
   random(): number
   setTimer(ms: number, callback: () => void): () => void

@@ -14,13 +14,11 @@ import { cutText } from "../../shared/text/cut-text.ts"
 import type { Api } from "../net/api.ts"
 import { readUser } from "../net/token-source.ts"
 import { Draft } from "./draft.ts"
-import { DraftSession } from "./draft-session.ts"
-import { uploadAttachment } from "../files/attachment-uploads.ts"
 import { attachmentText } from "../words/page-text.ts"
 import { retryDelayMs } from "../net/retry-delay.ts"
-import { UnfinishedImports } from "../files/unfinished-imports.ts"
 import type { ImporterDeps } from "../files/import-file.ts"
 import type { SendFile } from "../files/send-file.ts"
+import type { SessionUploads } from "../files/session-uploads.ts"
 import {
   type MessageExtras,
   pickExtras,
@@ -64,8 +62,8 @@ export class SessionRouter {
   readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
   readonly #sessionStarts: SessionStarts
-  readonly #unfinishedImports: UnfinishedImports
-  readonly #draftSession: DraftSession
+  /** Null until it is loaded. */
+  #uploads: SessionUploads | null = null
   /** By session id; "" for the draft of a new session. */
   readonly #draftsBySession = new Map<string, Draft>()
   /** Null until the user is known. */
@@ -83,11 +81,6 @@ export class SessionRouter {
     this.#deps = deps
     this.sessionList = new SessionList(deps)
     this.heading = createHeading(this.controller, this.sessionList, this.#openedFrom)
-    this.#unfinishedImports = new UnfinishedImports({
-      ...deps,
-      eraseSession: (id) => this.sessionList.eraseSession(id, true),
-    })
-    this.#draftSession = new DraftSession({ ...deps, unfinishedImports: this.#unfinishedImports })
     this.#sessionStarts = new SessionStarts(deps, {
       onChange: (entry) => this.#handleStartChange(entry),
       onCreated: (entry, session) => this.#openCreated(entry, session),
@@ -114,7 +107,20 @@ export class SessionRouter {
 
   get importerDeps(): ImporterDeps {
     const { api, createId, setTimer, random, sendFile } = this.#deps
-    return { api, createId, setTimer, random, sendFile, unfinishedImports: this.#unfinishedImports }
+    const trackSession: ImporterDeps["unfinishedImports"]["trackSession"] = async (...session) =>
+      await (await this.loadUploads()).unfinishedImports.trackSession(...session)
+    return { api, createId, setTimer, random, sendFile, unfinishedImports: { trackSession } }
+  }
+
+  /** Loads what uploads and imports need, which the first view doesn't. Rejects if that fails; the next call tries again. */
+  async loadUploads(): Promise<SessionUploads> {
+    const module = await import("../files/session-uploads.ts")
+    if (this.#uploads === null) {
+      const eraseSession = (id: string): Promise<boolean> => this.sessionList.eraseSession(id, true)
+      this.#uploads = new module.SessionUploads({ ...this.#deps, eraseSession })
+      if (!this.isReadOnly.peek()) this.#uploads.unfinishedImports.settleStale()
+    }
+    return this.#uploads
   }
 
   /** Opens an imported session. If the file contained no title, the session is named after the file. */
@@ -192,7 +198,7 @@ export class SessionRouter {
       return controller.sendMessage(content, extras)
     }
     // A session has the id of its first message, so attachments may already have created it.
-    const id = this.#draftSession.takeSession() ?? this.#deps.createId()
+    const id = this.#uploads?.draftSession.takeSession() ?? this.#deps.createId()
     const entry = { id, content, at: this.#deps.now(), error: null, ...pickExtras(extras) }
     this.startingEntry.value = entry
     this.#sessionStarts.addEntry(entry)
@@ -203,10 +209,10 @@ export class SessionRouter {
     const { draft } = this
     const controller = this.controller.peek()
     if (controller?.link.peek() === "gone" || (controller ?? this).isReadOnly.peek()) return
-    const leftOut = draft.attachments.addFiles(files, async (...file) => {
-      const sessionId = controller?.id ?? (await this.#draftSession.ensureSession())
-      return await uploadAttachment(sessionId, this.#deps, ...file)
-    })
+    const leftOut = draft.attachments.addFiles(
+      files,
+      async (...file) => await (await this.loadUploads()).uploadFile(controller?.id ?? null, ...file),
+    )
     if (leftOut > 0) this.sessionList.showNotice(attachmentText.tooMany(MAX_ATTACHMENTS, leftOut), true)
     if (controller === null) this.#discardDraftSessionWithout(draft)
   }
@@ -218,7 +224,7 @@ export class SessionRouter {
       // Sending a message also empties the list. By the time of the microtask, the message owns the session.
       queueMicrotask(() => {
         unsubscribe()
-        if (attachments.entries.peek().length === 0) this.#draftSession.discardSession()
+        if (attachments.entries.peek().length === 0) this.#uploads?.draftSession.discardSession()
       })
     })
   }
@@ -261,13 +267,13 @@ export class SessionRouter {
     for (const controller of this.#backgroundControllers.values()) controller.checkConnection()
     this.#sessionStarts.skipPauses()
     for (const { attachments: files } of this.#draftsBySession.values()) files.retryUnreachable()
-    this.#unfinishedImports.settleStale()
+    this.#uploads?.unfinishedImports.settleStale()
   }
 
   /** Sends what closed tabs have left in storage, for all sessions. */
   resumeStored(): void {
     this.#sessionStarts.resumeStored()
-    this.#unfinishedImports.settleStale()
+    this.#uploads?.unfinishedImports.settleStale()
     const open = this.controller.peek()
     open?.sendStored()
     for (const id of findSessionsWithPending(this.#deps.storage)) {

@@ -166,7 +166,10 @@ export function VersionSwitch({ message }: { readonly message: WireMessage }): V
 export function RefusalNote({ of: targetId }: { readonly of: string }): VNode | null {
   const requests = useTranscriptRequests()
   const text = useComputed(() => requests?.commands.refusals.value.get(targetId)).value
-  if (text === undefined) return null
+  return text === undefined ? null : <FaultNote text={text} />
+}
+
+export function FaultNote({ text }: { readonly text: string }): VNode {
   return (
     <p class="note fault" role="alert">
       {text}

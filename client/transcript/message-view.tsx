@@ -9,8 +9,8 @@ import type { ComponentChildren, RefObject, VNode } from "preact"
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { isEnded, type MessageStatus } from "../../shared/protocol/message.ts"
-import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { deferModule } from "../ui/deferred-module.ts"
+import { ErrorBoundary } from "../ui/error-boundary.tsx"
 import { focusRequests } from "../ui/focus.ts"
 import { renderLongText } from "../markdown/long-text.tsx"
 import { Markdown } from "../markdown/markdown.tsx"
@@ -18,12 +18,14 @@ import { ShowMoreButton } from "../markdown/show-more-button.tsx"
 import { useSlicedCount } from "../markdown/slice-queue.ts"
 import { AttachmentsView, isMediaSegment } from "../media/media-view.tsx"
 import { describeEndReason } from "../words/end-reason.ts"
+import { appText } from "../words/page-text.ts"
 import { actionText, transcriptText } from "../words/transcript-text.ts"
 import { ActionButton } from "./action-button.tsx"
 import { AgentHeader } from "./agent-exchange.tsx"
 import {
   AnswerActions,
   isFromProducer,
+  FaultNote,
   RefusalNote,
   regenerateAndFocus,
   ReplyButton,
@@ -36,6 +38,9 @@ import { SegmentView } from "./segment-view.tsx"
 import { groupCalls, ToolCallGroup } from "./tool-call-group.tsx"
 import { useChangeRequests, useTranscriptRequests } from "./transcript-requests.ts"
 import { UserMessage } from "./unsent-messages.tsx"
+
+/** Loaded after the transcript (transcript.tsx), or when the first message is edited. */
+export const messageEditor = deferModule(() => import("./message-editor.tsx"))
 
 export interface MessageViewProps {
   readonly message: Signal<WireMessage>
@@ -128,7 +133,7 @@ function SegmentList({ message: { id, status, segments }, isFresh }: AnswerMessa
 function QuestionMessage({ message }: { readonly message: WireMessage }): VNode {
   const { id, status, reply_to, segments, mode } = message
   const text = getMessageText(message)
-  const { editor, openEditor, actionsRef } = useMessageEditor(message, text)
+  const { editor, isMissing, openEditor, actionsRef } = useMessageEditor(message, text)
   const canAct = useChangeRequests() !== null && status !== "queued" && editor === undefined
   return (
     <UserMessage
@@ -147,30 +152,36 @@ function QuestionMessage({ message }: { readonly message: WireMessage }): VNode 
       )}
       {status === "queued" && <QueuedNote id={id} />}
       <RefusalNote of={id} />
+      {isMissing && <FaultNote text={appText.codeMissing} />}
       {canAct && <QuestionActions message={message} actionsRef={actionsRef} onEdit={openEditor} />}
     </UserMessage>
   )
 }
-
-/** Loaded once a question is shown. */
-const messageEditor = deferModule(() => import("./message-editor.tsx"))
 
 /** The open editor, or undefined. */
 function useMessageEditor({ id, segments }: WireMessage, text: string) {
   const requests = useTranscriptRequests()
   // An editor that was open when the message was last rendered opens again with its text.
   const [isEditing, setEditing] = useState(requests?.draft.editTexts.has(id) === true)
+  const [isMissing, setMissing] = useState(false)
+  const code = messageEditor.module.value
+  useEffect(() => {
+    if (isEditing) void loadEditor()
+  }, [isEditing])
+  const loadEditor = async (): Promise<void> => {
+    const isLoaded = await messageEditor.load()
+    setMissing(!isLoaded)
+    if (!isLoaded) setEditing(false)
+  }
   const actionsRef = useRef<HTMLElement>(null)
-  const module = messageEditor.module.value
-  useEffect(() => void messageEditor.load(), [])
   const closeEditor = (): void => {
     setEditing(false)
     // The focus returns to the Edit button, once that is rendered again.
     setTimeout(() => actionsRef.current?.querySelector<HTMLElement>("[data-way=edit]")?.focus({ preventScroll: true }))
   }
   const editor =
-    isEditing && requests !== null && module !== null ? (
-      <module.MessageEditor
+    isEditing && requests !== null && code !== null ? (
+      <code.MessageEditor
         id={id}
         original={text}
         requests={requests}
@@ -179,11 +190,7 @@ function useMessageEditor({ id, segments }: WireMessage, text: string) {
         onClose={closeEditor}
       />
     ) : undefined
-  const openEditor = (): void => {
-    void messageEditor.load()
-    setEditing(true)
-  }
-  return { editor, openEditor, actionsRef }
+  return { editor, isMissing, openEditor: () => setEditing(true), actionsRef }
 }
 
 interface QuestionActionsProps {

@@ -20,6 +20,7 @@ import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
 import { type TranscriptRequests, TranscriptRequestsContext } from "./transcript-requests.ts"
 import { copySelection } from "./copy-selection.ts"
+import { messageEditor } from "./message-view.tsx"
 import { JumpContext, QuotedMessage } from "./quoted-message.tsx"
 import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
@@ -49,6 +50,8 @@ export function Transcript(props: TranscriptProps): VNode {
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
   const isAnswerPending = useIsConnected(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
+  // Once the transcript is drawn.
+  useEffect(() => void messageEditor.load(), [])
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
     <TranscriptContexts requests={requests} scrollAnchor={scrollAnchor}>

@@ -2,11 +2,13 @@
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
-import { AttachmentUploads, type UploadFile, uploadAttachment } from "../../client/files/attachment-uploads.ts"
-import { DraftSession } from "../../client/session/draft-session.ts"
+import { AttachmentUploads, type UploadFile } from "../../client/files/attachment-uploads.ts"
+import { DraftSession } from "../../client/files/draft-session.ts"
+import { uploadAttachment } from "../../client/files/session-uploads.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { Composer } from "../../client/composer/composer.tsx"
 import { attachmentChips } from "../../client/composer/deferred-chips.ts"
+import { messageEditor } from "../../client/transcript/message-view.tsx"
 import { Draft } from "../../client/session/draft.ts"
 import { Outbox } from "../../client/net/outbox.ts"
 import type { Asset } from "../../shared/protocol/event.ts"
@@ -44,7 +46,7 @@ function uplinks() {
 
 const states = (files: AttachmentUploads) => files.entries.value.map(({ state }) => state.at)
 
-beforeAll(() => attachmentChips.load())
+beforeAll(() => Promise.all([attachmentChips.load(), messageEditor.load()]))
 beforeEach(() => document.body.replaceChildren())
 
 describe("attachments", () => {
@@ -310,7 +312,7 @@ describe("on the wire", () => {
       },
     })
     router.attachFiles([file("a.txt")])
-    await settle()
+    await vi.waitFor(() => expect(states(router.draft.attachments)).toEqual(["done"]))
     expect(created).toEqual([["", "n1"]])
     expect(paths).toEqual(["/v1/sessions/n1/assets?name=a.txt"])
     router.sendMessage("", router.draft.takeExtras())
@@ -325,6 +327,20 @@ describe("on the wire", () => {
     server.last().say({ type: "hello", protocol: 3, epoch: "e1", seq: 10 })
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "", attachments: ["a"] }])
     expect([...storage.all.keys()].filter((key) => key.includes("import"))).toEqual([])
+  })
+
+  test("[PG72] a file that is removed while the upload code is loaded creates no session", async () => {
+    const { deps } = setUp()
+    const createSession = vi.fn(async (_: string, id: string) => id)
+    const sendFile = vi.fn()
+    const api = { ...deps.api, createSession }
+    const router = new SessionRouter({ ...deps, api, readHash: () => "", writeHash() {}, sendFile })
+    router.attachFiles([file("a.txt")])
+    router.draft.attachments.removeAll()
+    await router.loadUploads()
+    await settle()
+    expect(createSession).not.toHaveBeenCalled()
+    expect(sendFile).not.toHaveBeenCalled()
   })
 
   test("[PG72] a session created by files is erased if they are removed, and kept if a message uses it", async () => {

@@ -1,7 +1,8 @@
 /** message-actions.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/ui/focus.ts"
+import { messageEditor } from "../../client/transcript/message-view.tsx"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -22,6 +23,7 @@ const press = (target: Element, key: string, more: KeyboardEventInit = {}) => {
   return event
 }
 
+beforeAll(() => messageEditor.load())
 beforeEach(() => document.body.replaceChildren())
 
 describe("a call that needs approval", () => {

@@ -7,7 +7,7 @@
  */
 
 import type { Api } from "../net/api.ts"
-import type { UnfinishedImports } from "../files/unfinished-imports.ts"
+import type { UnfinishedImports } from "./unfinished-imports.ts"
 
 export interface DraftSessionDeps {
   readonly api: Pick<Api, "createSession">
