@@ -39,8 +39,10 @@ const EXPECT = { poll: { timeout: 20_000 } }
 /** A failure's message shows what was compared. `npm run check` ends with these messages. */
 const CHAI = { truncateThreshold: 300 }
 
-/** They count what all objects of their isolate do, so no other file may leave jobs behind in it. */
-const COUNTING_FILES = ["test/worker/regions.test.ts", "test/worker/tenant-kills.test.ts"]
+/** They count what all objects of their isolate do, so no other file may leave jobs or tenants behind in it. */
+const COUNTING_FILES = ["regions", "scheduled-backup", "socket-registration", "tenant-kills"].map(
+  (name) => `test/worker/${name}.test.ts`,
+)
 
 /** A project whose files run in workerd. */
 function workerProject(

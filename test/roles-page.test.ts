@@ -6,14 +6,9 @@ import { expect, test } from "vitest"
 import { ROLES } from "../worker/platform/rpc/claims.ts"
 import { ACCESS_TABLE, type AccessRule, type Principal } from "../worker/routes/access/access-table.ts"
 import { FRAME_ACCESS } from "../worker/socket/frame-access.ts"
+import { createTable, putTable } from "./support/doc-table.ts"
 
 const PAGE = join(resolve(import.meta.dirname, ".."), "docs/roles.md")
-
-const toRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`
-
-function createTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [toRow(head), `|${"---|".repeat(head.length)}`, ...rows.map(toRow)].join("\n")
-}
 
 function createRouteRow({ method, path, allow, admitsViewers }: AccessRule): string[] {
   const name = `\`${method} ${path}\``
@@ -31,13 +26,6 @@ function createRouteRow({ method, path, allow, admitsViewers }: AccessRule): str
     admits("admin-scope"),
     keyRoles.join(", "),
   ]
-}
-
-/** Puts a table behind its marker, in place of the one that is there. */
-function putTable(page: string, marker: string, table: string): string {
-  const pattern = new RegExp(`(<!-- ${marker} -->\n)(?:\n(?:\\|.*\n)*\n?)?`)
-  expect(page).toMatch(pattern)
-  return page.replace(pattern, (_, start: string) => `${start}\n${table}\n\n`)
 }
 
 test("[RL5] docs/roles.md lists who may use each route and each frame", async () => {

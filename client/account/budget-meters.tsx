@@ -3,7 +3,6 @@
  * unknown. Source: SPEC BU13.
  */
 
-import "../styles/budget-meters.css"
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useId } from "preact/hooks"
@@ -11,7 +10,10 @@ import type { BudgetView, UserBudgets } from "../../shared/usage/budget-view.ts"
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../shared/protocol/shape-check.ts"
 import { parseBody } from "../net/http-request.ts"
 import { budgetText, formatAmount, formatReset } from "../words/budget-text.ts"
-import { accountRequests } from "./token-response.ts"
+import { tokenResponse } from "./token-response.ts"
+
+/** Longest wait for the budgets, in milliseconds. */
+const LOAD_TIMEOUT_MS = 15_000
 
 const parseUserBudgets = createParser<UserBudgets>({
   budgets: isListOf(
@@ -72,8 +74,10 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
 /** Nothing if they can't be loaded: the menu works without them. */
 async function loadBudgets(): Promise<readonly BudgetView[]> {
   try {
-    const response = await accountRequests.value?.fetchAuthorized("/v1/usage/me")
-    return response === undefined ? [] : (await parseBody(response, parseUserBudgets)).budgets
+    // The page asks for its list again and again, so the newest token is valid.
+    const headers = { authorization: `Bearer ${tokenResponse.value?.token ?? ""}` }
+    const response = await fetch("/v1/usage/me", { headers, signal: AbortSignal.timeout(LOAD_TIMEOUT_MS) })
+    return (await parseBody(response, parseUserBudgets)).budgets
   } catch {
     return []
   }

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals"
 import { render } from "preact"
 import { userMenu } from "../account/deferred-account.ts"
-import { accountRequests, tokenResponse } from "../account/token-response.ts"
+import { tokenResponse } from "../account/token-response.ts"
 import { readIdentity } from "../account/identity.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { openStorage } from "../ui/browser-storage.ts"
@@ -15,6 +15,7 @@ import "../styles/base.css"
 import "../styles/page.css"
 import "../styles/dialog.css"
 import "../styles/account.css"
+import "../styles/budget-meters.css"
 import "./admin.css"
 import "./usage/usage.css"
 
@@ -46,7 +47,6 @@ const api = new AdminApi({
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
-accountRequests.value = api
 void userMenu.load()
 api.getToken().catch((error: unknown) => {
   fault.value = describeError(error)

@@ -7,7 +7,7 @@ import { computed, effect, signal } from "@preact/signals"
 import { nanoid } from "nanoid"
 import { render } from "preact"
 import { userMenu } from "../account/deferred-account.ts"
-import { accountRequests, tokenResponse } from "../account/token-response.ts"
+import { tokenResponse } from "../account/token-response.ts"
 import { createUserGuard } from "../account/user-guard.ts"
 import { attachmentChips } from "../composer/deferred-chips.ts"
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
@@ -34,6 +34,7 @@ import "../styles/composer.css"
 import "../styles/narrow-screen.css"
 import "../styles/session-list.css"
 import "../styles/account.css"
+import "../styles/budget-meters.css"
 import "../styles/dialog.css"
 import "../styles/transcript.css"
 import "../styles/tool-calls.css"
@@ -83,7 +84,6 @@ const api = new HttpApi({
   onSignedOut: (refusal) =>
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
-accountRequests.value = api
 
 /** While the tenant is leaving, and for users who only read. The server decides; this spares refusals. */
 const isReadOnly = computed(

@@ -48,7 +48,7 @@ export const budgetsText = {
   newTitle: "Budget: a user",
   emptyField: "Leave a field empty for no limit. 0 allows nothing.",
   removeAll: "Remove all limits",
-  saved: (name: string) => `The budget of ${name} is saved. It counts for each user after at most eight answers.`,
+  saved: (name: string) => `The budget of ${name} is saved.`,
   invalid: (field: string) => `“${field}” must be a number from 0.`,
   field: {
     tokens_per_day: "Tokens per day",

@@ -44,7 +44,7 @@ export async function benchRows(): Promise<Row[]> {
     const alarms = Math.ceil(longest / TURN_ALARM_MS)
     rows.push({
       what: `rows written: ${what}`,
-      ours: `${Math.max(...counts) + alarms} (${alarms} of them alarm), and ${LIST_ROWS} in the list of sessions`,
+      ours: `${Math.max(...counts) + alarms} (${alarms} of them alarm), and ${LIST_ROWS} in the directory`,
       goal: `≤ ${goal}`,
       floor: "",
       peer,

@@ -10,11 +10,13 @@ import { cpus } from "node:os"
 import { benchAdded } from "./added.ts"
 import { benchAuth } from "./auth.ts"
 import { benchCancel } from "./cancel.ts"
+import { benchCost } from "./cost.ts"
 import { benchCrowd } from "./crowd.ts"
 import { benchGrowth } from "./growth.ts"
 import { benchHistory } from "./history.ts"
 import { benchImport } from "./import.ts"
 import { benchLists } from "./lists.ts"
+import { benchLoad } from "./load.ts"
 import { benchResume } from "./resume.ts"
 import { benchRows } from "./rows.ts"
 import { type Row, tableOf } from "./table.ts"
@@ -29,6 +31,7 @@ const GROUPS: Groups = {
   text: benchText,
   turn: benchTurn,
   rows: benchRows,
+  cost: benchCost,
   added: benchAdded,
   crowd: benchCrowd,
   growth: benchGrowth,
@@ -43,7 +46,7 @@ const GROUPS: Groups = {
 }
 
 /** Groups that run only when they are named. */
-const CLOSER: Groups = { "each-text": benchEachText }
+const CLOSER: Groups = { "each-text": benchEachText, load: benchLoad }
 
 const all = { ...GROUPS, ...CLOSER }
 const requested = process.argv.slice(2)

@@ -9,7 +9,6 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
-const SHOTS = process.env["SHOTS"]
 
 async function limit(change: object): Promise<void> {
   const token = await tokenFor(setup.cuecard, "you", "owner")
@@ -17,10 +16,6 @@ async function limit(change: object): Promise<void> {
 }
 
 const saveButton = (page: Page) => page.locator("dialog[open]").getByRole("button", { name: "Save changes" })
-
-async function shoot(page: Page, name: string): Promise<void> {
-  if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/${name}.png` })
-}
 
 async function closeAll(page: Page): Promise<void> {
   await limit({ tenant: null, roles: { member: null, owner: null } })
@@ -50,7 +45,6 @@ describe("the page", () => {
       expect(texts[1]).toMatch(/^Cost this month, whole organization\$20\.00 of \$20\.00 left · Resets on /)
       expect(texts[2]).toMatch(/^Conversations\d of 3 left$/)
       expect(await rows.first().getByRole("meter").getAttribute("aria-valuetext")).toContain("left")
-      await shoot(page, `menu-${theme}`)
       expect(await findViolations(page)).toEqual([])
       await page.context().close()
     }
@@ -64,7 +58,6 @@ describe("the page", () => {
     const note = page.locator("[data-role=user] .note")
     await expect.poll(() => note.textContent(), SOON).toContain("It resets at 00:00 UTC.")
     expect(await note.textContent()).toContain("Your organization's budget for today is used up.")
-    await shoot(page, "refusal-desk")
     await page.reload()
     await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
     await expect.poll(() => note.textContent(), SOON).toContain("is used up")
@@ -91,7 +84,6 @@ describe("the admin page", () => {
     await saveButton(page).click()
     await expect.poll(() => page.textContent("dialog .fault")).toBe("“Tokens per day” must be a number from 0.")
     await page.getByLabel("Tokens per day").fill("2000000")
-    await shoot(page, "admin-dialog")
     await saveButton(page).click()
     await expect.poll(() => rowWith(page, "Whole organization").textContent(), SOON).toContain("$12.50")
     await rowWith(page, "Member").getByRole("button").click()
@@ -109,7 +101,6 @@ describe("the admin page", () => {
       roles: { member: { stored_bytes: 1_572_864 } },
       users: { ada: { concurrent_turns: 1 } },
     })
-    await shoot(page, "admin-desk")
     expect(await findViolations(page)).toEqual([])
     await rowWith(page, "ada").getByRole("button").click()
     await page.getByRole("button", { name: "Remove all limits" }).click()
@@ -127,7 +118,6 @@ describe("the admin page", () => {
     })
     await rowWith(page, "Only owners change it.").waitFor(SOON)
     expect(await rowWith(page, "Only owners change it.").getByRole("button").count()).toBe(0)
-    await shoot(page, "admin-phone-dark")
     await page.context().close()
   })
 })

@@ -25,6 +25,7 @@ export const RULES = {
   records_once: "each record of an external producer takes effect once",
   ledger_is_sum: "what was used is counted once, in the user's and the tenant's totals",
   files_kept: "an uploaded file is stored, and the message that was sent with it has it",
+  budget_kept: "a budget counts each turn once, and no turn begins without a lease once it is used up",
 } as const
 
 export type Rule = keyof typeof RULES

@@ -15,11 +15,36 @@ export function playModel(call: Call): void {
 
 const USAGE = { choices: [], usage: { prompt_tokens: 21, completion_tokens: 7, total_tokens: 28 } }
 
+const USAGE_DETAILS = {
+  prompt_tokens_details: { cached_tokens: 1_024, cache_write_tokens: 512 },
+  completion_tokens_details: { reasoning_tokens: 64 },
+}
+
 /** The text of `steady`: one part per character, 75 ms apart, so 3.75 s in total. */
 const STEADY_TEXT = "x".repeat(50)
 
 const SCENARIOS: Record<string, (call: Call) => void> = {
   ok: (call) => stream(call, [text("Hello"), text(", "), text("world."), finish("stop"), USAGE]),
+  "usage-parts": (call) =>
+    stream(call, [
+      delta({ reasoning_content: "Hm." }),
+      text("Yes."),
+      finish("stop"),
+      usage({ prompt_tokens: 2_000, completion_tokens: 90, ...USAGE_DETAILS }),
+    ]),
+  // Some servers report in each chunk. This one breaks off.
+  "usage-cut": (call) =>
+    stream(
+      call,
+      [1, 2].map((count) => ({
+        ...text("one "),
+        ...usage({ prompt_tokens: 50, completion_tokens: count }),
+        choices: text("one ")["choices"],
+      })),
+      { isDone: false },
+    ),
+  "usage-length": (call) =>
+    stream(call, [text("Long"), finish("length"), usage({ prompt_tokens: 9, completion_tokens: 4 })]),
   "no-usage": (call) => stream(call, [text("Hello."), finish("stop")]),
   reasoning: (call) =>
     stream(call, [
@@ -136,6 +161,10 @@ function toolDelta(index: number, args: string, id?: string): Chunk {
   const head = id === undefined ? {} : { id, type: "function" }
   const call = { index, ...head, function: { ...(id === undefined ? {} : { name: "weather" }), arguments: args } }
   return delta({ tool_calls: [call] })
+}
+
+function usage(counts: Chunk): Chunk {
+  return { choices: [], usage: counts }
 }
 
 function finish(reason: string): Chunk {

@@ -20,7 +20,7 @@ export function isAdministration(route: Route): boolean {
 
 const OPERATOR_PATH = /^\/v1\/tenants\b/
 const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
-const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|tenant$|tenant\/receipts)/
+const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|prices|tenant$|tenant\/receipts)/
 const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings)/
 
 /** Whether a sender of the tenant must be refused when everything that it names belongs to an owner. */

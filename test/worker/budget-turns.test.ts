@@ -146,6 +146,24 @@ describe("what a user has", () => {
     await expect.poll(async () => (await send(other, token, "/say two")).status).toBe(202)
   })
 
+  test("[BU11] a file beyond the budget is not stored", async () => {
+    await limit("bt-bytes", { roles: { member: { stored_bytes: 2_000_000 } } })
+    const token = await roleToken("bt-bytes", "ada", "member")
+    const session = await makeSession(token)
+    const put = async (bytes: number) =>
+      await call(`/v1/sessions/${session}/assets`, {
+        method: "POST",
+        token,
+        body: "a,b\n".repeat(bytes / 4),
+        headers: { "content-type": "text/csv", "content-length": String(bytes), "x-file-name": "table.csv" },
+      })
+    expect((await put(400)).status).toBe(201)
+    expect(await put(2_400_000)).toMatchObject({
+      status: 429,
+      json: { code: "budget_exhausted", budget: "stored_bytes" },
+    })
+  })
+
   test("[BU12] a user sees what is left and when it resets; nothing is shown without budgets", async () => {
     const token = await roleToken("bt-me", "ada", "member")
     await makeSession(token)

@@ -100,6 +100,23 @@ describe("what it streams", () => {
     expect(describeEvents(await eventsOf("reasoning"))).toEqual(["think Let me see.", "text Yes.", "finish - -"])
   })
 
+  test.each([
+    ["usage-parts", { input: 2_000, cached: 1_024, cacheWritten: 512, output: 90, reasoning: 64 }],
+    ["usage-cut", { input: 50, cached: 0, cacheWritten: 0, output: 2, reasoning: 0 }],
+    ["usage-length", { input: 9, cached: 0, cacheWritten: 0, output: 4, reasoning: 0 }],
+  ])(
+    "[MT1] %s: the last report of the tokens comes before the end, also of a call that fails",
+    async (scenario, tokens) => {
+      const events = await eventsOf(scenario)
+      expect(events.findLast(({ type }) => type === "usage")).toEqual({ type: "usage", tokens })
+      expect(["finish", "fault"]).toContain(events.at(-1)?.type)
+    },
+  )
+
+  test("[MT1] before a tool call, the first chunk is an event of its own", async () => {
+    expect((await eventsOf("bad-args")).map(({ type }) => type)).toEqual(["started", "tool_call", "finish"])
+  })
+
   test("[MO6] parallel calls are passed on whole, in order, before the finish", async () => {
     expect(describeEvents(await eventsOf("parallel"))).toEqual([
       "text I will look.",

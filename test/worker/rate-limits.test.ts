@@ -11,6 +11,7 @@ import {
 } from "../../shared/user-limits.ts"
 import { FrameRates } from "../../worker/limits/frame-rates.ts"
 import worker from "../../worker/index.ts"
+import { shareOf } from "../support/seeded.ts"
 import { call, HOST, makeSession, openSocket, refusal, socketHeaders, tokenOf } from "./http.ts"
 import { recordAskedObjects } from "./asked-objects.ts"
 
@@ -40,6 +41,21 @@ test("[LI1] a user's writes over the limit are refused, before any object is ask
   const more = await createMany(token, { ...over, RATE_WRITE: { limit: async () => ({ success: false }) } }, 100)
   expect(more.every(({ status }) => status === 429)).toBe(true)
   expect(asked.length).toBe(before)
+})
+
+test("[LI1] of thousands of creations by one user, the refused ones ask no object", async () => {
+  const attempts = shareOf(5_000)
+  const token = await tokenOf(createTenant(), "ada")
+  const { asked, over } = recordAskedObjects()
+  let admitted = 0
+  for (let i = 0; i < attempts; i++) {
+    const before = asked.length
+    const { status } = await create(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
+    if (status === 201) admitted += 1
+    else expect([status, asked.length]).toEqual([429, before])
+  }
+  // A slow run meets the end of several minutes.
+  expect(admitted).toBeLessThan(attempts / 10)
 })
 
 test("[LI1] writes, reads and sockets are counted apart, and so are users", async () => {

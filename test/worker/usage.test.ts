@@ -7,7 +7,7 @@ import { SessionUsage } from "../../worker/usage/session-usage.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
 import { call, makeSession } from "./http.ts"
 import { call as callTool, pause, say, script } from "./session-helpers.ts"
-import { ask, roleToken } from "./tenant-transfer.ts"
+import { ask, downloadArchive, exportTenant, importTenant, ownerToken, roleToken, skipWait } from "./tenant-transfer.ts"
 
 const ALL = { from: "1970-01-01", to: "9999-12-31" } as const
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
@@ -144,6 +144,53 @@ describe("from a turn to the tenant", () => {
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
     await ask(session, token, script([say("again"), finish(2, 2)]))
     await expectDirectory(tenant, "ada", { calls: 4, input: 17, output: 6 })
+  })
+})
+
+describe("tenants as a whole", () => {
+  test("[MT7] [MT9] the usage of an erased user stays in the tenant's totals, without the name", async () => {
+    const { tenant, token, session } = await freshUser()
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
+    const owner = await ownerToken(tenant)
+    const { status, json } = await call("/v1/users/ada", { method: "DELETE", token: owner })
+    expect(status).toBe(202)
+    const isDone = async () => {
+      await skipWait(tenant)
+      return (await call(`/v1/tenant/receipts/${json.id}`, { token: owner })).json.state === "done"
+    }
+    await expect.poll(isDone, { timeout: 30_000 }).toBe(true)
+    expect((await readTenant(tenant)).total).toMatchObject({ calls: 1, input: 5, output: 1 })
+    expect((await readTenant(tenant, "user")).rows).toEqual([])
+    await runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage }) => {
+      for (const table of ["usage_total", "usage_user", "usage_ledger"])
+        expect(JSON.stringify(storage.sql.exec(`SELECT * FROM ${table}`).toArray())).not.toContain("ada")
+    })
+  })
+
+  test("[MT7] an export takes the prices along, and usage stays where it was spent", async () => {
+    const { tenant, token } = await freshUser()
+    const price = { model: "scripted", from: "2026-01-01", input: 2, output: 8, cached: null, cache_write: null }
+    await call("/v1/prices", {
+      method: "PUT",
+      token: await ownerToken(tenant),
+      body: JSON.stringify({ prices: [price] }),
+    })
+    const session = await makeSession(token)
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 1, cost: 18_000 })
+    await directoryOf(tenant, "ada").flushUsage()
+    const archive = await downloadArchive(tenant, await exportTenant(tenant))
+    const other = `${tenant}-other`
+    expect((await importTenant(other, archive)).state).toBe("done")
+    expect((await call("/v1/prices", { token: await ownerToken(other) })).json.prices).toEqual([price])
+    expect((await readTenant(other)).total).toEqual(NO_USAGE)
+    expect(await directoryOf(other, "ada").readUsage(ALL.from, ALL.to)).toEqual([])
+    expect((await readTenant(tenant)).total.calls).toBe(1)
+    // The imported session has a ledger of its own.
+    const theirs = await roleToken(other, "ada", "member")
+    await ask(session, theirs, script([say("two"), finish(7, 1)]))
+    await expectDirectory(other, "ada", { calls: 1, input: 7 })
   })
 })
 

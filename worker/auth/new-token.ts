@@ -23,7 +23,7 @@ export async function issueNewToken(env: Env, claims: NewToken, seconds: number,
   const { newestTokenKey } = await getTenantAccess(env, claims.tenant)
   // `iat` keeps its fraction: a token issued just after a revocation must not look as if it was issued before it.
   const issued = asOf / 1000
-  const expires = Math.floor(Date.now() / 1000) + seconds
+  const expires = Math.floor(issued) + seconds
   const issuedClaims = { ...claims, expires, token: nanoid(), issued, generation: newestTokenKey }
   return { token: await issueToken(issuedClaims, env.JWT_SECRET ?? ""), expires }
 }

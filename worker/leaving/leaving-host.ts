@@ -5,6 +5,7 @@
 import type { Fault } from "../../shared/fault.ts"
 import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { Job, JobRows } from "./job-rows.ts"
@@ -14,6 +15,8 @@ import type { Tally } from "../../shared/protocol/http-body.ts"
 export interface TenantConfig {
   readonly agents: readonly (readonly [name: string, agent: Agent | null])[]
   readonly settings: TenantSettings | null
+  /** Absent in archives of earlier versions, and without prices of its own. */
+  readonly prices?: readonly PriceEntry[]
 }
 
 /** The rows of the tenant object that belong to other modules. */

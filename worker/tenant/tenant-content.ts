@@ -12,6 +12,7 @@ import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import { ApiKeyRows } from "./api-key-rows.ts"
 import { BudgetRows } from "../usage/budget-rows.ts"
 import { TenantBytes } from "../limits/tenant-bytes.ts"
+import { readPrices, writePrices } from "../usage/price-rows.ts"
 import { TenantUsage } from "../usage/tenant-usage.ts"
 import { AuditRows } from "./audit-rows.ts"
 import { UserNotices } from "./user-notices.ts"
@@ -59,17 +60,20 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
 
 type AgentRow = { name: string; config: string | null }
 
-/** These rows contain JSON that `putAgent` and `setSettings` wrote. */
+/** These rows contain JSON that `putAgent`, `setSettings` and `setPrices` wrote. */
 function readConfig(sql: SqlStorage): TenantConfig {
   const agents = sql.exec<AgentRow>("SELECT name, config FROM agents ORDER BY name").toArray()
   const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
+  const prices = readPrices(sql)
   return {
+    ...(prices.length === 0 ? {} : { prices }),
     agents: agents.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
     settings: settings === undefined ? null : (parseJson(settings.config) as unknown as TenantSettings),
   }
 }
 
-function writeConfig(sql: SqlStorage, { agents, settings }: TenantConfig): void {
+function writeConfig(sql: SqlStorage, { agents, settings, prices }: TenantConfig): void {
+  if (prices !== undefined) writePrices(sql, prices)
   for (const [name, agent] of agents) {
     const config = agent === null ? null : JSON.stringify(agent)
     sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)

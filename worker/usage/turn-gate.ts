@@ -10,28 +10,13 @@ import { addCounts } from "../../shared/usage/budget-meter.ts"
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { beginWithLease, canBegin, countInLease } from "../../shared/usage/session-budget.ts"
 import type { SessionLease } from "../../shared/usage/user-account.ts"
-import type { Env } from "../env.ts"
 import { describeError, log } from "../platform/log.ts"
-import { directoryStub } from "../platform/rpc/object-stubs.ts"
 
 /** The part of a live session that its gate uses. */
 export interface GatedSession {
   readonly row: { readonly tenant: string; readonly user: string; readonly id: string }
   readonly agentView: { readonly hasBudgets?: true }
   readonly directorySync: { syncRunningState(): Promise<void> }
-}
-
-export function createTurnGate(env: Env, session: GatedSession): TurnGate {
-  const { row } = session
-  return new TurnGate({
-    now: Date.now,
-    readView: () => session.agentView,
-    askDirectory: async (isAgent) => {
-      // Otherwise turns that follow each other at once would begin before any of them is counted.
-      await session.directorySync.syncRunningState()
-      return await directoryStub(env, row).leaseTurn(row.id, isAgent)
-    },
-  })
 }
 
 export interface TurnGateHost {

@@ -1,0 +1,141 @@
+/**
+ * operation-costs.ts: what each operation asks of the Worker and of the objects, and what it reads and writes.
+ *
+ * Requests and rows are counted: test/worker/operation-costs.test.ts compares this table with the real Worker. The table has
+ * the most that was counted, since timers and caches of 30 s make some counts vary. When the test fails because an operation
+ * has changed, take over the counts that it prints, and update docs/cost.md (`npx vitest run test/cost-page.test.ts -u`).
+ */
+
+import { type BilledAmounts, OBJECT_GB } from "./prices.ts"
+
+export const OBJECT_CLASSES = ["SESSION", "DIRECTORY", "TENANT"] as const
+export type ObjectClass = (typeof OBJECT_CLASSES)[number]
+
+/** Of all objects of one class. */
+export interface ObjectCost {
+  /** Calls and fetches. */
+  readonly requests: number
+  readonly rowsRead: number
+  /** Rows of tables and indexes; an alarm that is set counts as one. */
+  readonly rowsWritten: number
+}
+
+export interface OperationCost extends Partial<Record<ObjectClass, ObjectCost>> {
+  readonly what: string
+  readonly workerRequests: number
+  /** Frames that the client sends. */
+  readonly frames: number
+  /** Alarms that fire because of the operation. */
+  readonly alarms: number
+  /** How long the session's object works besides its requests: a model answers. In seconds. */
+  readonly answerSeconds: number
+}
+
+const REQUEST = { workerRequests: 1, frames: 0, alarms: 0, answerSeconds: 0 } as const
+const cost = (requests: number, rowsRead: number, rowsWritten: number): ObjectCost => ({
+  requests,
+  rowsRead,
+  rowsWritten,
+})
+
+export const OPERATION_COSTS = {
+  signIn: {
+    what: "a known user signs in: redirect and callback",
+    ...REQUEST,
+    workerRequests: 2,
+    DIRECTORY: cost(1, 100, 2),
+  },
+  firstToken: {
+    what: "a token for the page, with name and role read from the tenant",
+    ...REQUEST,
+    DIRECTORY: cost(1, 30, 1),
+    TENANT: cost(1, 40, 0),
+  },
+  nextToken: { what: "the next token, within 30 minutes", ...REQUEST, DIRECTORY: cost(1, 30, 1) },
+  listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: cost(1, 30, 0) },
+  createSession: {
+    what: "a session is created",
+    ...REQUEST,
+    SESSION: cost(3, 60, 25),
+    DIRECTORY: cost(1, 100, 3),
+  },
+  readHistory: { what: "a page of history: 4 turns", ...REQUEST, SESSION: cost(2, 40, 0) },
+  openSocket: {
+    what: "the first socket of a session",
+    ...REQUEST,
+    frames: 1,
+    alarms: 1,
+    SESSION: cost(1, 0, 1),
+    DIRECTORY: cost(1, 100, 2),
+  },
+  reopenSocket: {
+    what: "a socket of the same user again",
+    ...REQUEST,
+    frames: 1,
+    SESSION: cost(1, 0, 0),
+    DIRECTORY: cost(2, 170, 2),
+  },
+  renewSocket: {
+    what: "the same with another token: the alarm closes the socket when the token ends",
+    ...REQUEST,
+    frames: 1,
+    alarms: 1,
+    SESSION: cost(1, 0, 1),
+    DIRECTORY: cost(2, 170, 2),
+  },
+  firstTurn: {
+    what: "the first turn: 400 deltas over 4 s, two tools",
+    ...REQUEST,
+    workerRequests: 0,
+    frames: 1,
+    alarms: 1,
+    answerSeconds: 4.1,
+    SESSION: cost(0, 40, 30),
+    DIRECTORY: cost(2, 70, 6),
+  },
+  turn: {
+    what: "each further turn of that size",
+    ...REQUEST,
+    workerRequests: 0,
+    frames: 1,
+    alarms: 1,
+    answerSeconds: 4.1,
+    SESSION: cost(0, 50, 28),
+    DIRECTORY: cost(2, 80, 4),
+  },
+  usageBatch: {
+    what: "the usage of up to eight turns, reported to the tenant",
+    ...REQUEST,
+    workerRequests: 0,
+    alarms: 1,
+    DIRECTORY: cost(0, 50, 3),
+    TENANT: cost(1, 110, 3),
+  },
+} as const satisfies Readonly<Record<string, OperationCost>>
+
+export type Operation = keyof typeof OPERATION_COSTS
+
+/** Frames of a client that are billed as one request. */
+const FRAMES_PER_REQUEST = 20
+
+/** How long an object works on a request or an alarm, in seconds: above what `npm run bench -- history` measures. */
+const REQUEST_SECONDS = 0.01
+
+/** Processor time of the Worker for a request, in milliseconds: verifying a token, and JSON. */
+const WORKER_CPU_MS = 2
+
+/** What an operation is billed. */
+export function toAmounts(operation: Operation): BilledAmounts {
+  const cost: OperationCost = OPERATION_COSTS[operation]
+  const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((one) => one !== undefined)
+  const sum = (key: keyof ObjectCost): number => objects.reduce((total, one) => total + one[key], 0)
+  const handled = sum("requests") + cost.alarms + cost.frames
+  return {
+    workerRequests: cost.workerRequests,
+    workerCpuMs: cost.workerRequests * WORKER_CPU_MS,
+    objectRequests: sum("requests") + cost.alarms + cost.frames / FRAMES_PER_REQUEST,
+    objectGbSeconds: OBJECT_GB * (cost.answerSeconds + handled * REQUEST_SECONDS),
+    rowsRead: sum("rowsRead"),
+    rowsWritten: sum("rowsWritten"),
+  }
+}

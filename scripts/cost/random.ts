@@ -1,0 +1,44 @@
+/** random.ts: a seeded generator, so that a simulation can be repeated. */
+
+export interface Random {
+  /** Evenly distributed in [0, 1). */
+  next(): number
+  /** A whole number in [0, below). */
+  below(below: number): number
+  /** Exponentially distributed with this mean. */
+  exponential(mean: number): number
+  /** Geometrically distributed from 1 on, with this mean. */
+  geometric(mean: number): number
+  poisson(mean: number): number
+  /** Normally distributed with mean 0 and standard deviation 1. */
+  normal(): number
+}
+
+/** Mulberry32: 32 bits of state, which is enough to draw from, and for nothing else. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const poisson = (mean: number): number => {
+    const limit = Math.exp(-mean)
+    let [count, product] = [0, next()]
+    while (product > limit) {
+      count += 1
+      product *= next()
+    }
+    return count
+  }
+  return {
+    next,
+    below: (below) => Math.floor(next() * below),
+    exponential: (mean) => -Math.log(1 - next()) * mean,
+    geometric: (mean) => 1 + Math.floor(Math.log(1 - next()) / Math.log(1 - 1 / mean)),
+    poisson,
+    // Box and Muller's method.
+    normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+  }
+}

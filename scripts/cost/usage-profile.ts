@@ -1,0 +1,60 @@
+/** usage-profile.ts: how people use it in the cost model and in the simulated day, and what they cost by the mean. */
+
+import { type Operation, toAmounts } from "./operation-costs.ts"
+import { type BilledAmounts, PRICE_PER_GB_MONTH, sumAmounts } from "./prices.ts"
+
+export const PROFILE = {
+  /** Mean number of turns of a session. */
+  turns: 4,
+  /** Mean time from the end of an answer to the next question, and from the last answer until the tab closes, in seconds. */
+  thinkSeconds: 45,
+  readSeconds: 90,
+  /** Mean number of sessions of an active user on a day. */
+  sessionsPerUser: 2,
+  /** A page's token ends after this time, in seconds, and the page opens its socket again with the next one. */
+  tokenSeconds: 600,
+  /** The tenant is asked for name and role again after this time, in seconds. */
+  admissionSeconds: 1_800,
+  /** The directory reports usage to the tenant after so many turns, or so long after the first of them, in seconds. */
+  batchTurns: 8,
+  batchSeconds: 900,
+} as const
+
+/** Bytes of a session's database: empty, and what the turns of PROFILE.turns add. Counted with the rows. */
+export const SESSION_BYTES = { empty: 135_168, afterTurns: 184_320 } as const
+
+/** What each operation is done on average for one session, tokens of its user included. */
+export const MEAN_OPERATIONS: Readonly<Partial<Record<Operation, number>>> = {
+  firstToken: 1,
+  nextToken: 0.12,
+  listSessions: 1,
+  createSession: 1,
+  openSocket: 1,
+  renewSocket: 0.12,
+  firstTurn: 1,
+  turn: PROFILE.turns - 1,
+  usageBatch: 1,
+}
+
+export function sumOperations(operations: Readonly<Partial<Record<Operation, number>>>): BilledAmounts {
+  const entries = Object.entries(operations) as [Operation, number][]
+  return sumAmounts(...entries.map(([operation, count]) => [count, toAmounts(operation)] as const))
+}
+
+/** What the page does when it is reloaded in a session. */
+export const RELOAD: Readonly<Partial<Record<Operation, number>>> = {
+  nextToken: 1,
+  listSessions: 1,
+  readHistory: 1,
+  reopenSocket: 1,
+}
+
+/** What a tab does that is open for a day without being used. */
+export const IDLE_DAY: Readonly<Partial<Record<Operation, number>>> = {
+  firstToken: (24 * 3600) / PROFILE.admissionSeconds,
+  nextToken: (24 * 3600) / PROFILE.tokenSeconds - (24 * 3600) / PROFILE.admissionSeconds,
+  renewSocket: (24 * 3600) / PROFILE.tokenSeconds,
+}
+
+/** US dollars for keeping one session of the profile for a month. */
+export const SESSION_MONTH_PRICE = (SESSION_BYTES.afterTurns / 1e9) * PRICE_PER_GB_MONTH

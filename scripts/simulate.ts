@@ -1,0 +1,44 @@
+/**
+ * simulate.ts: `npm run simulate`: a day of one million sessions with objects as counters, and a tenant of 100,000 users who sign
+ * in at nine.
+ *
+ * Options: `--sessions N`, `--seed N`, `--tenants N`. Ends with status 1 if an object is asked more than 100 times a second, or if
+ * the day costs more than 10 % more or less than docs/cost.md says.
+ */
+
+import { parseArgs } from "node:util"
+import { MILLION_SESSIONS, meanDayPrice, simulateDay } from "./cost/simulate-day.ts"
+import { CALLS_BEFORE, CALLS_NOW, NINE_O_CLOCK, simulateMorning } from "./cost/simulate-morning.ts"
+
+/** Requests of one object in a second: half of what the platform recommends at most for an object that writes. */
+const MAX_OBJECT_RPS = 100
+
+const { values } = parseArgs({
+  options: { sessions: { type: "string" }, seed: { type: "string" }, tenants: { type: "string" } },
+})
+const plan = {
+  ...MILLION_SESSIONS,
+  sessions: Number(values.sessions ?? MILLION_SESSIONS.sessions),
+  seed: Number(values.seed ?? MILLION_SESSIONS.seed),
+  tenants: Number(values.tenants ?? MILLION_SESSIONS.tenants),
+}
+const startedMs = performance.now()
+const { sessions, users, operations, peak, price } = simulateDay(plan)
+const expected = meanDayPrice(sessions)
+const deviation = price / expected - 1
+const before = simulateMorning(NINE_O_CLOCK, CALLS_BEFORE)
+const now = simulateMorning(NINE_O_CLOCK, CALLS_NOW)
+const count = (value: number): string => Math.round(value).toLocaleString("en")
+console.log(
+  [
+    `${count(sessions)} sessions of ${count(users)} users in ${plan.tenants} tenants, seed ${plan.seed}`,
+    `turns: ${count(operations.firstTurn + operations.turn)}`,
+    `sessions that begin in the busiest second: ${peak.sessions} (mean ${(sessions / 86_400).toFixed(1)})`,
+    `busiest second of a tenant's object: ${peak.tenant} requests; of a directory: ${peak.directory}`,
+    `cost: $${price.toFixed(2)}, by the document $${expected.toFixed(2)} (${(deviation * 100).toFixed(1)} %)`,
+    `${count(NINE_O_CLOCK.users)} users of one tenant sign in around nine (standard deviation ${NINE_O_CLOCK.deviationSeconds / 60} minutes): its object is asked ${count(before)} times a second before, ${count(now)} now`,
+    `${((performance.now() - startedMs) / 1000).toFixed(1)} s`,
+  ].join("\n"),
+)
+const isTooHot = Math.max(peak.tenant, peak.directory, now) > MAX_OBJECT_RPS
+if (isTooHot || Math.abs(deviation) > 0.1) process.exitCode = 1

@@ -1,0 +1,14 @@
+/** doc-table.ts: Markdown tables that are generated into a page of docs/. */
+
+const toRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`
+
+export function createTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [toRow(head), `|${"---|".repeat(head.length)}`, ...rows.map(toRow)].join("\n")
+}
+
+/** Puts a table behind its marker, in place of the one that is there. Throws if the page has no such marker. */
+export function putTable(page: string, marker: string, table: string): string {
+  const pattern = new RegExp(`(<!-- ${marker} -->\n)(?:\n(?:\\|.*\n)*\n?)?`)
+  if (!pattern.test(page)) throw new Error(`no marker ${marker}`)
+  return page.replace(pattern, (_, start: string) => `${start}\n${table}\n\n`)
+}

@@ -1,0 +1,138 @@
+/** operation-costs.test.ts: the table of the cost model has what the real Worker and the real objects do. */
+
+import { expect, test } from "vitest"
+import {
+  OBJECT_CLASSES,
+  OPERATION_COSTS,
+  type Operation,
+  type OperationCost,
+} from "../../scripts/cost/operation-costs.ts"
+import { SESSION_BYTES } from "../../scripts/cost/usage-profile.ts"
+import { type Cost, type CountedDeployment, withCountedObjects } from "./counted-objects.ts"
+import { HELLO, socketHeaders, tokenOf } from "./http.ts"
+import { registerIssuer, startProvider, TestBrowser } from "./oidc.ts"
+
+const TURN = "/bench deltas=400 tools=2 delay_ms=10"
+const SHORT_TURN = "/bench deltas=4"
+
+/**
+ * How much less than the table says may be counted: a window more or less in a turn, an alarm that is set already, a cache that is
+ * still fresh. Reads cost a thousandth of writes, and each new table adds some: they may be twice what the table says.
+ */
+const TOLERANCE = { requests: 1, rowsWritten: 2 } as const
+
+type Counts = Partial<Record<Operation, Cost>>
+
+async function closeAndWait(socket: WebSocket | null): Promise<void> {
+  socket?.close(1000)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+}
+
+/** Counts what a page does for one session. */
+async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
+  const counts: Counts = {}
+  const token = await tokenOf("costs", "ada")
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
+  const create = async (): Promise<string> => {
+    const created = await fetch("/v1/sessions", { method: "POST", headers, body: "{}" })
+    return (await created.json<{ id: string }>()).id
+  }
+  const count = async (operation: Operation, run: () => Promise<unknown>): Promise<void> => {
+    await run()
+    counts[operation] = await takeCost()
+  }
+  const frames: string[] = []
+  const connect = async (id: string, as = token): Promise<WebSocket> => {
+    const { webSocket } = await fetch(`/v1/sessions/${id}/socket`, { headers: socketHeaders(as) })
+    if (webSocket === null) throw new Error("no socket")
+    webSocket.addEventListener("message", ({ data }) => void frames.push(String(data)))
+    webSocket.accept()
+    frames.length = 0
+    webSocket.send(HELLO)
+    await expect.poll(() => frames.at(-1)).toContain('"hello"')
+    return webSocket
+  }
+  await create()
+  await takeCost()
+  let id = ""
+  await count("createSession", async () => {
+    id = await create()
+  })
+  const empty = await readSize("SESSION", `costs:${id}`)
+  let [socket, turns] = [null as WebSocket | null, 0]
+  await count("openSocket", async () => {
+    socket = await connect(id)
+  })
+  const runTurn = async (content: string): Promise<void> => {
+    turns += 1
+    frames.length = 0
+    socket?.send(JSON.stringify({ type: "send", id: `q${turns}`, content }))
+    await expect.poll(() => frames.at(-1), { timeout: 20_000 }).toContain('"op":"end"')
+    // The directory learns of the end after the clients.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  await count("firstTurn", () => runTurn(TURN))
+  await count("turn", () => runTurn(TURN))
+  await runTurn(TURN)
+  await runTurn(TURN)
+  await takeCost()
+  const afterTurns = await readSize("SESSION", `costs:${id}`)
+  await count("listSessions", async () => await (await fetch("/v1/sessions", { headers })).text())
+  const history = `/v1/sessions/${id}/conversation/recent?limit=50`
+  await count("readHistory", async () => await (await fetch(history, { headers })).text())
+  // The directory reports to the tenant after eight turns.
+  for (let i = 0; i < 3; i++) await runTurn(SHORT_TURN)
+  await takeCost()
+  await runTurn(SHORT_TURN)
+  const { TENANT } = await takeCost()
+  if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: OPERATION_COSTS.usageBatch.DIRECTORY }
+  await closeAndWait(socket)
+  await takeCost()
+  await count("reopenSocket", async () => {
+    socket = await connect(id)
+  })
+  await closeAndWait(socket)
+  await takeCost()
+  const next = await tokenOf("costs", "ada", 900)
+  await count("renewSocket", async () => await connect(id, next))
+  return { counts, bytes: { empty, afterTurns } }
+}
+
+/** Counts what a page does for a user who signs in. */
+async function countSignIn({ takeCost }: CountedDeployment): Promise<Counts> {
+  await registerIssuer("costs2", await startProvider())
+  await new TestBrowser("costs2").signIn("ada")
+  await takeCost()
+  const counts: Counts = {}
+  const browser = new TestBrowser("costs2")
+  await browser.signIn("ada")
+  counts.signIn = await takeCost()
+  await browser.post("/auth/token")
+  counts.firstToken = await takeCost()
+  await browser.post("/auth/token")
+  counts.nextToken = await takeCost()
+  return counts
+}
+
+test("[CM6] the cost model's table has the counted requests and rows of every operation", async () => {
+  await withCountedObjects(async (deployment) => {
+    const { counts, bytes } = await countSession(deployment)
+    const all: Counts = { ...counts, ...(await countSignIn(deployment)) }
+    const counted: Record<string, unknown> = { bytes }
+    const expected: Record<string, unknown> = { bytes: SESSION_BYTES }
+    for (const [name, operation] of Object.entries(OPERATION_COSTS) as [Operation, OperationCost][]) {
+      for (const objectClass of OBJECT_CLASSES) {
+        const real = all[name]?.[objectClass] ?? { requests: 0, rowsRead: 0, rowsWritten: 0 }
+        const model = operation[objectClass] ?? { requests: 0, rowsRead: 0, rowsWritten: 0 }
+        const isNear = (key: keyof typeof TOLERANCE): boolean =>
+          real[key] <= model[key] && real[key] >= model[key] - TOLERANCE[key]
+        const isSame = isNear("requests") && isNear("rowsWritten") && real.rowsRead <= 2 * model.rowsRead
+        expected[`${name} ${objectClass}`] = model
+        // The tenant's object is the one that must not become hot.
+        const isExact = objectClass !== "TENANT" || real.requests === model.requests
+        counted[`${name} ${objectClass}`] = isSame && isExact ? model : real
+      }
+    }
+    expect(counted).toEqual(expected)
+  })
+})
