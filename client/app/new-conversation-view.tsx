@@ -8,7 +8,7 @@ import type { SessionRouter } from "../session/session-router.ts"
 import { TypingIndicator, UnsentMessage } from "../transcript/unsent-messages.tsx"
 import { appText } from "../words/page-text.ts"
 import { HoldStatus, OfflineStatus } from "./link-status.tsx"
-import { ReadOnlyNote } from "../sidebar/deferred-actions.tsx"
+import { ReadOnlyNote, ReadOnlyStart } from "../sidebar/deferred-actions.tsx"
 import { PageHeading } from "./top-bar.tsx"
 import { WelcomeScreen } from "./welcome-screen.tsx"
 
@@ -26,7 +26,11 @@ export function NewConversationView({ router, isOnline }: NewConversationViewPro
         <PageHeading router={router} />
         <div class="column">
           {entry === null ? (
-            !router.isReadOnly.value && <WelcomeScreen onSelect={(prompt) => router.sendMessage(prompt)} />
+            router.isReadOnly.value ? (
+              <ReadOnlyStart router={router} />
+            ) : (
+              <WelcomeScreen onSelect={(prompt) => router.sendMessage(prompt)} />
+            )
           ) : (
             <div class="transcript" data-transcript="" role="log" aria-live="off" aria-label={appText.conversation}>
               <UnsentMessage

@@ -52,12 +52,14 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
       <p class="title" dir="auto" aria-hidden="true">
         {formatHeading(heading) || appText.name}
       </p>
-      <a href="#/">
-        <span class="unseen">{appText.newConversation}</span>
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M10 4.5v11M4.5 10h11" />
-        </svg>
-      </a>
+      {!router.isReadOnly.value && (
+        <a href="#/">
+          <span class="unseen">{appText.newConversation}</span>
+          <svg viewBox="0 0 20 20" aria-hidden="true">
+            <path d="M10 4.5v11M4.5 10h11" />
+          </svg>
+        </a>
+      )}
     </header>
   )
 }

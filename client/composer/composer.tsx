@@ -155,7 +155,7 @@ function SendButton({ isDisabled }: { readonly isDisabled: boolean }): VNode {
 }
 
 function isSubmitKey(event: KeyboardEvent): boolean {
-  // Key code Key code 229: with some input methods, `isComposing` is already false for the Enter that ends a composition.
+  // Key code 229: with some input methods, `isComposing` is already false for the Enter that ends a composition.
   return event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229
 }
 

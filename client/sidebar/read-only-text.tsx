@@ -9,6 +9,7 @@ import { tokenResponse } from "../account/token-response.ts"
 import { isShared } from "../net/api.ts"
 import type { SessionController } from "../session/session-controller.ts"
 import type { SessionRouter } from "../session/session-router.ts"
+import { Logo } from "../ui/logo.tsx"
 import { readOnlyText } from "../words/sharing-text.ts"
 
 const TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "short" })
@@ -22,11 +23,25 @@ export function ReadOnlyText({ router }: { readonly router: SessionRouter }): VN
         <LeavingText erasesAt={erasesAt} hasUnsent={hasUnsent(router)} />
       ) : (
         <p>
-          <bdi>{open !== null && isShared(open.id) ? describeShared(open) : readOnlyText.viewer}</bdi>{" "}
-          {open === null && readOnlyText.chooseShared}
+          <bdi>{open !== null && isShared(open.id) ? describeShared(open) : readOnlyText.viewer}</bdi>
         </p>
       )}
     </div>
+  )
+}
+
+/** What the middle of the page shows while no conversation is open. */
+export function ReadOnlyStartText({ router }: { readonly router: SessionRouter }): VNode | null {
+  const { sessions, shared, isLoaded } = router.sessionList
+  const isLeaving = router.settings.value.erases_at !== undefined
+  const hasAny = sessions.value.length + shared.value.length > 0
+  if (!hasAny && (isLeaving || !isLoaded.value)) return null
+  return (
+    <section class="welcome">
+      <Logo />
+      <h2>{hasAny ? readOnlyText.start : readOnlyText.nothing}</h2>
+      <p>{hasAny ? readOnlyText.startHint : readOnlyText.nothingHint}</p>
+    </section>
   )
 }
 

@@ -9,16 +9,18 @@ import type { VNode } from "preact"
 import type { SessionRouter } from "../session/session-router.ts"
 import { sessionActionText } from "../words/session-action-text.ts"
 import { PopupMenu } from "../ui/popup-menu.tsx"
+import { isShared } from "../net/api.ts"
 import { DeleteDialog } from "./delete-dialog.tsx"
+import { closeMenu, eraseSession, exportSession, openDialog } from "./menu-commands.ts"
 import { ShareDialog } from "./share-dialog.tsx"
 import type { SessionActions } from "./sidebar.tsx"
 
 export { AnswerMenu } from "../ui/answer-menu.tsx"
 export { ImportButton } from "../import/import-button.tsx"
+export { finishRenaming } from "./menu-commands.ts"
 export { MoreSessionsButton } from "./more-sessions-button.tsx"
-export { ReadOnlyText } from "./read-only-text.tsx"
+export { ReadOnlyStartText, ReadOnlyText } from "./read-only-text.tsx"
 export { RenameField } from "./rename-field.tsx"
-export { saveSession } from "./save-session.ts"
 export { SharedSessions } from "./shared-sessions.tsx"
 
 interface ActionsProps {
@@ -26,29 +28,30 @@ interface ActionsProps {
   readonly actions: SessionActions
 }
 
+/** A conversation that can only be read can be exported. SPEC SH13. */
 export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
   const id = actions.openMenuId.value
   if (id === null) return null
   const exports = [
-    { label: sessionActionText.exportMarkdown, onSelect: () => actions.exportAs(id, "markdown") },
-    { label: sessionActionText.exportJsonl, onSelect: () => actions.exportAs(id, "jsonl") },
+    { label: sessionActionText.exportMarkdown, onSelect: () => exportSession(router, actions, id, "markdown") },
+    { label: sessionActionText.exportJsonl, onSelect: () => exportSession(router, actions, id, "jsonl") },
   ]
   const changes = [
     { label: sessionActionText.rename, onSelect: () => (actions.renamingId.value = id) },
-    { label: sessionActionText.share, onSelect: () => actions.openDialog("share", id) },
+    { label: sessionActionText.share, onSelect: () => openDialog(actions, "share", id) },
   ]
   const erasure = {
     label: sessionActionText.delete,
     isDestructive: true,
-    onSelect: () => actions.openDialog("delete", id),
+    onSelect: () => openDialog(actions, "delete", id),
   }
   return (
     <PopupMenu
       key={id}
       label={sessionActionText.options}
       findAnchor={() => actions.findMenuButton(actions.openMenuId.peek() ?? "")}
-      onClose={actions.closeMenu}
-      items={router.isReadOnly.value ? exports : [...changes, ...exports, erasure]}
+      onClose={(hasChosen) => closeMenu(actions, hasChosen)}
+      items={router.isReadOnly.value || isShared(id) ? exports : [...changes, ...exports, erasure]}
     />
   )
 }
@@ -64,6 +67,6 @@ export function SessionDialog({ router, actions }: ActionsProps): VNode | null {
   return open.kind === "share" ? (
     <ShareDialog key={open.id} api={router.api} id={open.id} title={title} onClose={closeDialog} />
   ) : (
-    <DeleteDialog title={title} onCancel={closeDialog} onDelete={() => actions.eraseSession(open.id)} />
+    <DeleteDialog title={title} onCancel={closeDialog} onDelete={() => eraseSession(router, actions, open.id)} />
   )
 }

@@ -14,6 +14,8 @@ import { parseBody } from "../net/http-request.ts"
 import { formatTitle, toSessionRef } from "../session/session-list.ts"
 import type { SessionRouter } from "../session/session-router.ts"
 import { sharingText } from "../words/sharing-text.ts"
+import { MenuButton } from "./menu-button.tsx"
+import type { SessionActions } from "./sidebar.tsx"
 
 /** How often the list is loaded again while the page is visible, in milliseconds. */
 const REFRESH_MS = 60_000
@@ -26,9 +28,10 @@ const parseSharedPage = createParser<SharedSessionPage>({
 interface SharedSessionsProps {
   readonly router: SessionRouter
   readonly openId: string | null
+  readonly actions: SessionActions
 }
 
-export function SharedSessions({ router, openId }: SharedSessionsProps): VNode | null {
+export function SharedSessions({ router, openId, actions }: SharedSessionsProps): VNode | null {
   const { shared, sessions, isLoaded } = router.sessionList
   const { hasMore, loadMore } = useSharedList(router)
   if (shared.value.length === 0) return null
@@ -41,15 +44,17 @@ export function SharedSessions({ router, openId }: SharedSessionsProps): VNode |
       <ul>
         {shared.value.map((session) => {
           const ref = toSessionRef(session)
+          const name = formatTitle(session.title)
           const isCurrent = ref === openId
           return (
-            <li key={ref} data-current={isCurrent ? "" : undefined}>
-              <a href={`#/s/${ref}`} aria-current={isCurrent ? "page" : undefined} title={formatTitle(session.title)}>
+            <li key={ref} data-session={ref} data-current={isCurrent ? "" : undefined}>
+              <a href={`#/s/${ref}`} aria-current={isCurrent ? "page" : undefined} title={name}>
                 <span class="title" dir="auto">
-                  {formatTitle(session.title)}
+                  {name}
                 </span>
                 <bdi class="by">{sharingText.by(session.owner)}</bdi>
               </a>
+              <MenuButton id={ref} name={name} {...actions} />
             </li>
           )
         })}

@@ -4,7 +4,7 @@
  * Source: SPEC PG31, PG75, PG76.
  */
 
-import { type ReadonlySignal, useSignal } from "@preact/signals"
+import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
@@ -12,6 +12,8 @@ import { formatTitle, type SessionList } from "../session/session-list.ts"
 import { sessionActions } from "./deferred-actions.tsx"
 import { groupByDate, formatRelativeTime } from "../words/relative-time.ts"
 import { sidebarText } from "../words/page-text.ts"
+import { MenuButton } from "./menu-button.tsx"
+import type { SessionActions } from "./sidebar.tsx"
 
 /** How often the relative times are updated, in milliseconds. */
 const TICK_MS = 30_000
@@ -25,20 +27,17 @@ interface SessionRowsProps {
   readonly unlistedId: string | null
   /** The pointer is over the list: rows must not move below it. */
   readonly isPointerInside: boolean
-  readonly openMenuId: ReadonlySignal<string | null>
-  /** The menu button of a row was pressed. */
-  readonly onMenu: (id: string) => void
-  readonly renamingId: ReadonlySignal<string | null>
+  readonly actions: SessionActions
   /** `title` is null if it didn't change. `byKeyboard`: the focus must be moved. */
   readonly onRenamed: (id: string, title: string | null, byKeyboard: boolean) => void
 }
 
 export function SessionRows(props: SessionRowsProps): VNode {
-  const { sessionList, renamingId, isPointerInside, unlistedId } = props
+  const { sessionList, actions, isPointerInside, unlistedId } = props
   const now = useTickingTime()
   const rows = sessionList.sessions.value
   // A field that moves in the list would lose the focus and its text.
-  const orderedRows = useHeldOrder(rows, isPointerInside || renamingId.value !== null)
+  const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
   if (rows.length === 0) return <p class="none">{describeEmpty(sessionList)}</p>
   // Messages that arrived since the last tick must not appear to be in the future.
   const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now)
@@ -61,9 +60,9 @@ export function SessionRows(props: SessionRowsProps): VNode {
   )
 }
 
-function describeEmpty({ isLoaded, isUnreachable }: SessionList): string {
+function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList): string {
   if (isUnreachable.value) return sidebarText.unreachable
-  return isLoaded.value ? sidebarText.empty : ""
+  return isLoaded.value && shared.value.length === 0 ? sidebarText.empty : ""
 }
 
 /** The rows in order of their activity. While the order is held, they keep the one that they had when that began. */
@@ -94,7 +93,7 @@ interface SessionItemProps extends Omit<SessionRowsProps, "sessionList" | "isPoi
 }
 
 function SessionItem(props: SessionItemProps): VNode {
-  const { session, now, currentId, isCurrentOpen, openMenuId, onMenu, renamingId, onRenamed } = props
+  const { session, now, currentId, isCurrentOpen, actions, onRenamed } = props
   const { id, title } = session
   const isCurrent = id === currentId
   const LoadedRenameField = sessionActions.module.value?.RenameField
@@ -104,15 +103,14 @@ function SessionItem(props: SessionItemProps): VNode {
   }, [isCurrent])
   return (
     <li ref={item} data-session={id} data-current={isCurrent ? "" : undefined}>
-      {renamingId.value === id && LoadedRenameField !== undefined ? (
+      {actions.renamingId.value === id && LoadedRenameField !== undefined ? (
         <LoadedRenameField title={title} onDone={(newTitle, byKeyboard) => onRenamed(id, newTitle, byKeyboard)} />
       ) : (
         <SessionRow
           session={session}
           now={now}
           current={isCurrent ? (isCurrentOpen ? "page" : "true") : undefined}
-          openMenuId={openMenuId}
-          onMenu={onMenu}
+          actions={actions}
         />
       )}
     </li>
@@ -133,14 +131,12 @@ interface SessionRowProps {
   readonly now: number
   /** For `aria-current`. */
   readonly current: "page" | "true" | undefined
-  readonly openMenuId: ReadonlySignal<string | null>
-  readonly onMenu: (id: string) => void
+  readonly actions: SessionActions
 }
 
-function SessionRow({ session, now, current, openMenuId, onMenu }: SessionRowProps): VNode {
+function SessionRow({ session, now, current, actions }: SessionRowProps): VNode {
   const { id, title, active, running } = session
   const name = formatTitle(title)
-  const isOpen = openMenuId.value === id
   return (
     <>
       <a href={`#/s/${id}`} aria-current={current} title={name}>
@@ -155,18 +151,7 @@ function SessionRow({ session, now, current, openMenuId, onMenu }: SessionRowPro
           <time dateTime={new Date(active).toISOString()}>{formatRelativeTime(active, now)}</time>
         )}
       </a>
-      <button
-        type="button"
-        class="more"
-        aria-label={sidebarText.optionsFor(name)}
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
-        onClick={() => onMenu(id)}
-      >
-        <svg viewBox="0 0 20 20" aria-hidden="true">
-          <path d="M5 10h.01M10 10h.01M15 10h.01" />
-        </svg>
-      </button>
+      <MenuButton id={id} name={name} {...actions} />
     </>
   )
 }

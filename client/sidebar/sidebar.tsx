@@ -8,9 +8,7 @@ import { type Signal, useComputed, useSignal } from "@preact/signals"
 import type { RefObject, VNode } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { userMenu } from "../account/deferred-account.ts"
-import type { ExportFormat } from "./save-session.ts"
 import type { SessionRouter } from "../session/session-router.ts"
-import { focusRequests } from "../ui/focus.ts"
 import { Logo } from "../ui/logo.tsx"
 import { theme, cycleTheme } from "../ui/theme.ts"
 import { appText, sidebarText } from "../words/page-text.ts"
@@ -81,24 +79,22 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
   const { openedFrom, unlistedId } = router.heading.value
   const openId = useComputed(() => router.controller.value?.id ?? null).value
   const isPointerInside = useSignal(false)
-  const LoadedShared = sessionActions.module.value?.SharedSessions
+  const loaded = sessionActions.module.value
   return (
     <nav
       aria-label={appText.conversations}
       onPointerEnter={(event) => (isPointerInside.value = event.pointerType === "mouse")}
       onPointerLeave={() => (isPointerInside.value = false)}
     >
-      {LoadedShared !== undefined && <LoadedShared router={router} openId={openId} />}
+      {loaded !== null && <loaded.SharedSessions router={router} openId={openId} actions={actions} />}
       <SessionRows
         sessionList={router.sessionList}
         currentId={openedFrom ?? openId}
         isCurrentOpen={openedFrom === null}
         unlistedId={unlistedId}
         isPointerInside={isPointerInside.value}
-        openMenuId={actions.openMenuId}
-        onMenu={actions.toggleMenu}
-        renamingId={actions.renamingId}
-        onRenamed={actions.finishRenaming}
+        actions={actions}
+        onRenamed={(...result) => loaded?.finishRenaming(router, actions, ...result)}
       />
     </nav>
   )
@@ -141,70 +137,38 @@ function focusDrawerButton(): void {
 
 export type SessionDialogKind = "delete" | "share"
 
+/** Which menu, field and dialog is open. What they do is in menu-commands.ts. */
 export interface SessionActions {
   readonly openMenuId: Signal<string | null>
   readonly renamingId: Signal<string | null>
   /** The open dialog, and the session that it is about. */
   readonly dialog: Signal<{ readonly kind: SessionDialogKind; readonly id: string } | null>
+  readonly isDrawerOpen: Signal<boolean>
   readonly findMenuButton: (id: string) => HTMLElement | null
   readonly toggleMenu: (id: string) => void
-  readonly closeMenu: (hasChosen: boolean) => void
-  readonly finishRenaming: (id: string, title: string | null, byKeyboard: boolean) => void
-  readonly eraseSession: (id: string) => void
-  readonly openDialog: (kind: SessionDialogKind, id: string) => void
-  readonly exportAs: (id: string, format: ExportFormat) => void
 }
 
-/** What the menu, the rename field and the dialog do, and where the focus goes afterwards. */
 function useSessionActions(
-  router: SessionRouter,
-  isOpen: Signal<boolean>,
+  { sessionList }: SessionRouter,
+  isDrawerOpen: Signal<boolean>,
   drawer: RefObject<HTMLElement | null>,
 ): SessionActions {
   const openMenuId = useSignal<string | null>(null)
   const renamingId = useSignal<string | null>(null)
   const dialog: SessionActions["dialog"] = useSignal(null)
-  const findMenuButton = (id: string): HTMLElement | null =>
-    drawer.current?.querySelector<HTMLElement>(`[data-session="${id}"] .more`) ?? null
   return {
     openMenuId,
     renamingId,
     dialog,
-    findMenuButton,
+    isDrawerOpen,
+    findMenuButton: (id) => drawer.current?.querySelector<HTMLElement>(`[data-session="${id}"] .more`) ?? null,
     toggleMenu(id) {
       openMenuId.value = openMenuId.peek() === id ? null : id
       void sessionActions.load().then((isLoaded) => {
         if (isLoaded) return
         openMenuId.value = null
-        router.sessionList.showNotice(appText.codeMissing, true)
+        sessionList.showNotice(appText.codeMissing, true)
       })
-    },
-    closeMenu(hasChosen) {
-      const id = openMenuId.peek()
-      openMenuId.value = null
-      if (!hasChosen && id !== null) findMenuButton(id)?.focus()
-    },
-    finishRenaming(id, title, byKeyboard) {
-      renamingId.value = null
-      // The row's button exists only after the next render.
-      if (byKeyboard) setTimeout(() => findMenuButton(id)?.focus())
-      if (title !== null) void router.sessionList.renameSession(id, title)
-    },
-    eraseSession(id) {
-      dialog.value = null
-      isOpen.value = false
-      void router.eraseSession(id)
-      // Wait until the dialog has closed.
-      setTimeout(() => focusRequests.value++)
-    },
-    openDialog(kind, id) {
-      // The dialog returns the focus to what had it before, which must not be the closed menu.
-      findMenuButton(id)?.focus()
-      dialog.value = { kind, id }
-    },
-    exportAs(id, format) {
-      findMenuButton(id)?.focus()
-      void sessionActions.module.peek()?.saveSession(router, id, format)
     },
   }
 }

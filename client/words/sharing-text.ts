@@ -23,7 +23,10 @@ export const readOnlyText = {
   shared: (owner: string) => `${owner} shares this conversation with you. You can read it, and see what is added.`,
   unshared: (owner: string) => `${owner} doesn't share this conversation with you any more.`,
   viewer: "You can read your conversations, and what others share with you. Ask an admin if you need to write.",
-  chooseShared: "Choose a conversation in the sidebar.",
+  start: "Choose a conversation",
+  startHint: "The sidebar lists your conversations and those that others share with you.",
+  nothing: "Nothing to read yet",
+  nothingHint: "When someone shares a conversation with you, it appears in the sidebar.",
   leaving: (when: string) =>
     `This organization will be deleted on ${when}. Until then you can read and export everything, but not write.`,
   owners: "An owner can still keep it.",

@@ -387,5 +387,12 @@ test("[PG84] what is typed in a right-to-left script is laid out so", async () =
   await settled(page)
   await page.waitForSelector("[data-session] .title:text-is('שלום, מה שלומך?')", SOON)
   expect(await direction("[data-current] .title")).toBe("rtl")
+  // A short title stands at the list's start, like the others.
+  const gapPx = await page.$eval("[data-current] .title", (title) => {
+    const range = document.createRange()
+    range.selectNodeContents(title)
+    return range.getBoundingClientRect().left - title.getBoundingClientRect().left
+  })
+  expect(gapPx).toBeLessThan(1)
   await page.context().close()
 })

@@ -1,5 +1,6 @@
 /** read-only.test.ts: what the page shows where nothing can be written: shared conversations, viewers, a tenant that is leaving. */
 
+import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { callApi, type Role, tokenFor } from "./admin-pages.ts"
@@ -49,8 +50,9 @@ describe("sharing", () => {
   test("[SH12] [SH13] [SH14] the owner shares in a dialog; the viewer sees the same, live, and changes nothing", async () => {
     const owner = await openAs("olga")
     const viewer = await openAs("vic", { role: "viewer" })
-    expect(await viewer.page.locator(".composer, .welcome, .sidebar .new, .sidebar .import").count()).toBe(0)
+    expect(await viewer.page.locator(".composer, .welcome button, .sidebar .new, .sidebar .import").count()).toBe(0)
     await expect.poll(() => viewer.page.textContent(".read-only")).toContain("what others share with you")
+    await expect.poll(() => viewer.page.textContent(".welcome h2")).toBe("Nothing to read yet")
     await ask(owner.page, "What's the weather in Oslo?")
     await settled(owner.page)
     const session = sessionIn(owner.page)
@@ -79,6 +81,7 @@ describe("sharing", () => {
     const row = viewer.page.locator(".shared a")
     await row.waitFor(SOON)
     expect(await row.textContent()).toContain("by olga")
+    await expect.poll(() => viewer.page.textContent(".welcome h2")).toBe("Choose a conversation")
     await row.click()
     await settled(viewer.page)
     expect(viewer.page.url()).toContain(`#/s/olga/${session}`)
@@ -90,6 +93,14 @@ describe("sharing", () => {
     await expectReadOnly(viewer.page)
     expect(await viewer.page.textContent(".read-only")).toContain("olga shares this conversation with you.")
     expect(await findViolations(viewer.page)).toEqual([])
+    await viewer.page.locator(".shared li").hover()
+    await viewer.page.locator(".shared .more").click()
+    const items = viewer.page.getByRole("menuitem")
+    expect(await items.allTextContents()).toEqual(["Export as Markdown", "Export as data file (.jsonl)"])
+    expect(await findViolations(viewer.page)).toEqual([])
+    const download = viewer.page.waitForEvent("download")
+    await items.first().click()
+    expect(await readFile(await (await download).path(), "utf8")).toContain("Oslo")
     // Live, and Escape stops nothing.
     await ask(owner.page, "Say hello world")
     await viewer.page.keyboard.press("Escape")
@@ -112,6 +123,17 @@ describe("sharing", () => {
       expect(errors).toEqual([])
       await page.context().close()
     }
+  })
+
+  test("[SH13] on a phone, a viewer isn't offered a new conversation", async () => {
+    const { page, errors } = await openAs("nora", { role: "viewer", size: PHONE })
+    await expect.poll(() => page.textContent(".welcome p")).toContain("When someone shares a conversation with you")
+    expect(await page.locator("a[href='#/']:visible").count()).toBe(0)
+    const box = await page.locator(".topbar .title").boundingBox()
+    expect(Math.abs((box?.x ?? 0) + (box?.width ?? 0) / 2 - PHONE.width / 2)).toBeLessThan(2)
+    expect(await findViolations(page)).toEqual([])
+    expect(errors).toEqual([])
+    await page.context().close()
   })
 
   test("[SH12] a member reads what another shares, and still writes their own; more than a page is loaded on request", async () => {

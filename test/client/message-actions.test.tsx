@@ -1,12 +1,13 @@
 /** message-actions.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
 
+import type { Signal } from "@preact/signals"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { focusRequests } from "../../client/ui/focus.ts"
 import { messageEditor } from "../../client/transcript/message-view.tsx"
 import { segmentsToCopyText } from "../../client/transcript/copy-text.ts"
 import type { Segment } from "../../shared/protocol/segment.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
-import { delay } from "./dom.ts"
+import { delay, until, waitForElement } from "./dom.ts"
 import { answer, call, text, user } from "./sample-messages.ts"
 import { transcript } from "./render-transcript.tsx"
 import { messageFrame, ops, wireMessage } from "./wire.ts"
@@ -183,6 +184,29 @@ describe("editing a message", () => {
     }
     return { ...all, field, type }
   }
+
+  test("[PG22] if its code can't be loaded, a note says so, and the next press tries again", async () => {
+    const { module } = messageEditor
+    const loaded = module.peek()
+    const setModule = (value: typeof loaded) => ((module as Signal<typeof loaded>).value = value)
+    setModule(null)
+    const load = vi.spyOn(messageEditor, "load").mockResolvedValue(false)
+    try {
+      const { root } = transcript([user("q", "old text"), answer("a")])
+      button(root, "Edit").click()
+      const note = await waitForElement(root, "[data-id=q] [role=alert]")
+      expect(note.textContent).toContain("Couldn't open that.")
+      expect(root.querySelector("[data-id=q] p")?.textContent).toBe("old text")
+      load.mockResolvedValue(true)
+      setModule(loaded)
+      button(root, "Edit").click()
+      await waitForElement(root, "textarea")
+      await until(() => expect(root.querySelector("[data-id=q] [role=alert]")).toBe(null))
+    } finally {
+      load.mockRestore()
+      setModule(loaded)
+    }
+  })
 
   test("[PG22] works in place; Escape cancels and returns the focus", async () => {
     const { root, field, actions } = await editing()

@@ -1,0 +1,29 @@
+/** menu-button.tsx: the button that opens the menu of a conversation in the sidebar. */
+
+import type { VNode } from "preact"
+import { sidebarText } from "../words/page-text.ts"
+import type { SessionActions } from "./sidebar.tsx"
+
+interface MenuButtonProps extends Pick<SessionActions, "openMenuId" | "toggleMenu"> {
+  /** The session, as the page's address names it. */
+  readonly id: string
+  /** The title that is shown. */
+  readonly name: string
+}
+
+export function MenuButton({ id, name, openMenuId, toggleMenu }: MenuButtonProps): VNode {
+  return (
+    <button
+      type="button"
+      class="more"
+      aria-label={sidebarText.optionsFor(name)}
+      aria-haspopup="menu"
+      aria-expanded={openMenuId.value === id}
+      onClick={() => toggleMenu(id)}
+    >
+      <svg viewBox="0 0 20 20" aria-hidden="true">
+        <path d="M5 10h.01M10 10h.01M15 10h.01" />
+      </svg>
+    </button>
+  )
+}

@@ -1,0 +1,53 @@
+/**
+ * menu-commands.ts: what a conversation's menu, the rename field and the dialogs do, and where the focus goes afterwards.
+ *
+ * Source: SPEC PG32–PG34.
+ */
+
+import type { SessionRouter } from "../session/session-router.ts"
+import { focusRequests } from "../ui/focus.ts"
+import { type ExportFormat, saveSession } from "./save-session.ts"
+import type { SessionActions, SessionDialogKind } from "./sidebar.tsx"
+
+/** `hasChosen`: the focus is already where it should be. */
+export function closeMenu({ openMenuId, findMenuButton }: SessionActions, hasChosen: boolean): void {
+  const id = openMenuId.peek()
+  openMenuId.value = null
+  if (!hasChosen && id !== null) findMenuButton(id)?.focus()
+}
+
+/** `title` is null if it didn't change. `byKeyboard`: the focus must be moved. */
+export function finishRenaming(
+  { sessionList }: SessionRouter,
+  { renamingId, findMenuButton }: SessionActions,
+  ...[id, title, byKeyboard]: [id: string, title: string | null, byKeyboard: boolean]
+): void {
+  renamingId.value = null
+  // The row's button exists only after the next render.
+  if (byKeyboard) setTimeout(() => findMenuButton(id)?.focus())
+  if (title !== null) void sessionList.renameSession(id, title)
+}
+
+export function openDialog({ dialog, findMenuButton }: SessionActions, kind: SessionDialogKind, id: string): void {
+  // The dialog returns the focus to what had it before, which must not be the closed menu.
+  findMenuButton(id)?.focus()
+  dialog.value = { kind, id }
+}
+
+export function eraseSession(router: SessionRouter, { dialog, isDrawerOpen }: SessionActions, id: string): void {
+  dialog.value = null
+  isDrawerOpen.value = false
+  void router.eraseSession(id)
+  // Wait until the dialog has closed.
+  setTimeout(() => focusRequests.value++)
+}
+
+export function exportSession(
+  router: SessionRouter,
+  { findMenuButton }: SessionActions,
+  id: string,
+  format: ExportFormat,
+): void {
+  findMenuButton(id)?.focus()
+  void saveSession(router, id, format)
+}
