@@ -59,7 +59,8 @@ const ACKED: Moment = { at: "acked" }
 const KILL: Fault = { kind: "kill", again: false }
 
 export function planFor(mutant: Mutant, seed: number): RunPlan {
-  const name = `${mutant}-${seed}`
+  // Short: the log lines of a turn have its id, which must not be mistaken for the text that repeats it.
+  const name = `m${MUTANTS.indexOf(mutant)}-${seed}`
   const turns = turnsFor(mutant).map((turn, at): TurnPlan => {
     const id = `${name}-${at}`
     return { via: "socket", approval: null, patient: true, ...turn, id, content: wordsFor(turn.content, id) }
