@@ -89,6 +89,9 @@ export const MAX_USER_TOKEN_SECONDS = 24 * 60 * 60
 /** How long the Worker relies on the revocation check of a token, in milliseconds. SPEC AU7. */
 export const TOKEN_TRUST_MS = 30_000
 
+/** How long an isolate relies on the configuration of an agent or a provider, in milliseconds: no token depends on it. SPEC CM4. */
+export const CONFIG_TRUST_MS = 3 * 60_000
+
 /** Lifetime of a token that `/auth/token` issues to the page, in seconds. SPEC SI5. */
 export const PAGE_TOKEN_SECONDS = 10 * 60
 
@@ -121,6 +124,9 @@ export const UNKNOWN_KEY_MS = 5_000
 
 /** How long the first usage report of a batch waits for others, in milliseconds: long enough that a tenant's object is seldom asked, short enough for a chart. SPEC MT6. */
 export const USAGE_BATCH_MS = 15 * 60_000
+
+/** How much longer it waits at most, in milliseconds, drawn for each directory: users who sign in together do not report together. SPEC MT6. */
+export const USAGE_SPREAD_MS = 60 * 60_000
 
 /** How often a session repeats a usage report that its user's directory did not take, in milliseconds. SPEC MT5. */
 export const USAGE_RETRY_MS = 60_000
