@@ -165,7 +165,10 @@ describe("from a turn to the tenant", () => {
     })
     const woken = runDurableObjectAlarm(directory)
     const readTold = () =>
-      runInDurableObject(directory, (_object, { storage }) => storage.sql.exec("SELECT told FROM holder").one().told)
+      runInDurableObject(
+        directory,
+        (_object, { storage }) => storage.sql.exec<{ told: number }>("SELECT told FROM holder").one().told,
+      )
     await expect.poll(readTold).toBe(1)
     expect(adding).toHaveBeenCalled()
     isHanging = false
