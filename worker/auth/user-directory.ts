@@ -304,9 +304,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
   }
 
   override async alarm(): Promise<void> {
-    await this.flushUsageSafely()
     this.#revocationRows.pruneExpired(nowSeconds())
-    await this.#pushRevocations()
+    await Promise.all([this.#pushRevocations(), this.flushUsageBriefly(REVOCATION_RETRY_MS)])
     this.#scheduleAlarm()
   }
 
