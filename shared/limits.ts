@@ -89,9 +89,6 @@ export const MAX_USER_TOKEN_SECONDS = 24 * 60 * 60
 /** How long the Worker relies on the revocation check of a token, in milliseconds. SPEC AU7. */
 export const TOKEN_TRUST_MS = 30_000
 
-/** How long an isolate relies on the configuration of an agent or a provider, in milliseconds: no token depends on it. SPEC CM4. */
-export const CONFIG_TRUST_MS = 3 * 60_000
-
 /** Lifetime of a token that `/auth/token` issues to the page, in seconds. SPEC SI5. */
 export const PAGE_TOKEN_SECONDS = 10 * 60
 

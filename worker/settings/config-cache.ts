@@ -5,9 +5,11 @@
  * change is effective at once in the isolate of the tenant's object, and elsewhere after CONFIG_TRUST_MS.
  */
 
-import { CONFIG_TRUST_MS } from "../../shared/limits.ts"
 import { BoundedMap } from "../platform/bounded-map.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
+
+/** How long an isolate relies on a value, in milliseconds. No token depends on it. SPEC CM4. */
+const CONFIG_TRUST_MS = 3 * 60_000
 
 /** Tenants, and values of a tenant, that an isolate caches: an agent has one, a provider of a sign-in two. */
 const MAX_CACHED_TENANTS = 1_000
