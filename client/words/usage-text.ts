@@ -3,7 +3,7 @@
 import { NANO_PER_USD } from "../../shared/usage/price-entry.ts"
 
 export const usageText = {
-  lead: "What your organization's model calls used. Figures are exact, in days of UTC, and at most 15 minutes old.",
+  lead: "What your organization's model calls used. Figures are exact, in days of UTC, and at most 75 minutes old.",
   range: "Time",
   ranges: { week: "Last 7 days", month: "Last 30 days", quarter: "Last 90 days", year: "Last 12 months" },
   measure: "Show",

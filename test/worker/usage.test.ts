@@ -3,6 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import { readTimeLimits } from "../../worker/platform/time-limits.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { SessionUsage } from "../../worker/usage/session-usage.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
@@ -127,6 +128,25 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 9 })
     await runDurableObjectAlarm(directory)
     expect((await readTenant(tenant)).total).toMatchObject({ calls: 9, input: 9, output: 9 })
+  })
+
+  test("[MT6] a directory waits for a time of its own, so that users who sign in together do not report together", async () => {
+    const waits: number[] = []
+    for (let i = 0; i < 2; i++) {
+      const { tenant, token, session } = await freshUser()
+      const from = Date.now()
+      await ask(session, token, script([say("x"), finish(1, 1)]))
+      await expectDirectory(tenant, "ada", { calls: 1 })
+      const readAlarm = () =>
+        runInDurableObject(directoryOf(tenant, "ada"), (_object, { storage }) => storage.getAlarm())
+      await expect.poll(readAlarm).not.toBe(null)
+      const alarm = (await readAlarm()) ?? 0
+      const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
+      expect(alarm).toBeGreaterThanOrEqual(from + usageBatchMs)
+      expect(alarm).toBeLessThanOrEqual(Date.now() + usageBatchMs + usageSpreadMs)
+      waits.push(alarm - from)
+    }
+    expect(waits[0]).not.toBe(waits[1])
   })
 
   test("[MT6] a batch that was under way when the directory was killed is sent, whatever sets the alarm", async () => {
