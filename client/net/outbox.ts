@@ -27,6 +27,8 @@ export interface OutboxEntry extends MessageExtras {
   readonly at: number
   /** The server's text if it refused the message; null while it is being sent. */
   readonly error: string | null
+  /** The id of the refusal in the server's log. */
+  readonly trace?: string | undefined
 }
 
 /** The subset of the Web Storage API that is used here. */
@@ -97,10 +99,10 @@ export class Outbox {
   }
 
   /** Records that the server refused the message, which keeps its place and shows the server's text. */
-  markFailed(id: string, error: string): void {
+  markFailed(id: string, error: string, trace?: string): void {
     const entry = this.entries.value.find((known) => known.id === id)
     if (entry === undefined) return
-    const failed = { ...entry, error }
+    const failed = { ...entry, error, trace }
     this.#writeStored(failed)
     this.entries.value = this.entries.value.map((known) => (known === entry ? failed : known))
   }
@@ -158,9 +160,9 @@ function readOutboxEntries(storage: KeyValueStorage, prefix: string): readonly O
 
 function parseOutboxEntry(value: unknown): OutboxEntry | null {
   if (typeof value !== "object" || value === null) return null
-  const { id, content, at, error, ...rest } = value as Partial<OutboxEntry>
+  const { id, content, at, error, trace, ...rest } = value as Partial<OutboxEntry>
   if (typeof id !== "string" || typeof content !== "string" || typeof at !== "number") return null
-  return { id, content, at, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
+  return { id, content, at, trace, error: typeof error === "string" ? error : null, ...pickExtras(rest) }
 }
 
 /** Only the fields that are set. Storage belongs to the page, so ids in it are not validated. */

@@ -42,9 +42,9 @@ export class MessageSender {
   }
 
   /** Handles a refused message. A full queue, and a tenant that can only be read, delay it. */
-  handleRefusal(id: string, code: FaultReason, text: string): void {
+  handleRefusal(id: string, code: FaultReason, text: string, trace?: string): void {
     if ((code === "queue_full" || code === "scope_denied") && this.#sendingId === id) this.#isHeld = true
-    else this.#outbox.markFailed(id, text)
+    else this.#outbox.markFailed(id, text, trace)
     if (this.#sendingId === id) this.#sendingId = null
     this.sendNext()
   }

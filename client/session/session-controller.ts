@@ -338,12 +338,12 @@ export class SessionController {
     this.#forgetDoneCommands()
   }
 
-  #handleError({ id, code, text }: ErrorFrame): void {
+  #handleError({ id, code, text, trace }: ErrorFrame): void {
     if (/^rate_l|sockets_f/.test(code)) return void holdFrames(code, text, this.#resend)
     if (id === undefined) return
     if (code === "scope_denied") this.#deps.onAccessUnsure?.()
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()
-    else this.#sender.handleRefusal(id, code, text)
+    else this.#sender.handleRefusal(id, code, text, trace)
     this.#closeIfDone()
   }
 

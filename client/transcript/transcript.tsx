@@ -12,9 +12,10 @@ import { assetToSegment } from "../../shared/protocol/asset.ts"
 import { BeforeShowMoreContext } from "../markdown/show-more-button.tsx"
 import { lightboxModule } from "../media/image-view.tsx"
 import { AttachmentsView } from "../media/media-view.tsx"
+import { CopyButton } from "../ui/copy-button.tsx"
 import { LinkSigner } from "../files/signed-links.ts"
 import type { MediaSegment } from "../words/media-descriptions.ts"
-import { transcriptText } from "../words/transcript-text.ts"
+import { actionText, transcriptText } from "../words/transcript-text.ts"
 import { type MediaContextValue, MediaContext } from "../media/use-media-source.ts"
 import type { OutboxEntry } from "../net/outbox.ts"
 import type { TranscriptStore } from "../session/transcript-store.ts"
@@ -71,6 +72,7 @@ export function Transcript(props: TranscriptProps): VNode {
             entry={entry}
             quote={entry.reply_to === undefined ? undefined : <QuotedMessage of={entry.reply_to} />}
             files={<AttachmentsView segments={getAttachmentSegments(entry)} />}
+            copyTrace={entry.trace === undefined ? undefined : <CopyTraceButton trace={entry.trace} />}
             onRetry={onRetry}
             onDiscard={onDiscard}
           />
@@ -80,6 +82,12 @@ export function Transcript(props: TranscriptProps): VNode {
       {LoadedLightbox !== undefined && <LoadedLightbox />}
     </TranscriptContexts>
   )
+}
+
+/** SPEC OB9. */
+function CopyTraceButton({ trace }: { readonly trace: string }): VNode {
+  const { copyTrace, copied } = actionText
+  return <CopyButton getText={() => trace} label={copyTrace} text={copyTrace} doneText={copied} />
 }
 
 /** False once the connection is lost: then nothing arrives. */

@@ -53,12 +53,14 @@ interface UnsentMessageProps {
   readonly entry: OutboxEntry
   readonly quote?: VNode | undefined
   readonly files?: ComponentChildren
+  /** Another button of a refused message. */
+  readonly copyTrace?: VNode | undefined
   readonly onRetry: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
 /** A message that the server doesn't have yet, or refused. */
-export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: UnsentMessageProps): VNode {
+export function UnsentMessage({ entry, quote, files, copyTrace, onRetry, onDiscard }: UnsentMessageProps): VNode {
   const { id, content, error } = entry
   /** Moves the focus to the composer, because the button disappears. */
   const runAndFocus = (call: (id: string) => void) => () => {
@@ -75,7 +77,8 @@ export function UnsentMessage({ entry, quote, files, onRetry, onDiscard }: Unsen
           </button>{" "}
           <button type="button" onClick={runAndFocus(onDiscard)}>
             {unsentText.discard}
-          </button>
+          </button>{" "}
+          {copyTrace}
         </p>
       )}
     </UserMessage>

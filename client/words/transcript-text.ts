@@ -37,6 +37,7 @@ export const actionText = {
   copy: "Copy",
   copied: "Copied",
   copyFailed: "Couldn't copy",
+  copyTrace: "Copy trace ID",
   edit: "Edit",
   reply: "Reply",
   regenerate: "Regenerate",

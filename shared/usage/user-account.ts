@@ -36,6 +36,9 @@ export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 /** The unused lease of a session ends after this time, in milliseconds. Its next turn asks the directory. */
 export const SESSION_LEASE_MS = 5 * 60_000
 
+/** The same for a lease that was asked for: its turn begins at once, or never. It counts as a running turn until then. */
+export const ASKED_LEASE_MS = 60_000
+
 /** A turn whose end was not reported counts as running this long, in milliseconds: longer than any turn lasts. */
 export const MAX_RUNNING_MS = 60 * 60_000
 
@@ -158,7 +161,7 @@ export function decideTurn(
   const running = others.filter(({ isRunning }) => isRunning).length
   const blocking = isAgent ? null : (findConcurrency(limits, running) ?? findReserved(meters, running, largest, now))
   if (blocking !== null) return { refusal: { budget: blocking.budget, scope: blocking.scope, resets: null } }
-  return { lease: { meters, turns: 1, until: now + SESSION_LEASE_MS } }
+  return { lease: { meters, turns: 1, until: now + ASKED_LEASE_MS } }
 }
 
 /** The lease after a turn: the next one may begin without asking, if there is enough left for every lease. */

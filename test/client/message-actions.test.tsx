@@ -24,6 +24,8 @@ const press = (target: Element, key: string, more: KeyboardEventInit = {}) => {
   return event
 }
 
+const TRACE = "0123456789abcdef0123456789abcdef"
+
 beforeAll(() => messageEditor.load())
 beforeEach(() => document.body.replaceChildren())
 
@@ -297,6 +299,21 @@ describe("refused messages", () => {
       expect(focusRequests.value).toBe(before + 1)
     }
   })
+
+  test("[OB9] a refused message has its trace id to copy", async () => {
+    const writeText = vi.fn(async () => {})
+    vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
+    const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No.", trace: TRACE }])
+    button(root, "Copy trace ID").click()
+    expect(writeText).toHaveBeenCalledWith(TRACE)
+    await delay()
+    expect(root.querySelector(".fault")?.textContent).toContain("Copied")
+  })
+
+  test("[OB9] a message that was refused without one has none", () => {
+    const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
+    expect(root.textContent).not.toContain("Copy trace ID")
+  })
 })
 
 describe("versions", () => {
@@ -347,8 +364,6 @@ describe("versions", () => {
 })
 
 describe("the menu of an answer", () => {
-  const TRACE = "0123456789abcdef0123456789abcdef"
-
   async function openMenu() {
     const all = transcript([user("q", "go"), answer("a", { trace: TRACE })])
     button(all.root, "More").click()

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
+import { Outbox } from "../../client/net/outbox.ts"
 import { formatHeading } from "../../client/app/top-bar.tsx"
 import { SessionRouter, parseSessionHash } from "../../client/session/session-router.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
@@ -72,6 +73,17 @@ describe("sending", () => {
     server.last().say(hello(900))
     server.last().say({ type: "ack", id: "n1", seq: 12 })
     expect(controller.outbox.entries.value).toEqual([])
+  })
+
+  test("[OB9] the trace of a refused message is stored with it until it is sent again", async () => {
+    const trace = "0af7651916cd43dd8448eb211c80319c"
+    const { controller, server, storage } = await openSession()
+    controller.sendMessage("hi")
+    server.last().say({ type: "error", code: "budget_exhausted", text: "Used up.", id: "n1", trace })
+    expect(controller.outbox.entries.value).toMatchObject([{ id: "n1", error: "Used up.", trace }])
+    expect(new Outbox(storage, "s1").entries.value).toMatchObject([{ trace }])
+    controller.retrySend("n1")
+    expect(controller.outbox.entries.value[0]).not.toHaveProperty("trace")
   })
 
   test("[SO6] a refused message is marked and kept, and can be sent again or discarded", async () => {

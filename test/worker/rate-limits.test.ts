@@ -12,8 +12,10 @@ import {
 import { FrameRates } from "../../worker/limits/frame-rates.ts"
 import worker from "../../worker/index.ts"
 import { shareOf } from "../support/seeded.ts"
-import { call, HOST, makeSession, openSocket, refusal, socketHeaders, tokenOf } from "./http.ts"
+import type { RemoteProvider } from "../support/oidc-client.ts"
+import { call, HOST, makeSession, openSocket, refusal, roleToken, socketHeaders, tokenOf } from "./http.ts"
 import { recordAskedObjects } from "./asked-objects.ts"
+import { foreignClaims, registerIssuer, startProvider } from "./oidc.ts"
 
 /** Admits 5 for a key in a minute. A run may meet the end of a minute, so that 10 are admitted. */
 const RATE_OF_FIVE = Reflect.get(env, "RATE_OF_FIVE") as RateLimit
@@ -195,4 +197,57 @@ test("[LI7] an address whose sign-ins failed too often is led back to the page",
   // Another address of the same network.
   expect((await attempt("2001:db8:7::2")).headers.get("location")).toBe("/#/signin-error/attempts_limited")
   expect((await attempt("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
+})
+
+/** Sends this in place of the binding that counts failed sign-ins: the address has failed too often. */
+const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false }) } }
+
+test("[LI7] an API key that the isolate remembers works behind an address that failed", async () => {
+  const owner = await roleToken(createTenant(), "boss", "owner")
+  const body = JSON.stringify({ name: "k", roles: ["admin"] })
+  const create = async () => (await call("/v1/keys", { method: "POST", token: owner, body })).json
+  const [known, revoked, unknown] = [await create(), await create(), await create()]
+  const headers = { "cf-connecting-ip": "203.0.113.99" }
+  const list = async (key: { key: string }, over = {}) =>
+    (await call("/v1/users", { token: key.key, headers, env: over })).status
+  expect(await list(known)).toBe(200)
+  await call(`/v1/keys/${revoked.id}`, { method: "DELETE", token: owner })
+  expect(await list(revoked, FAILED_TOO_OFTEN)).toBe(401)
+  expect(await list(known)).toBe(200)
+  expect(await list(unknown)).toBe(429)
+})
+
+test("[LI7] failed tokens of issuers refuse no valid token of an issuer that the isolate knows", async () => {
+  const [provider, other] = [await startProvider(), await startProvider()]
+  await registerIssuer(createTenant(), provider)
+  await registerIssuer(createTenant(), other)
+  const headers = { "cf-connecting-ip": "198.51.100.99" }
+  const read = async (token: string, over = {}) => (await call("/v1/sessions", { token, headers, env: over })).status
+  const sign = async (by: RemoteProvider, change = {}) => await by.sign({ payload: foreignClaims(by, change) })
+  const wrong = async (by: RemoteProvider) => `${(await sign(by)).slice(0, -8)}AAAAAAAA`
+  expect(await read(await sign(provider))).toBe(200)
+  expect(await read(await sign(other))).toBe(200)
+  const stranger = await sign(provider, { iss: "https://nobody.example.com" })
+  expect(await read(stranger, FAILED_TOO_OFTEN)).toBe(401)
+  expect(await read(await wrong(provider), FAILED_TOO_OFTEN)).toBe(401)
+  expect(await read(stranger)).toBe(429)
+  expect(await read(await wrong(provider))).toBe(429)
+  expect(await read(await wrong(other))).toBe(401)
+  expect(await read(await sign(provider))).toBe(200)
+})
+
+test("[LI5] requests to /auth count for their address, and not for the tenant", async () => {
+  const counted: string[] = []
+  const count = (success: boolean) => ({
+    limit: async ({ key }: { key: string }) => {
+      counted.push(key)
+      return { success }
+    },
+  })
+  const request = async (over: object) =>
+    await call("/auth/providers", { headers: { "cf-connecting-ip": "203.0.113.5" }, env: over })
+  expect((await request({ RATE_READ: count(true), RATE_READ_TENANT: count(false) })).status).toBe(200)
+  expect(await request({ RATE_READ: count(false) })).toEqual(refusal(429, "rate_limited"))
+  // No user has an id with a colon.
+  expect(counted).toEqual([1, 2].map(() => expect.stringMatching(/^read:[^:]+:auth:203\.0\.113\.5\//)))
 })

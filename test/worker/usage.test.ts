@@ -1,8 +1,9 @@
 /** usage.test.ts: what turns use reaches the totals of the tenant exactly once, on real objects. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { SessionUsage } from "../../worker/usage/session-usage.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
 import { call, makeSession } from "./http.ts"
@@ -126,6 +127,53 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 9 })
     await runDurableObjectAlarm(directory)
     expect((await readTenant(tenant)).total).toMatchObject({ calls: 9, input: 9, output: 9 })
+  })
+
+  test("[MT6] a batch that was under way when the directory was killed is sent, whatever sets the alarm", async () => {
+    const { tenant, token, session } = await freshUser()
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
+    const directory = directoryOf(tenant, "ada")
+    await runInDurableObject(directory, (_object, { storage: { sql } }) => {
+      // A batch that has begun, and that the tenant has not received.
+      const { unsent } = sql.exec("SELECT unsent FROM usage_session WHERE has_unsent = 1").one()
+      sql.exec("UPDATE usage_session SET unsent = '[]', has_unsent = 0")
+      sql.exec("INSERT INTO usage_batch (one, ledger, n, sending) VALUES (1, 'L', 1, ?)", unsent ?? null)
+    })
+    await evictDurableObject(directory)
+    await call("/v1/tokens/revoke", { method: "POST", token, body: JSON.stringify({ all: true }) })
+    await expect.poll(() => runDurableObjectAlarm(directory)).toBe(true)
+    expect((await readTenant(tenant)).total).toMatchObject({ calls: 1, input: 5 })
+    // The tenant has it: the alarm is needed for nothing.
+    expect(await runInDurableObject(directory, (_object, { storage }) => storage.getAlarm())).toBeNull()
+  })
+
+  test("[AU8] a tenant that does not answer a batch delays no notice of a revocation", async () => {
+    const { tenant, token, session } = await freshUser()
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
+    let isHanging = true
+    const adding = vi.spyOn(Tenant.prototype, "addUsage").mockImplementation((async () => {
+      while (isHanging) await new Promise((resolve) => setTimeout(resolve, 20))
+      return null
+    }) as never)
+    const directory = directoryOf(tenant, "ada")
+    await runInDurableObject(directory, (_object, { storage: { sql } }) => {
+      sql.exec("INSERT INTO revoked (token, issued, expires) VALUES ('t', 0, 9e9)")
+      const values = [session, tenant, "ada"]
+      sql.exec("INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, 9e9, 0)", ...values)
+    })
+    const woken = runDurableObjectAlarm(directory)
+    const readTold = () =>
+      runInDurableObject(
+        directory,
+        (_object, { storage }) => storage.sql.exec<{ told: number }>("SELECT told FROM holder").one().told,
+      )
+    await expect.poll(readTold).toBe(1)
+    expect(adding).toHaveBeenCalled()
+    isHanging = false
+    await woken
+    adding.mockRestore()
   })
 
   test("[MT7] erasing a session gives nothing back, also in the middle of a turn", async () => {

@@ -46,17 +46,20 @@ export async function checkTenantAccess(env: Env, { tenant, generation }: Claims
   return isRetired ? fail({ reason: "token_revoked" }) : succeed(access.status)
 }
 
+/** What a key may do, if this isolate remembers it; null: the tenant must be asked. Errors: `key_expired`. */
+export function findCachedKey(tenant: string, use: ApiKeyUse, now: number): Result<ApiKeyUser> | null {
+  const cached = keyCache.get(`${tenant}:${use.id}`, now)
+  if (cached === undefined || !isSameHash(cached.hash, use.hash)) return null
+  return cached.expires !== null && cached.expires <= now ? fail({ reason: "key_expired" }) : succeed(cached)
+}
+
 /**
- * What a key may do. Errors: `key_invalid`, `key_expired`.
+ * What a key may do, by the tenant. Errors: `key_invalid`, `key_expired`.
  *
- * A revoked key is refused after TOKEN_TRUST_MS at the latest. Cost: a request to the tenant's object, then cached; a key
- * that was refused is not cached.
+ * A revoked key is refused after TOKEN_TRUST_MS at the latest. Cost: a request to the tenant's object, then `findCachedKey`
+ * knows it; a key that was refused is not cached.
  */
 export async function useApiKey(env: Env, tenant: string, use: ApiKeyUse, now: number): Promise<Result<ApiKeyUser>> {
-  const cached = keyCache.get(`${tenant}:${use.id}`, now)
-  if (cached !== undefined && isSameHash(cached.hash, use.hash)) {
-    return cached.expires !== null && cached.expires <= now ? fail({ reason: "key_expired" }) : succeed(cached)
-  }
   const used = await tenantStub(env, tenant).useKey(use)
   if (used.ok) keyCache.set(`${tenant}:${use.id}`, { ...used.value, hash: use.hash }, now)
   return used

@@ -11,7 +11,7 @@ import { SIGN_IN_ERROR_PATH, type SignInError, type SignInProviders } from "../.
 import { recordFailure } from "../auth/record-failure.ts"
 import { type Env, getPageTenant } from "../env.ts"
 import { checkSignIn, countFailedSignIn } from "../limits/failed-sign-ins.ts"
-import { checkRate } from "../limits/rate-limits.ts"
+import { checkRate, createRateFault, isUserWithinRate } from "../limits/rate-limits.ts"
 import { faultToResponse } from "../platform/fault-response.ts"
 import { errorToResponse } from "./access/report-request.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
@@ -50,8 +50,9 @@ signInRoutes.use("*", async (context, next) => {
   const { env, req } = context
   const [tenant, address] = [getPageTenant(env, new URL(req.url)), readLimitAddress(context)]
   if (tenant === null || address === null) return await next()
-  const admitted = await checkRate(env, "read", { tenant, user: address })
-  return admitted.ok ? await next() : faultToResponse(admitted.fault)
+  // Not for the tenant, or strangers could use up its limit. No user's id has a colon.
+  const isAdmitted = await isUserWithinRate(env, "read", { tenant, user: `auth:${address}` })
+  return isAdmitted ? await next() : faultToResponse(createRateFault("read", "user"))
 })
 
 /** Leads an address that has failed too often back to the page. */

@@ -115,28 +115,34 @@ export class DirectoryUsage {
 
   /** The batch that the tenant may not have; else one of everything that is in none yet; null if there is nothing. */
   #nextBatch(): UsageReport | null {
-    const { sql, runInTransaction } = this.#host
-    const [row] = sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()
-    if (row !== undefined && !this.#isAcknowledged(row)) {
-      return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }
-    }
-    return runInTransaction(() => this.#beginBatch(row))
+    const row = this.#readUnacknowledged()
+    if (row !== null) return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }
+    return this.#host.runInTransaction(() => this.#beginBatch())
   }
 
-  #isAcknowledged({ ledger, n }: BatchRow): boolean {
-    return this.#acknowledged?.ledger === ledger && this.#acknowledged.n >= n
+  /** The newest batch, if the tenant may not have it. */
+  #readUnacknowledged(acknowledged = this.#acknowledged): BatchRow | null {
+    const row = this.#readBatch()
+    if (row === undefined) return null
+    return acknowledged?.ledger === row.ledger && acknowledged.n >= row.n ? null : row
+  }
+
+  #readBatch(): BatchRow | undefined {
+    return this.#host.sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()[0]
   }
 
   /** When `flush` must be called, in milliseconds since 1970; null if the tenant has everything. */
   nextBatchAt(): number | null {
-    if (this.#wakesAt !== null) return this.#wakesAt
     const { sql, now, batchMs } = this.#host
+    if (this.#wakesAt !== null && this.#wakesAt > now()) return this.#wakesAt
     const hasUnsent = sql.exec("SELECT 1 FROM usage_session WHERE has_unsent = 1 LIMIT 1").toArray().length > 0
-    return hasUnsent ? now() + batchMs : null
+    // After a restart, nobody knows whether the tenant has the newest batch. It is sent again.
+    return hasUnsent || this.#readUnacknowledged() !== null ? now() + batchMs : null
   }
 
-  #beginBatch(before: BatchRow | undefined): UsageReport | null {
+  #beginBatch(): UsageReport | null {
     const { sql, now } = this.#host
+    const before = this.#readBatch()
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
     const entries = mergeEntries(rows.flatMap(({ unsent }) => parseEntries(unsent)))
     this.#reports = 0
@@ -161,9 +167,8 @@ export class DirectoryUsage {
   readUnsent(withBatch: boolean): UsageEntry[] {
     const { sql } = this.#host
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
-    const [batch] = sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()
-    const isUnderWay = withBatch && batch !== undefined && !this.#isAcknowledged(batch)
-    return [...rows.flatMap(({ unsent }) => parseEntries(unsent)), ...(isUnderWay ? parseEntries(batch.sending) : [])]
+    const batch = withBatch ? this.#readUnacknowledged() : null
+    return [...rows.flatMap(({ unsent }) => parseEntries(unsent)), ...parseEntries(batch?.sending)]
   }
 
   /** The user's totals from one day to another, both included, by day, model and agent. Always complete. */

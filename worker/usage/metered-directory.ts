@@ -10,6 +10,7 @@ import { hasSchema } from "../platform/migrate.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
+import { waitAtMost } from "../platform/timeout.ts"
 import { DirectoryUsage } from "./directory-usage.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
@@ -79,6 +80,11 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     } catch (error) {
       logError("usage_not_sent", { error: describeError(error) })
     }
+  }
+
+  /** Like `flushUsageSafely`, but does not wait longer than that: the batch goes on, and `setAlarmBy` allows for it. */
+  protected async flushUsageBriefly(maxMs: number): Promise<void> {
+    await waitAtMost(this.flushUsageSafely(), maxMs)
   }
 
   /** Sets the alarm for that time, or earlier if a batch must be sent before. Infinity: it is needed for nothing else. */

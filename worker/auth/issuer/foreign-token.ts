@@ -117,6 +117,22 @@ export async function verifyForeignToken(
 }
 
 /**
+ * The issuer that a token names, if this isolate has found it registered, however long ago; otherwise null. Verifies nothing.
+ * Whoever sends its tokens, they make the isolate ask objects only now and then.
+ */
+export function findKnownIssuer(token: string): string | null {
+  const parts = parseToken(token)
+  if (parts === null) return null
+  const { iss } = parts.payload
+  const isFound = (cache: FreshCache<unknown>, audience: string): boolean =>
+    cache.get(`${iss}\0${audience}`, Date.now(), Infinity) !== undefined
+  const isKnown =
+    parts.audiences.some((audience) => isFound(issuerCache, audience)) &&
+    parts.audiences.every((audience) => isFound(issuerCache, audience) || isFound(unknownIssuers, audience))
+  return isKnown ? iss : null
+}
+
+/**
  * Verifies the ID token of a sign-in with keys of the issuer, which the caller has fetched. Errors: `token_expired`,
  * `token_invalid`, `issuer_unreachable`.
  */

@@ -6,12 +6,12 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { decodeProtectedHeader } from "jose"
 import * as v from "valibot"
-import { fail, type FaultReason, type Result, succeed } from "../../../shared/fault.ts"
+import { type Fault, fail, type FaultReason, type Result, succeed } from "../../../shared/fault.ts"
 import { MAX_FOREIGN_TOKEN_CHARS, SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
 import { createRevocationCache, findTokenFault } from "../../auth/revocation.ts"
-import { checkTenantAccess, useApiKey } from "../../auth/tenant-access-cache.ts"
+import { checkTenantAccess, findCachedKey, useApiKey } from "../../auth/tenant-access-cache.ts"
 import { verifyToken } from "../../auth/verify-token.ts"
 import type { Env } from "../../env.ts"
 import { checkSignIn, countFailedSignIn } from "../../limits/failed-sign-ins.ts"
@@ -65,7 +65,7 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
 /** What failed attempts of a would-be operator are counted by. No tenant has this id. */
 const OPERATOR = "-"
 
-/** What failed tokens of issuers are counted by: which tenant they are for is known only of valid ones. */
+/** What tokens of unknown issuers are counted by. Those of a known one are counted by it, too. */
 const FOREIGN = "issuer"
 
 /** What a wrong credential fails with. One that has expired was valid once. */
@@ -135,12 +135,20 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   const token = readToken(context)
   if (token === null) return fail({ reason: "token_missing" })
   if (token.startsWith(API_KEY_PREFIX)) return await authenticateKey(context, rule, token)
-  if (isForeignToken(token)) {
-    const { verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
-    const actor = createActor(context, "anonymous")
-    return await limitFailures(context, FOREIGN, () => verifyForeignToken(context.env, token, Date.now(), actor))
-  }
+  if (isForeignToken(token)) return await authenticateForeign(context, token)
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
+}
+
+/** A valid token of an issuer that the isolate knows is accepted, whatever failed behind the same address (SPEC LI7). */
+async function authenticateForeign(context: Context<AppEnv>, token: string): Promise<Result<Claims>> {
+  const { findKnownIssuer, verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
+  const verify = () => verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
+  const issuer = findKnownIssuer(token)
+  if (issuer === null) return await limitFailures(context, FOREIGN, verify)
+  const verified = await verify()
+  if (verified.ok || !FAILED_SIGN_IN.has(verified.fault.reason)) return verified
+  // What failed for one issuer doesn't refuse the tokens of another.
+  return await limitFailures(context, `${FOREIGN}:${issuer}`, async () => verified)
 }
 
 /** No object is asked for text that cannot be a key, or for a route that no key may use. */
@@ -153,7 +161,9 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
   if (!served.ok) return served
   const { address } = createActor(context, "key", id)
   const use = { id, hash: await hashApiKeySecret(key.secret), address }
-  const used = await limitFailures(context, tenant, () => useApiKey(context.env, tenant, use, Date.now()))
+  const used =
+    findCachedKey(tenant, use, Date.now()) ??
+    (await limitFailures(context, tenant, () => useApiKey(context.env, tenant, use, Date.now())))
   if (!used.ok) return used
   const expires = used.value.expires === null ? Number.MAX_SAFE_INTEGER : used.value.expires / 1000
   const role = getHighestRole(used.value.roles)
@@ -189,9 +199,14 @@ async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promis
   return fault === null ? succeed(null) : fail(fault)
 }
 
-/** Whether an administrator has suspended the user; known at the latest TOKEN_TRUST_MS later. */
-export async function isSuspended(env: Env, user: SessionOwner): Promise<boolean> {
-  return (await loadRevocations(env, user, TOKEN_TRUST_MS)).suspended === true
+/**
+ * Why a link is refused that was signed for a user at a time, in seconds since 1970: the user was suspended, or erased since.
+ * Null if it is not. Known at the latest TOKEN_TRUST_MS later.
+ */
+export async function findReaderFault(env: Env, user: SessionOwner, signedAt: number): Promise<Fault | null> {
+  const { suspended, erased, upTo } = await loadRevocations(env, user, TOKEN_TRUST_MS)
+  if (suspended === true) return { reason: "user_suspended" }
+  return erased === true && upTo !== null && signedAt <= upTo ? { reason: "link_invalid" } : null
 }
 
 async function loadRevocations(
