@@ -12,7 +12,7 @@ export const usageText = {
   groups: { model: "Model", user: "User", agent: "Agent" },
   download: "Download CSV",
   downloading: "Downloading…",
-  none: "No model calls in this time.",
+  none: "No model calls in this time. New ones appear after at most 15 minutes.",
   noneOnPage: "Nobody on this page has used anything.",
   total: { cost: "Cost", input: "Input tokens", output: "Output tokens", calls: "Model calls" },
   cached: (count: string) => `${count} from the cache`,

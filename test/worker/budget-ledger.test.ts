@@ -61,6 +61,26 @@ describe("counting", () => {
     expect(await readBudgets(token)).toMatchObject([{ budget: "tokens_per_day", limit: 100, used: 150, left: 0 }])
   })
 
+  test("[BU5] [MT13] an answer whose tokens the provider never reported uses up the budget", async () => {
+    await limit("bl-cut", { users: { ada: { tokens_per_day: 500 } } })
+    const token = await roleToken("bl-cut", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, script([say("a long answer ".repeat(200))]))
+    await expect.poll(async () => (await readBudgets(token))[0]?.used).toBeGreaterThan(500)
+    expect(await send(session, token, using(1))).toBe(429)
+  })
+
+  test("[BU9] of twelve turns that begin at once, eight do", async () => {
+    await limit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
+    const token = await roleToken("bl-once", "ada", "member")
+    const sessions: string[] = []
+    for (let made = 0; made < 12; made++) sessions.push(await makeSession(token))
+    await directoryOf("bl-once", "ada").refreshBudget()
+    const content = "/bench deltas=10 ms=3000"
+    const statuses = await Promise.all(sessions.map((session) => send(session, token, content)))
+    expect(statuses.filter((status) => status === 202).length).toBe(8)
+  })
+
   test("[BU5] a session that was used is deleted: nothing is given back", async () => {
     await limit("bl-deleted", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-deleted", "ada", "member")
@@ -69,6 +89,51 @@ describe("counting", () => {
     expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
     await untilUsed(token, 120)
     expect(await send(await makeSession(token), token, using(1))).toBe(429)
+  })
+
+  test("[BU8] what used up a budget is in the tenant's totals as soon as a turn is refused; the tenant is asked once", async () => {
+    await limit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
+    const token = await roleToken("bl-report", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, using(60))
+    await untilUsed(token, 60)
+    const readTotal = async () => (await env.TENANT.getByName("bl-report").readUsage({ ...ALL, by: "day" })).total
+    expect((await readTotal()).calls).toBe(0)
+    const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(await send(session, token, using(1))).toBe(429)
+      // A new process has no memory of when it asked.
+      await evictDurableObject(directoryOf("bl-report", "ada"))
+    }
+    expect(await readTotal()).toMatchObject({ calls: 1, input: 59, output: 1 })
+    // `addUsage` asks for the grant that it returns.
+    expect(asked.mock.calls.length).toBeLessThanOrEqual(1)
+    asked.mockRestore()
+  })
+
+  test("[BU8] a change counts although the directory had asked before it and is answered after it", async () => {
+    await limit("bl-changed", { users: { ada: { tokens_per_day: 100 } } })
+    const token = await roleToken("bl-changed", "ada", "member")
+    await makeSession(token)
+    const { getBudgetGrant } = Tenant.prototype
+    let isHanging = true
+    const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant").mockImplementationOnce(async function (
+      this: Tenant,
+      user: string,
+    ) {
+      const grant = getBudgetGrant.call(this, user)
+      while (isHanging) await new Promise((resolve) => setTimeout(resolve, 20))
+      return grant
+    } as never)
+    const refreshed = directoryOf("bl-changed", "ada").refreshBudget()
+    await expect.poll(() => asked.mock.calls.length).toBe(1)
+    const changed = limit("bl-changed", { users: { ada: { tokens_per_day: 200 } } })
+    const readStored = async () => (await env.TENANT.getByName("bl-changed").listBudgets()).users["ada"]
+    await expect.poll(readStored).toEqual({ tokens_per_day: 200 })
+    isHanging = false
+    await Promise.all([refreshed, changed])
+    expect(await readBudgets(token)).toMatchObject([{ limit: 200 }])
+    asked.mockRestore()
   })
 
   test("[BU8] what was spent before the budget was set counts", async () => {

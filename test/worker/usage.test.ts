@@ -31,7 +31,14 @@ async function readTenant(tenant: string, by: "day" | "model" | "user" | "agent"
   return await env.TENANT.getByName(tenant).readUsage({ ...ALL, by })
 }
 
-async function expectDirectory(tenant: string, user: string, totals: Partial<UsageTotals>): Promise<void> {
+/** With the estimate of a call whose prompt has the descriptions of tools. */
+const ABOVE_1000: unknown = expect.toSatisfy((tokens: number) => tokens > 1_000)
+
+async function expectDirectory(
+  tenant: string,
+  user: string,
+  totals: Partial<Record<keyof UsageTotals, unknown>>,
+): Promise<void> {
   await expect.poll(() => readDirectory(tenant, user), { timeout: 10_000 }).toMatchObject(totals)
 }
 
@@ -68,7 +75,7 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant, "model")).rows).toEqual([{ provider: "scripted", model: "scripted", ...total }])
   })
 
-  test("[MT4] a turn that is cancelled or fails counts what was reported until then", async () => {
+  test("[MT4] a turn that is cancelled or fails counts what was reported until then, and an estimate of the last call", async () => {
     const { tenant, token, session } = await freshUser()
     const steps = [
       [callTool("weather", { location: "Oslo" }), finish(10, 3)],
@@ -78,9 +85,9 @@ describe("from a turn to the tenant", () => {
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
     await untilShown(session, token, "Wait")
     await call(`/v1/sessions/${session}/cancel`, { method: "POST", token, body: "{}" })
-    await expectDirectory(tenant, "ada", { calls: 2, input: 10, output: 3 })
+    await expectDirectory(tenant, "ada", { calls: 2, unpricedCalls: 1, input: ABOVE_1000, output: 4 })
     await ask(session, token, script([say("x"), { type: "fault", fault: "model_cut_off" }]))
-    await expectDirectory(tenant, "ada", { calls: 3, input: 10, output: 3 })
+    await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 2, input: ABOVE_1000, output: 5 })
   })
 
   test("[MT4] a turn that an evicted object continues keeps the calls of before", async () => {
@@ -207,11 +214,11 @@ describe("from a turn to the tenant", () => {
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
     await untilShown(session, token, "Wait")
     expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
-    await expectDirectory(tenant, "ada", { calls: 3, input: 15, output: 4 })
+    await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 1, input: ABOVE_1000, output: 5 })
     // A session that is created again under the same id has a ledger of its own.
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
     await ask(session, token, script([say("again"), finish(2, 2)]))
-    await expectDirectory(tenant, "ada", { calls: 4, input: 17, output: 6 })
+    await expectDirectory(tenant, "ada", { calls: 4, unpricedCalls: 1, input: ABOVE_1000, output: 7 })
   })
 })
 

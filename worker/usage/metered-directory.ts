@@ -11,7 +11,7 @@ import { describeError, logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
 import { waitAtMost } from "../platform/timeout.ts"
-import { DirectoryUsage } from "./directory-usage.ts"
+import { type BatchId, DirectoryUsage } from "./directory-usage.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
@@ -30,7 +30,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
       now: Date.now,
       batchMs: usageBatchMs + Math.random() * usageSpreadMs,
       runInTransaction: (write) => ctx.storage.transactionSync(write),
-      sendBatch: async (batch) => this.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch)),
+      sendBatch: async (batch) => this.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch), batch),
       onReport: (entries) => this.countUsage(entries),
       wakeBy: (atMs) => ctx.waitUntil(this.#wakeBy(atMs)),
     })
@@ -40,16 +40,21 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
   protected abstract migrate(): void
 
   /** Called when the tenant has added a batch, with what it says about budgets. */
-  protected onBatchSent(_grant: TenantGrant | null): void {}
+  protected onBatchSent(_grant: TenantGrant | null, _batch: BatchId): void {}
 
   /** Whether the tenant should be asked before a batch is full. */
   protected needsRenewal(): boolean {
     return false
   }
 
-  /** What the tenant does not have yet: with the batch that is under way, or without it. */
-  protected readUnsent(withBatch: boolean): UsageEntry[] {
-    return this.#usage.readUnsent(withBatch)
+  /** What is in no batch yet, and with `after` the newest batch, if it is later than that one. */
+  protected readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
+    return this.#usage.readUnsent(after)
+  }
+
+  /** The newest batch that the tenant is known to have; null: unknown. */
+  protected getAcknowledgedBatch(): BatchId | null {
+    return this.#usage.getAcknowledged()
   }
 
   /** Called in the transaction that adds a report, once for each. */
