@@ -70,6 +70,17 @@ describe("counting", () => {
     expect(await send(session, token, using(1))).toBe(429)
   })
 
+  test("[BU9] of twelve turns that begin at once, eight do", async () => {
+    await limit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
+    const token = await roleToken("bl-once", "ada", "member")
+    const sessions: string[] = []
+    for (let made = 0; made < 12; made++) sessions.push(await makeSession(token))
+    await directoryOf("bl-once", "ada").refreshBudget()
+    const content = "/bench deltas=10 ms=3000"
+    const statuses = await Promise.all(sessions.map((session) => send(session, token, content)))
+    expect(statuses.filter((status) => status === 202).length).toBe(8)
+  })
+
   test("[BU5] a session that was used is deleted: nothing is given back", async () => {
     await limit("bl-deleted", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-deleted", "ada", "member")
