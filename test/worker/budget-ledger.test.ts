@@ -61,6 +61,26 @@ describe("counting", () => {
     expect(await readBudgets(token)).toMatchObject([{ budget: "tokens_per_day", limit: 100, used: 150, left: 0 }])
   })
 
+  test("[BU5] [MT13] an answer whose tokens the provider never reported uses up the budget", async () => {
+    await limit("bl-cut", { users: { ada: { tokens_per_day: 500 } } })
+    const token = await roleToken("bl-cut", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, script([say("a long answer ".repeat(200))]))
+    await expect.poll(async () => (await readBudgets(token))[0]?.used).toBeGreaterThan(500)
+    expect(await send(session, token, using(1))).toBe(429)
+  })
+
+  test("[BU9] of twelve turns that begin at once, eight do", async () => {
+    await limit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
+    const token = await roleToken("bl-once", "ada", "member")
+    const sessions: string[] = []
+    for (let made = 0; made < 12; made++) sessions.push(await makeSession(token))
+    await directoryOf("bl-once", "ada").refreshBudget()
+    const content = "/bench deltas=10 ms=3000"
+    const statuses = await Promise.all(sessions.map((session) => send(session, token, content)))
+    expect(statuses.filter((status) => status === 202).length).toBe(8)
+  })
+
   test("[BU5] a session that was used is deleted: nothing is given back", async () => {
     await limit("bl-deleted", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-deleted", "ada", "member")

@@ -3,6 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
 import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import { readTimeLimits } from "../../worker/platform/time-limits.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { SessionUsage } from "../../worker/usage/session-usage.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
@@ -30,7 +31,14 @@ async function readTenant(tenant: string, by: "day" | "model" | "user" | "agent"
   return await env.TENANT.getByName(tenant).readUsage({ ...ALL, by })
 }
 
-async function expectDirectory(tenant: string, user: string, totals: Partial<UsageTotals>): Promise<void> {
+/** With the estimate of a call whose prompt has the descriptions of tools. */
+const ABOVE_1000: unknown = expect.toSatisfy((tokens: number) => tokens > 1_000)
+
+async function expectDirectory(
+  tenant: string,
+  user: string,
+  totals: Partial<Record<keyof UsageTotals, unknown>>,
+): Promise<void> {
   await expect.poll(() => readDirectory(tenant, user), { timeout: 10_000 }).toMatchObject(totals)
 }
 
@@ -67,7 +75,7 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant, "model")).rows).toEqual([{ provider: "scripted", model: "scripted", ...total }])
   })
 
-  test("[MT4] a turn that is cancelled or fails counts what was reported until then", async () => {
+  test("[MT4] a turn that is cancelled or fails counts what was reported until then, and an estimate of the last call", async () => {
     const { tenant, token, session } = await freshUser()
     const steps = [
       [callTool("weather", { location: "Oslo" }), finish(10, 3)],
@@ -77,9 +85,9 @@ describe("from a turn to the tenant", () => {
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
     await untilShown(session, token, "Wait")
     await call(`/v1/sessions/${session}/cancel`, { method: "POST", token, body: "{}" })
-    await expectDirectory(tenant, "ada", { calls: 2, input: 10, output: 3 })
+    await expectDirectory(tenant, "ada", { calls: 2, unpricedCalls: 1, input: ABOVE_1000, output: 4 })
     await ask(session, token, script([say("x"), { type: "fault", fault: "model_cut_off" }]))
-    await expectDirectory(tenant, "ada", { calls: 3, input: 10, output: 3 })
+    await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 2, input: ABOVE_1000, output: 5 })
   })
 
   test("[MT4] a turn that an evicted object continues keeps the calls of before", async () => {
@@ -127,6 +135,25 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 9 })
     await runDurableObjectAlarm(directory)
     expect((await readTenant(tenant)).total).toMatchObject({ calls: 9, input: 9, output: 9 })
+  })
+
+  test("[MT6] a directory waits for a time of its own, so that users who sign in together do not report together", async () => {
+    const waits: number[] = []
+    for (let i = 0; i < 2; i++) {
+      const { tenant, token, session } = await freshUser()
+      const from = Date.now()
+      await ask(session, token, script([say("x"), finish(1, 1)]))
+      await expectDirectory(tenant, "ada", { calls: 1 })
+      const readAlarm = () =>
+        runInDurableObject(directoryOf(tenant, "ada"), (_object, { storage }) => storage.getAlarm())
+      await expect.poll(readAlarm).not.toBe(null)
+      const alarm = (await readAlarm()) ?? 0
+      const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
+      expect(alarm).toBeGreaterThanOrEqual(from + usageBatchMs)
+      expect(alarm).toBeLessThanOrEqual(Date.now() + usageBatchMs + usageSpreadMs)
+      waits.push(alarm - from)
+    }
+    expect(waits[0]).not.toBe(waits[1])
   })
 
   test("[MT6] a batch that was under way when the directory was killed is sent, whatever sets the alarm", async () => {
@@ -187,11 +214,11 @@ describe("from a turn to the tenant", () => {
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
     await untilShown(session, token, "Wait")
     expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
-    await expectDirectory(tenant, "ada", { calls: 3, input: 15, output: 4 })
+    await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 1, input: ABOVE_1000, output: 5 })
     // A session that is created again under the same id has a ledger of its own.
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
     await ask(session, token, script([say("again"), finish(2, 2)]))
-    await expectDirectory(tenant, "ada", { calls: 4, input: 17, output: 6 })
+    await expectDirectory(tenant, "ada", { calls: 4, unpricedCalls: 1, input: ABOVE_1000, output: 7 })
   })
 })
 

@@ -24,10 +24,11 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     super(ctx, env)
     // The object's name is `tenant:user`.
     const [tenant = "", user = ""] = (ctx.id.name ?? "").split(":", 2)
+    const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
     this.#usage = new DirectoryUsage({
       sql: ctx.storage.sql,
       now: Date.now,
-      batchMs: readTimeLimits(env).usageBatchMs,
+      batchMs: usageBatchMs + Math.random() * usageSpreadMs,
       runInTransaction: (write) => ctx.storage.transactionSync(write),
       sendBatch: async (batch) => this.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch), batch),
       onReport: (entries) => this.countUsage(entries),

@@ -7,10 +7,10 @@
  * be older than the first budget.
  */
 
-import { fail, type Fault, type Result, succeed } from "../../shared/fault.ts"
+import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { addCounts } from "../../shared/usage/budget-meter.ts"
-import type { PricedCall } from "../../shared/usage/call-usage.ts"
+import { countCall, type PricedCall } from "../../shared/usage/call-usage.ts"
 import { beginWithLease, canBegin, countInLease } from "../../shared/usage/session-budget.ts"
 import type { SessionLease } from "../../shared/usage/user-account.ts"
 import { describeError, log } from "../platform/log.ts"
@@ -108,9 +108,10 @@ export class TurnGate {
   }
 
   /** Counts a model call of the session, until the directory has counted it. */
-  readonly countCall = ({ input, output, cost }: PricedCall): void => {
+  readonly countCall = (call: PricedCall): void => {
     if (this.#lease === null) return
-    this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost: cost ?? 0 }, this.#host.now())
+    const { input, output, cost } = countCall(call)
+    this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost }, this.#host.now())
   }
 
   /** The directory's answer to a report. Undefined: it has not said anything about budgets. */
