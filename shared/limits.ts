@@ -122,6 +122,9 @@ export const UNKNOWN_KEY_MS = 5_000
 /** How long the first usage report of a batch waits for others, in milliseconds: long enough that a tenant's object is seldom asked, short enough for a chart. SPEC MT6. */
 export const USAGE_BATCH_MS = 15 * 60_000
 
+/** How much longer it waits at most, in milliseconds, drawn for each directory: users who sign in together do not report together. SPEC MT6. */
+export const USAGE_SPREAD_MS = 60 * 60_000
+
 /** How often a session repeats a usage report that its user's directory did not take, in milliseconds. SPEC MT5. */
 export const USAGE_RETRY_MS = 60_000
 

@@ -24,8 +24,8 @@ export interface DayPlan {
   readonly peakFactor: number
   /** Isolates of the Worker and of the objects that serve a tenant. Each has a cache of its own. */
   readonly isolates: number
-  /** How long an isolate relies on its cache, in seconds (TOKEN_TRUST_MS). */
-  readonly cacheSeconds: number
+  /** How long an isolate relies on the access to the tenant (TOKEN_TRUST_MS) and on an agent (CONFIG_TRUST_MS), in seconds. */
+  readonly cacheSeconds: readonly number[]
 }
 
 export const MILLION_SESSIONS: DayPlan = {
@@ -35,7 +35,7 @@ export const MILLION_SESSIONS: DayPlan = {
   largestShare: 0.2,
   peakFactor: 5,
   isolates: 200,
-  cacheSeconds: 30,
+  cacheSeconds: [30, 180],
 }
 
 export interface SimulatedDay {
@@ -75,9 +75,16 @@ export function simulateDay(plan: DayPlan): SimulatedDay {
   return { sessions, users, operations, peak, billed, price: priceOf(billed) }
 }
 
-/** What the document says that as many sessions cost, in US dollars, without the storage. */
+/** What docs/cost.md says that as many sessions cost, by the mean of each operation, in US dollars, without the storage. */
 export function meanDayPrice(sessions: number): number {
   return sessions * priceOf(sumOperations(MEAN_OPERATIONS))
+}
+
+/** The price of a million sessions in docs/cost.md, in US dollars. Throws if the page has none. */
+export function parseDayPrice(page: string): number {
+  const [, price] = /^\| a day \| \$([\d.]+) \|$/m.exec(page) ?? []
+  if (price === undefined) throw new Error("docs/cost.md has no price of a day")
+  return Number(price)
 }
 
 /** Number of users of each tenant, the largest first. The others follow Zipf's law. */
@@ -135,6 +142,17 @@ const READS_CONFIGURATION: ReadonlySet<Operation> = new Set([
   "listSessions",
 ])
 
+/** Counts an operation at a time, in seconds. */
+export type Perform = (operation: Operation, at: number) => void
+
+/** When the user's page got its newest token, and when the tenant was asked for one, in seconds. */
+export interface Tokens {
+  issuedAt: number
+  admittedAt: number
+}
+
+export const NO_TOKENS: Tokens = { issuedAt: -Infinity, admittedAt: -Infinity }
+
 interface UserDay {
   readonly starts: readonly number[]
   /** The largest number of requests to the user's directory in one second. */
@@ -148,7 +166,7 @@ function simulateUser(
   tenant: TenantCounter,
 ): UserDay {
   const directory = new Map<number, number>()
-  const perform = (operation: Operation, at: number): void => {
+  const perform: Perform = (operation, at) => {
     const second = Math.min(Math.floor(at), COUNTED_SECONDS - 1)
     const cost: OperationCost = OPERATION_COSTS[operation]
     operations[operation] += 1
@@ -158,25 +176,26 @@ function simulateUser(
   }
   const starts = Array.from({ length: random.poisson(PROFILE.sessionsPerUser) }, () => drawStart(random))
   starts.sort((a, b) => a - b)
-  const tokens = { issuedAt: -Infinity, admittedAt: -Infinity }
+  const tokens = { ...NO_TOKENS }
   const turns: number[] = []
   for (const start of starts) turns.push(...simulateSession(random, start, tokens, perform))
-  reportUsage(turns, perform)
+  reportUsage(random, turns, perform)
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 
 /** The directory reports a batch when it is full, or some time after its first turn. */
-function reportUsage(turns: number[], perform: (operation: Operation, at: number) => void): void {
+export function reportUsage(random: Random, turns: number[], perform: Perform): void {
   turns.sort((a, b) => a - b)
+  const { batchTurns, batchSeconds, batchSpreadSeconds } = PROFILE
   let [count, dueAt] = [0, Infinity]
   for (const at of turns) {
     if (at >= dueAt) {
       perform("usageBatch", dueAt)
       count = 0
     }
-    if (count === 0) dueAt = at + PROFILE.batchSeconds
+    if (count === 0) dueAt = at + batchSeconds + random.next() * batchSpreadSeconds
     count += 1
-    if (count < PROFILE.batchTurns) continue
+    if (count < batchTurns) continue
     perform("usageBatch", at)
     count = 0
     dueAt = Infinity
@@ -185,12 +204,7 @@ function reportUsage(turns: number[], perform: (operation: Operation, at: number
 }
 
 /** Returns the times at which turns end. */
-function simulateSession(
-  random: Random,
-  start: number,
-  tokens: { issuedAt: number; admittedAt: number },
-  perform: (operation: Operation, at: number) => void,
-): number[] {
+export function simulateSession(random: Random, start: number, tokens: Tokens, perform: Perform): number[] {
   const renewToken = (at: number): void => {
     const isAdmitted = at - tokens.admittedAt < PROFILE.admissionSeconds
     perform(isAdmitted ? "nextToken" : "firstToken", at)
@@ -221,26 +235,30 @@ function simulateSession(
   return ends
 }
 
-/** Adds what the isolates ask: each at most once in `cacheSeconds`, when an operation arrives there. */
-function addCacheRequests(
-  { requests, cached }: TenantCounter,
-  random: Random,
-  { isolates, cacheSeconds }: DayPlan,
-): void {
-  // The isolates of the Worker cache the access to the tenant, those of the sessions the agent.
-  for (let cache = 0; cache < 2; cache++) {
-    const askedAt = new Float64Array(isolates).fill(-Infinity)
-    for (let second = 0; second < COUNTED_SECONDS; second++) {
-      for (let n = cached[second] ?? 0; n > 0; n--) {
-        const isolate = random.below(isolates)
-        if (second - (askedAt[isolate] ?? 0) < cacheSeconds) continue
-        askedAt[isolate] = second
-        requests[second] = (requests[second] ?? 0) + 1
-      }
-    }
-  }
+/** Adds what the isolates ask. Those of the Worker cache the access to the tenant, those of the sessions the agent. */
+function addCacheRequests({ requests, cached }: TenantCounter, random: Random, plan: DayPlan): void {
+  const { isolates } = plan
+  for (const cacheSeconds of plan.cacheSeconds) addCachedReads(requests, cached, random, { isolates, cacheSeconds })
 }
 
-function maxOf(values: Uint32Array): number {
+/** Adds the requests for one value that isolates cache: each asks at most once in `cacheSeconds`, when it is read there. */
+export function addCachedReads(
+  requests: Uint32Array,
+  reads: Uint32Array,
+  random: Random,
+  { isolates, cacheSeconds }: { readonly isolates: number; readonly cacheSeconds: number },
+): void {
+  const askedAt = new Float64Array(isolates).fill(-Infinity)
+  reads.forEach((count, second) => {
+    for (let n = count; n > 0; n--) {
+      const isolate = random.below(isolates)
+      if (second - (askedAt[isolate] ?? 0) < cacheSeconds) continue
+      askedAt[isolate] = second
+      requests[second] = (requests[second] ?? 0) + 1
+    }
+  })
+}
+
+export function maxOf(values: Uint32Array): number {
   return values.reduce((max, value) => Math.max(max, value), 0)
 }

@@ -1,9 +1,10 @@
 /**
- * simulate-morning.ts: the users of one tenant sign in at nine, and what its object is asked in each second. Pure and seeded.
+ * simulate-morning.ts: the users of one tenant sign in at nine, and what its object is asked in the busiest second. Pure and seeded.
  */
 
+import type { Operation } from "./operation-costs.ts"
 import { createRandom } from "./random.ts"
-import { PROFILE } from "./usage-profile.ts"
+import { addCachedReads, maxOf, NO_TOKENS, type Perform, reportUsage, simulateSession } from "./simulate-day.ts"
 
 export interface MorningPlan {
   readonly seed: number
@@ -14,7 +15,6 @@ export interface MorningPlan {
   /** How long is simulated, in seconds. */
   readonly seconds: number
   readonly isolates: number
-  readonly cacheSeconds: number
 }
 
 export const NINE_O_CLOCK: MorningPlan = {
@@ -24,72 +24,58 @@ export const NINE_O_CLOCK: MorningPlan = {
   deviationSeconds: 15 * 60,
   seconds: 3 * 3600,
   isolates: 200,
-  cacheSeconds: 30,
 }
 
-/** What one user's sign-in and renewals ask of the tenant's object. */
+/** What a user's operations ask of the tenant's object, without what isolates cache. */
 export interface MorningCalls {
-  /** By the sign-in, the first token, a new session and its socket. */
+  /** By the sign-in. */
   readonly signIn: number
-  /** By each renewal of the token and of the socket. */
-  readonly renewal: number
-  /** After how many seconds a renewal asks again; in between it asks nothing. */
-  readonly renewalSeconds: number
-  /** Values that each isolate reads and caches. */
-  readonly cachedValues: number
+  readonly operations: Readonly<Partial<Record<Operation, number>>>
+  /** For each value that isolates read at a sign-in and cache: how long they rely on it, in seconds. */
+  readonly cachedValues: readonly number[]
 }
 
 /**
- * Before: the list of providers, the provider at the redirect and at the callback, its keys, the admission at the callback and
- * with the token, and the agent for the session and for the socket; with each renewal the admission and the agent.
+ * Before: the list of providers, the provider at the redirect and at the callback, its keys, and the admission; the admission
+ * with each token, and the agent for each session and socket. The access to the tenant was cached.
  */
 export const CALLS_BEFORE: MorningCalls = {
-  signIn: 8,
-  renewal: 2,
-  renewalSeconds: PROFILE.tokenSeconds,
-  cachedValues: 1,
+  signIn: 5,
+  operations: { firstToken: 1, nextToken: 1, createSession: 1, openSocket: 1, renewSocket: 1, usageBatch: 1 },
+  cachedValues: [30],
 }
 
-/** Now: the admission with the token, and again after 30 minutes. The rest is cached. */
+/**
+ * Now: the admission with the first token, and again after 30 minutes. The access to the tenant is cached (TOKEN_TRUST_MS), and
+ * so are the agent, the list of providers, a provider and its keys (CONFIG_TRUST_MS).
+ */
 export const CALLS_NOW: MorningCalls = {
-  signIn: 1,
-  renewal: 1,
-  renewalSeconds: PROFILE.admissionSeconds,
-  cachedValues: 5,
+  signIn: 0,
+  operations: { firstToken: 1, usageBatch: 1 },
+  cachedValues: [30, 180, 180, 180, 180],
 }
 
-/** The largest number of requests of the tenant's object in one second, averaged over ten. */
+/**
+ * The largest number of requests of the tenant's object in a single second. Each user signs in, has one session of the profile
+ * and closes the page.
+ */
 export function simulateMorning(plan: MorningPlan, calls: MorningCalls): number {
   const random = createRandom(plan.seed)
-  const requests = new Float64Array(plan.seconds)
-  const arrivals = new Uint32Array(plan.seconds)
+  const requests = new Uint32Array(plan.seconds)
+  const signIns = new Uint32Array(plan.seconds)
+  const ask = (at: number, count: number): void => {
+    const second = Math.floor(at)
+    if (second < plan.seconds) requests[second] = (requests[second] ?? 0) + count
+  }
+  const perform: Perform = (operation, at) => ask(at, calls.operations[operation] ?? 0)
   for (let user = 0; user < plan.users; user++) {
     const drawn = Math.floor(plan.middleSeconds + random.normal() * plan.deviationSeconds)
     const start = Math.min(Math.max(drawn, 0), plan.seconds - 1)
-    arrivals[start] = (arrivals[start] ?? 0) + 1
-    requests[start] = (requests[start] ?? 0) + calls.signIn
-    for (let at = start + calls.renewalSeconds; at < plan.seconds; at += calls.renewalSeconds)
-      requests[at] = (requests[at] ?? 0) + calls.renewal
+    signIns[start] = (signIns[start] ?? 0) + 1
+    ask(start, calls.signIn)
+    reportUsage(random, simulateSession(random, start, { ...NO_TOKENS }, perform), perform)
   }
-  for (let value = 0; value < calls.cachedValues; value++) {
-    const askedAt = new Float64Array(plan.isolates).fill(-Infinity)
-    for (let second = 0; second < plan.seconds; second++) {
-      for (let n = arrivals[second] ?? 0; n > 0; n--) {
-        const isolate = random.below(plan.isolates)
-        if (second - (askedAt[isolate] ?? 0) < plan.cacheSeconds) continue
-        askedAt[isolate] = second
-        requests[second] = (requests[second] ?? 0) + 1
-      }
-    }
-  }
-  return maxOfTenSeconds(requests)
-}
-
-function maxOfTenSeconds(requests: Float64Array): number {
-  let [max, sum] = [0, 0]
-  requests.forEach((count, second) => {
-    sum += count - (second >= 10 ? (requests[second - 10] ?? 0) : 0)
-    max = Math.max(max, sum / 10)
-  })
-  return max
+  for (const cacheSeconds of calls.cachedValues)
+    addCachedReads(requests, signIns, random, { isolates: plan.isolates, cacheSeconds })
+  return maxOf(requests)
 }

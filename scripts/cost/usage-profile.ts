@@ -15,22 +15,29 @@ export const PROFILE = {
   tokenSeconds: 600,
   /** The tenant is asked for name and role again after this time, in seconds. */
   admissionSeconds: 1_800,
-  /** The directory reports usage to the tenant after so many turns, or so long after the first of them, in seconds. */
+  /**
+   * The directory reports usage to the tenant after so many turns, or so long after the first of them, in seconds: at least
+   * `batchSeconds`, and up to `batchSpreadSeconds` more, evenly distributed.
+   */
   batchTurns: 8,
   batchSeconds: 900,
+  batchSpreadSeconds: 3_600,
 } as const
 
 /** Bytes of a session's database: empty, and what the turns of PROFILE.turns add. Counted with the rows. */
 export const SESSION_BYTES = { empty: 135_168, afterTurns: 184_320 } as const
 
-/** What each operation is done on average for one session, tokens of its user included. */
+/**
+ * What each operation is done on average for one session, tokens of its user included. A test compares it with the simulated
+ * day, which draws each of them.
+ */
 export const MEAN_OPERATIONS: Readonly<Partial<Record<Operation, number>>> = {
-  firstToken: 1,
-  nextToken: 0.12,
+  firstToken: 0.9,
+  nextToken: 0.22,
   listSessions: 1,
   createSession: 1,
   openSocket: 1,
-  renewSocket: 0.12,
+  renewSocket: 0.11,
   firstTurn: 1,
   turn: PROFILE.turns - 1,
   usageBatch: 1,

@@ -1,6 +1,7 @@
 /** budget-change.ts: the body of `PUT /v1/budgets`: which limits are accepted. Pure. */
 
 import * as v from "valibot"
+import { isJsonObject } from "../json.ts"
 import { idSchema } from "../protocol/event.ts"
 import { MAX_BUDGET, MAX_USER_BUDGETS } from "./budget-limits.ts"
 
@@ -17,6 +18,9 @@ export const budgetLimitsSchema = v.strictObject({
   stored_bytes: limitSchema,
 })
 
+/** Ids that can't have limits of their own. */
+const RESERVED_NAMES: readonly string[] = ["__proto__", "constructor", "prototype"]
+
 const subjectSchema = v.nullable(budgetLimitsSchema)
 
 /** The body of `PUT /v1/budgets`. Each subject that it names has its limits replaced; null removes them. */
@@ -25,6 +29,10 @@ export const budgetChangeSchema = v.strictObject({
   roles: v.optional(v.record(v.picklist(["owner", "admin", "member", "viewer"]), subjectSchema)),
   users: v.optional(
     v.pipe(
+      // `record` would leave out these names without a word.
+      v.custom<Readonly<Record<string, unknown>>>(
+        (users) => !isJsonObject(users) || !RESERVED_NAMES.some((name) => Object.hasOwn(users, name)),
+      ),
       v.record(idSchema, subjectSchema),
       v.check((users) => Object.keys(users).length <= MAX_USER_BUDGETS),
     ),

@@ -27,11 +27,21 @@ export interface CallUsage extends TokenCounts {
   readonly retries: number
   /** Whether the provider reported the tokens. If not, they are 0. */
   readonly isReported: boolean
+  /** Only if the provider has sent content and reported no tokens, as for an answer that was stopped. */
+  readonly estimated?: Pick<TokenCounts, "input" | "output">
 }
 
 /** A call with its cost in nano-dollars (1e-9 USD). Null: unknown. */
 export interface PricedCall extends CallUsage {
   readonly cost: number | null
+  /** The cost of `estimated`, if the price is known. */
+  readonly estimatedCost?: number
+}
+
+/** What a call counts in totals and budgets: what the provider has reported, or else the estimate. */
+export function countCall(call: PricedCall): Pick<TokenCounts, "input" | "output"> & { readonly cost: number } {
+  const { input, output } = call.estimated ?? call
+  return { input, output, cost: call.cost ?? call.estimatedCost ?? 0 }
 }
 
 export const NO_TOKENS: TokenCounts = { input: 0, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 }

@@ -1,10 +1,10 @@
 /** usage-totals.ts: sums of model calls, by day, model and agent. */
 
-import { addCounts, NO_TOKENS, type PricedCall, type TokenCounts } from "./call-usage.ts"
+import { addCounts, countCall, NO_TOKENS, type PricedCall, type TokenCounts } from "./call-usage.ts"
 
 export interface UsageTotals extends TokenCounts {
   readonly calls: number
-  /** Calls whose cost is unknown. `cost` doesn't contain them. */
+  /** Calls whose cost is unknown. `cost` contains at most an estimate of them. */
   readonly unpricedCalls: number
   readonly retries: number
   /** Nano-dollars. */
@@ -27,10 +27,12 @@ export const NO_USAGE: UsageTotals = { ...NO_TOKENS, calls: 0, unpricedCalls: 0,
 /** The calls of one turn, as entries. */
 export function callsToEntries(calls: readonly PricedCall[], day: string, agent: string): UsageEntry[] {
   return mergeEntries(
-    calls.map(({ provider, model, cost, retries, input, cached, cacheWritten, output, reasoning }) => {
+    calls.map((call) => {
+      const { provider, model, retries, cached, cacheWritten, reasoning } = call
+      const { input, output, cost } = countCall(call)
       const tokens = { input, cached, cacheWritten, output, reasoning }
-      const unpricedCalls = cost === null ? 1 : 0
-      return { day, provider, model, agent, ...tokens, calls: 1, unpricedCalls, retries, cost: cost ?? 0 }
+      const unpricedCalls = call.cost === null ? 1 : 0
+      return { day, provider, model, agent, ...tokens, calls: 1, unpricedCalls, retries, cost }
     }),
   )
 }

@@ -7,6 +7,7 @@
  * until its next answer has arrived. That of a session lasts for one turn. SPEC BU8 and BU9 state what this can exceed.
  */
 
+import { MODEL_CONTEXT_TOKENS } from "../limits.ts"
 import {
   type BudgetLimit,
   findStrictest,
@@ -36,11 +37,23 @@ export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 /** The unused lease of a session ends after this time, in milliseconds. Its next turn asks the directory. */
 export const SESSION_LEASE_MS = 5 * 60_000
 
+/** The same for a lease that was asked for: its turn begins at once, or never. It counts as a running turn until then. */
+export const ASKED_LEASE_MS = 60_000
+
 /** A turn whose end was not reported counts as running this long, in milliseconds: longer than any turn lasts. */
 export const MAX_RUNNING_MS = 60 * 60_000
 
 /** Leases that an account remembers. With so many, none is given before it is needed. */
 const MAX_GIVEN = 64
+
+/**
+ * Turns of a user that may begin at once, and leases that may be given in advance, if a budget might not be enough for large
+ * ones: the size of the latest turns says little about the next.
+ */
+export const MAX_UNCERTAIN_TURNS = 8
+
+/** A large turn: a whole context, for 2 USD. */
+const LARGE_TURN: Spending = { tokens: MODEL_CONTEXT_TOKENS, cost: 2_000_000_000 }
 
 /** What was spent in a day, and in the month of that day. */
 export interface PeriodSpending {
@@ -158,7 +171,7 @@ export function decideTurn(
   const running = others.filter(({ isRunning }) => isRunning).length
   const blocking = isAgent ? null : (findConcurrency(limits, running) ?? findReserved(meters, running, largest, now))
   if (blocking !== null) return { refusal: { budget: blocking.budget, scope: blocking.scope, resets: null } }
-  return { lease: { meters, turns: 1, until: now + SESSION_LEASE_MS } }
+  return { lease: { meters, turns: 1, until: now + ASKED_LEASE_MS } }
 }
 
 /** The lease after a turn: the next one may begin without asking, if there is enough left for every lease. */
@@ -168,7 +181,7 @@ export function leaseNextTurn(account: UserAccount, others: readonly GivenLease[
     findStrictest(limits, "concurrent_turns") === null &&
     account.turns < MAX_UNRENEWED_TURNS &&
     others.length < MAX_GIVEN &&
-    hasRoomFor(meters, others.length + 1, largest, now)
+    hasRoomFor(meters, others.length + 1, expectSize(others.length, largest), now)
   return { meters, turns: isFree ? 1 : 0, until: now + SESSION_LEASE_MS }
 }
 
@@ -185,5 +198,12 @@ function findReserved(
   now: number,
 ): BudgetLimit<MeteredBudget> | null {
   if (running === 0) return null
-  return meters.find((meter) => !hasRoomFor([meter], running, largest, now)) ?? null
+  const size = expectSize(running, largest)
+  return meters.find((meter) => !hasRoomFor([meter], running, size, now)) ?? null
+}
+
+/** What each of some turns is expected to use: about what the latest have, but with many of them, a lot. */
+function expectSize(turns: number, largest: Spending): Spending {
+  if (turns < MAX_UNCERTAIN_TURNS) return largest
+  return { tokens: Math.max(largest.tokens, LARGE_TURN.tokens), cost: Math.max(largest.cost, LARGE_TURN.cost) }
 }

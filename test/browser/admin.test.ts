@@ -414,7 +414,7 @@ describe("export and deletion", () => {
     // Again, with the connection broken once.
     await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })
     await field.setInputFiles(chosen)
-    await expect.poll(() => imports.textContent(), { timeout: 20_000 }).toMatch(/Imported.*From source.*1 conversation/)
+    await expect.poll(() => imports.textContent(), { timeout: 60_000 }).toMatch(/Imported.*From source.*1 conversation/)
     // The target's page shows the same conversation.
     await page.goto(`${pageOf("target")}/#/s/${session}`)
     await settled(page)

@@ -290,7 +290,8 @@ describe("attachments", () => {
 
   test("[PG42] [PG35] a file that is dropped on the list is imported and not attached", async () => {
     const { page, context } = await show([])
-    await page.waitForSelector(".attach")
+    // The import is loaded after the first view.
+    await page.waitForSelector(".sidebar button.import")
     await drop(page, ".sidebar", ["old.jsonl"])
     await page.waitForSelector("dialog.box")
     expect(await page.$(".chip")).toBe(null)

@@ -142,6 +142,9 @@ class BudgetModel {
         this.report(at)
         return this.#budget.leaseTurn(String(at), false)
       },
+      refreshView: async () => {},
+      isRunning: () => true,
+      returnLease: async () => this.#budget.setRunning(String(at), false),
     })
   }
 

@@ -9,6 +9,7 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { readBuild } from "../../testing/built-worker.ts"
 import { answerTo, isEnded, StateClient } from "../state/state-client.ts"
 import { buildRelease, hasCommit, RELEASED, SAME_CALLS } from "../support/release-build.ts"
+import { takeLeaks } from "../support/log-check.ts"
 import { IS_FULL } from "../support/seeded.ts"
 import { createChance } from "./chance.ts"
 import { leaveOutFields } from "./compared-message.ts"
@@ -112,6 +113,8 @@ describe.skipIf(!hasCommit(SAME_CALLS))("the version before usage was stored, an
       const { faults, violations } = await runPlan(planRun(seed, { sessions: 4, turns: 5 }), {}, undefined, builds)
       expect(violations).toEqual([])
       expect(faults.get("kill") ?? 0).toBeGreaterThan(0)
+      // The earlier version has content in its log lines.
+      takeLeaks()
     },
   )
 })

@@ -107,6 +107,17 @@ describe("accounts", () => {
     expect(leaseNextTurn(account, [running], NOON).turns).toBe(0)
   })
 
+  test("[BU9] many turns at once begin only if the budget is enough for large ones, also before the first has ended", () => {
+    const running = Array.from({ length: 8 }, (_, n) => ({ session: `${n}`, until: NOON + 1, isRunning: true }))
+    const refusal = { budget: "tokens_per_day", scope: "user", resets: null }
+    expect(decideTurn(createAccount(limits), running.slice(1), NOON)).toHaveProperty("lease")
+    expect(decideTurn(createAccount(limits), running, NOON)).toEqual({ refusal })
+    expect(leaseNextTurn(createAccount(limits), running, NOON).turns).toBe(0)
+    const large = createAccount({ tenant: {}, role: {}, user: { tokens_per_day: 100_000_000 } })
+    expect(decideTurn(large, running, NOON)).toHaveProperty("lease")
+    expect(leaseNextTurn(large, running, NOON).turns).toBe(1)
+  })
+
   test("[BU5] a turn that exceeds the budget is counted whole, and the next is refused", () => {
     const account = countTurn(createAccount(limits), { tokens: 400, cost: 0 }, NOON)
     expect(account.meters.map(({ spent }) => spent)).toEqual([400, 400])

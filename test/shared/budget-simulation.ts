@@ -243,7 +243,7 @@ export class BudgetSimulation {
     const decision = decideTurn(user.account, others, this.#now)
     if ("refusal" in decision) return
     session.lease = decision.lease
-    user.given = [...others, { session: session.id, until: this.#now + MAX_RUNNING_MS, isRunning: true }]
+    user.given = [...others, { session: session.id, until: decision.lease.until, isRunning: true }]
   }
 
   #markRunning({ user, id }: SimSession): void {

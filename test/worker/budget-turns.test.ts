@@ -94,6 +94,35 @@ describe("a budget that is used up", () => {
   })
 })
 
+describe("sessions that are older than the first budget", () => {
+  test("[BU7] a message over HTTP reads the configuration again, so each of them is refused", async () => {
+    const token = await roleToken("bt-old", "ada", "member")
+    const session = await makeSession(token)
+    await ask(session, token, "/say hello")
+    await limit("bt-old", { users: { ada: { tokens_per_day: 0 } } })
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await evictDurableObject(env.SESSION.getByName(`bt-old:${session}`))
+      expect(await send(session, token)).toMatchObject({ status: 429, json: { budget: "tokens_per_day" } })
+    }
+  })
+
+  test("[BU7] a socket that stays open over a restart: at most one turn begins", async () => {
+    const token = await roleToken("bt-open", "ada", "member")
+    const session = await makeSession(token)
+    const client = await connect(session, claimsOf("bt-open"))
+    client.say({ type: "send", id: "m1", content: "/say one" })
+    await client.untilEnd("m1")
+    await limit("bt-open", { users: { ada: { tokens_per_day: 0 } } })
+    await evictDurableObject(env.SESSION.getByName(`bt-open:${session}`))
+    client.say({ type: "send", id: "m2", content: "/say two" })
+    await client.untilEnd("m2")
+    await evictDurableObject(env.SESSION.getByName(`bt-open:${session}`))
+    client.say({ type: "send", id: "m3", content: "/say three" })
+    const frame = await client.untilTrue((frame) => frame.type === "error" && frame.id === "m3")
+    expect(frame).toMatchObject({ code: "budget_exhausted" })
+  })
+})
+
 describe("what budgets cost", () => {
   test("[BU7] [BU10] without budgets a turn asks the directory for no lease, and stores nothing for budgets", async () => {
     const token = await roleToken("bt-none", "ada", "member")
@@ -143,6 +172,21 @@ describe("what a user has", () => {
     await evictDurableObject(directory("bt-turns"))
     expect(await send(other, token)).toMatchObject({ status: 429, json: { budget: "concurrent_turns" } })
     await client.untilEnd("m1")
+    await expect.poll(async () => (await send(other, token, "/say two")).status).toBe(202)
+  })
+
+  test("[BU11] a message or a frame that is refused blocks no other conversation", async () => {
+    await limit("bt-refused", { tenant: { concurrent_turns: 1 } })
+    const token = await roleToken("bt-refused", "ada", "member")
+    const [one, other] = [await makeSession(token), await makeSession(token)]
+    // The directory hears of the budgets.
+    await directory("bt-refused").refreshBudget()
+    expect((await send(one, token, "  ")).status).toBe(400)
+    expect((await send(other, token, "/bench deltas=5 ms=300")).status).toBe(202)
+    await expect.poll(async () => (await messagesOf(other, token)).at(-1)?.status).toBe("completed")
+    const client = await connect(one, claimsOf("bt-refused"))
+    client.say({ type: "regenerate", id: "r1", message: "unknown" })
+    await client.untilTrue((frame) => frame.type === "error" && frame.id === "r1")
     await expect.poll(async () => (await send(other, token, "/say two")).status).toBe(202)
   })
 

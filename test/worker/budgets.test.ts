@@ -4,6 +4,7 @@ import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_BUDGET, MAX_USER_BUDGETS } from "../../shared/usage/budget-limits.ts"
 import { call, refusal, roleToken, tablesOf } from "./http.ts"
+import { downloadArchive, exportTenant, importTenant, register } from "./tenant-transfer.ts"
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 const NONE = { tenant: {}, roles: {}, users: {} }
@@ -68,6 +69,8 @@ describe("setting budgets", () => {
     [{ users: { "a b": { sessions: 1 } } }, "users.a b"],
     [{ tenant: { tokens_per_hour: 1 } }, "tenant.tokens_per_hour"],
     [{ everyone: {} }, "everyone"],
+    [{ users: { ["__proto__"]: { cost_per_day: 1 } } }, "users"],
+    [{ users: { constructor: { cost_per_day: 1 }, ada: { cost_per_day: 1 } } }, "users"],
   ])("[BU2] %j is refused, and changes nothing", async (change, field) => {
     expect(await put("bu-bad", change)).toEqual(refusal(400, "field_invalid", field))
     expect(await tablesOf(stub("bu-bad"))).toEqual([])
@@ -83,6 +86,31 @@ describe("setting budgets", () => {
     const more = { users: { ada: { sessions: 1 } } }
     expect(await put("bu-full", more)).toEqual(refusal(400, "field_invalid", "users"))
     expect((await put("bu-full", { users: { ...more.users, "user-3": null } })).status).toBe(200)
+  })
+
+  test("[BU3] an export has them, and an import replaces those of the other tenant", async () => {
+    const set = { tenant: { tokens_per_day: 7 }, roles: { member: { sessions: 9 } }, users: { ada: { sessions: 2 } } }
+    await put("bu-leave", set)
+    await register("bu-leave", "ada")
+    const archive = await downloadArchive("bu-leave", await exportTenant("bu-leave"))
+    await put("bu-arrive", { roles: { viewer: { sessions: 1 } }, users: { eve: { sessions: 1 } } })
+    await importTenant("bu-arrive", archive)
+    expect((await get("bu-arrive")).json).toEqual(set)
+    expect(await stub("bu-arrive").getBudgetGrant("ada")).toMatchObject({ limits: { user: { sessions: 2 } } })
+  })
+
+  test("[BU3] an import counts at once, also in a tenant that had none", async () => {
+    await put("bu-leave2", { tenant: { tokens_per_day: 0 } })
+    const archive = await downloadArchive("bu-leave2", await exportTenant("bu-leave2"))
+    await register("bu-arrive2", "ada")
+    expect(await stub("bu-arrive2").getAgentView("general")).not.toHaveProperty("hasBudgets")
+    await importTenant("bu-arrive2", archive)
+    expect(await stub("bu-arrive2").getAgentView("general")).toMatchObject({ hasBudgets: true })
+    // An archive without budgets changes none.
+    const other = await downloadArchive("bu-leave3", await exportTenant("bu-leave3"))
+    await put("bu-arrive3", { tenant: { tokens_per_day: 5 } })
+    await importTenant("bu-arrive3", other)
+    expect((await get("bu-arrive3")).json.tenant).toEqual({ tokens_per_day: 5 })
   })
 
   test("[BU2] [BU3] members neither set nor read them", async () => {

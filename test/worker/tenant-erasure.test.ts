@@ -4,6 +4,7 @@ import { env, evictDurableObject, listDurableObjectIds, runInDurableObject } fro
 import { describe, expect, test } from "vitest"
 import { call, makeSession, openSocket, refusal } from "./http.ts"
 import { png, upload } from "./files.ts"
+import { clearCachedRevocations } from "../../worker/routes/access/authorize.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
 import { ask, exportTenant, ownerToken, register, roleToken, skipWait } from "./tenant-transfer.ts"
 
@@ -128,6 +129,23 @@ describe("a user who is erased", () => {
     expect((await stub("lv-late").findReceipt(erased.json.id))?.state).toBe("running")
     await untilReceipt("lv-late", erased.json.id)
     expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
+  })
+
+  test("[LV2] a link that was signed before fetches nothing from another host, and adds no row", async () => {
+    await register("lv-link", "boss", "owner")
+    await register("lv-link", "ada")
+    const token = await roleToken("lv-link", "ada", "member")
+    const id = await makeSession(token)
+    const body = JSON.stringify({ urls: ["https://example.com/a.png"] })
+    const sign = async () =>
+      (await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token, body })).json.signed[0].href as string
+    const href = await sign()
+    const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-link") })
+    await untilReceipt("lv-link", erased.json.id)
+    // As an isolate that has not asked before.
+    clearCachedRevocations({ tenant: "lv-link", user: "ada" })
+    expect(await call(href)).toEqual(refusal(403, "link_invalid"))
+    expect(await listRows(env.DIRECTORY, ["lv-link:ada"])).toEqual(["account 1", "revoked 1"])
   })
 })
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest"
 import { NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"
+import { callsToEntries } from "../../shared/usage/usage-totals.ts"
 import type { ModelEvent } from "../../worker/model/model-adapter.ts"
 import { createUsageReader, parseUsage } from "../../worker/model/openai-usage.ts"
 import { findProviderName } from "../../worker/model/provider-name.ts"
@@ -18,7 +19,7 @@ describe("one call", () => {
     const recorded: unknown[] = []
     const onCall = (call: unknown): void => void recorded.push(call)
     const usage = new TurnUsage(createUsageRecorder({ now: () => now, listPrices: () => [], onCall }), () => now)
-    usage.beginCall(MODEL)
+    usage.beginCall(MODEL, { countInput: () => 70, countText: (text) => text.length })
     for (const [at, event] of events) {
       now = at
       usage.observe(event)
@@ -50,6 +51,18 @@ describe("one call", () => {
     ]
     expect(meter(events)).toMatchObject({ ...tokens, firstChunkMs: 1, isReported: true })
     expect(meter([])).toMatchObject({ ...NO_TOKENS, firstChunkMs: null, isReported: false, cost: 0 })
+  })
+
+  test("[MT13] a call that was cut off before its tokens were reported counts an estimate, with and without a price", () => {
+    const events: [number, ModelEvent][] = [
+      [1_001, { type: "text_delta", delta: "12345" }],
+      [1_002, { type: "tool_call", name: "x", args: "{}" }],
+    ]
+    const call = meter(events)
+    expect(call).toMatchObject({ ...NO_TOKENS, isReported: false, cost: null, estimated: { input: 70, output: 7 } })
+    const entries = callsToEntries(call === undefined ? [] : [call, { ...call, estimatedCost: 40 }], "2026-11-22", "a")
+    expect(entries).toMatchObject([{ input: 140, output: 14, calls: 2, unpricedCalls: 2, cost: 40 }])
+    expect(meter([...events, [1_003, { type: "usage", tokens }]])).not.toHaveProperty("estimated")
   })
 
   test("[MT1] a clock that is set back gives no negative time", () => {

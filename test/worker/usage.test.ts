@@ -1,8 +1,10 @@
 /** usage.test.ts: what turns use reaches the totals of the tenant exactly once, on real objects. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import { readTimeLimits } from "../../worker/platform/time-limits.ts"
+import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { SessionUsage } from "../../worker/usage/session-usage.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
 import { call, makeSession } from "./http.ts"
@@ -29,7 +31,14 @@ async function readTenant(tenant: string, by: "day" | "model" | "user" | "agent"
   return await env.TENANT.getByName(tenant).readUsage({ ...ALL, by })
 }
 
-async function expectDirectory(tenant: string, user: string, totals: Partial<UsageTotals>): Promise<void> {
+/** With the estimate of a call whose prompt has the descriptions of tools. */
+const ABOVE_1000: unknown = expect.toSatisfy((tokens: number) => tokens > 1_000)
+
+async function expectDirectory(
+  tenant: string,
+  user: string,
+  totals: Partial<Record<keyof UsageTotals, unknown>>,
+): Promise<void> {
   await expect.poll(() => readDirectory(tenant, user), { timeout: 10_000 }).toMatchObject(totals)
 }
 
@@ -66,7 +75,7 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant, "model")).rows).toEqual([{ provider: "scripted", model: "scripted", ...total }])
   })
 
-  test("[MT4] a turn that is cancelled or fails counts what was reported until then", async () => {
+  test("[MT4] a turn that is cancelled or fails counts what was reported until then, and an estimate of the last call", async () => {
     const { tenant, token, session } = await freshUser()
     const steps = [
       [callTool("weather", { location: "Oslo" }), finish(10, 3)],
@@ -76,9 +85,9 @@ describe("from a turn to the tenant", () => {
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
     await untilShown(session, token, "Wait")
     await call(`/v1/sessions/${session}/cancel`, { method: "POST", token, body: "{}" })
-    await expectDirectory(tenant, "ada", { calls: 2, input: 10, output: 3 })
+    await expectDirectory(tenant, "ada", { calls: 2, unpricedCalls: 1, input: ABOVE_1000, output: 4 })
     await ask(session, token, script([say("x"), { type: "fault", fault: "model_cut_off" }]))
-    await expectDirectory(tenant, "ada", { calls: 3, input: 10, output: 3 })
+    await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 2, input: ABOVE_1000, output: 5 })
   })
 
   test("[MT4] a turn that an evicted object continues keeps the calls of before", async () => {
@@ -128,6 +137,72 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant)).total).toMatchObject({ calls: 9, input: 9, output: 9 })
   })
 
+  test("[MT6] a directory waits for a time of its own, so that users who sign in together do not report together", async () => {
+    const waits: number[] = []
+    for (let i = 0; i < 2; i++) {
+      const { tenant, token, session } = await freshUser()
+      const from = Date.now()
+      await ask(session, token, script([say("x"), finish(1, 1)]))
+      await expectDirectory(tenant, "ada", { calls: 1 })
+      const readAlarm = () =>
+        runInDurableObject(directoryOf(tenant, "ada"), (_object, { storage }) => storage.getAlarm())
+      await expect.poll(readAlarm).not.toBe(null)
+      const alarm = (await readAlarm()) ?? 0
+      const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
+      expect(alarm).toBeGreaterThanOrEqual(from + usageBatchMs)
+      expect(alarm).toBeLessThanOrEqual(Date.now() + usageBatchMs + usageSpreadMs)
+      waits.push(alarm - from)
+    }
+    expect(waits[0]).not.toBe(waits[1])
+  })
+
+  test("[MT6] a batch that was under way when the directory was killed is sent, whatever sets the alarm", async () => {
+    const { tenant, token, session } = await freshUser()
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
+    const directory = directoryOf(tenant, "ada")
+    await runInDurableObject(directory, (_object, { storage: { sql } }) => {
+      // A batch that has begun, and that the tenant has not received.
+      const { unsent } = sql.exec("SELECT unsent FROM usage_session WHERE has_unsent = 1").one()
+      sql.exec("UPDATE usage_session SET unsent = '[]', has_unsent = 0")
+      sql.exec("INSERT INTO usage_batch (one, ledger, n, sending) VALUES (1, 'L', 1, ?)", unsent ?? null)
+    })
+    await evictDurableObject(directory)
+    await call("/v1/tokens/revoke", { method: "POST", token, body: JSON.stringify({ all: true }) })
+    await expect.poll(() => runDurableObjectAlarm(directory)).toBe(true)
+    expect((await readTenant(tenant)).total).toMatchObject({ calls: 1, input: 5 })
+    // The tenant has it: the alarm is needed for nothing.
+    expect(await runInDurableObject(directory, (_object, { storage }) => storage.getAlarm())).toBeNull()
+  })
+
+  test("[AU8] a tenant that does not answer a batch delays no notice of a revocation", async () => {
+    const { tenant, token, session } = await freshUser()
+    await ask(session, token, script([say("one"), finish(5, 1)]))
+    await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
+    let isHanging = true
+    const adding = vi.spyOn(Tenant.prototype, "addUsage").mockImplementation((async () => {
+      while (isHanging) await new Promise((resolve) => setTimeout(resolve, 20))
+      return null
+    }) as never)
+    const directory = directoryOf(tenant, "ada")
+    await runInDurableObject(directory, (_object, { storage: { sql } }) => {
+      sql.exec("INSERT INTO revoked (token, issued, expires) VALUES ('t', 0, 9e9)")
+      const values = [session, tenant, "ada"]
+      sql.exec("INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, 9e9, 0)", ...values)
+    })
+    const woken = runDurableObjectAlarm(directory)
+    const readTold = () =>
+      runInDurableObject(
+        directory,
+        (_object, { storage }) => storage.sql.exec<{ told: number }>("SELECT told FROM holder").one().told,
+      )
+    await expect.poll(readTold).toBe(1)
+    expect(adding).toHaveBeenCalled()
+    isHanging = false
+    await woken
+    adding.mockRestore()
+  })
+
   test("[MT7] erasing a session gives nothing back, also in the middle of a turn", async () => {
     const { tenant, token, session } = await freshUser()
     await ask(session, token, script([say("one"), finish(5, 1)]))
@@ -139,11 +214,11 @@ describe("from a turn to the tenant", () => {
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
     await untilShown(session, token, "Wait")
     expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
-    await expectDirectory(tenant, "ada", { calls: 3, input: 15, output: 4 })
+    await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 1, input: ABOVE_1000, output: 5 })
     // A session that is created again under the same id has a ledger of its own.
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
     await ask(session, token, script([say("again"), finish(2, 2)]))
-    await expectDirectory(tenant, "ada", { calls: 4, input: 17, output: 6 })
+    await expectDirectory(tenant, "ada", { calls: 4, unpricedCalls: 1, input: ABOVE_1000, output: 7 })
   })
 })
 

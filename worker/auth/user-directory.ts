@@ -160,7 +160,12 @@ export class Directory extends SessionLists implements DirectoryRpc {
   #readRevocationState(): RevocationState {
     if (!hasSchema(this.ctx.storage.sql)) return NO_REVOCATIONS
     const revoked = this.#revocationRows.readRevocationState(nowSeconds())
-    return this.#accountRows.isSuspended() ? { ...revoked, suspended: true } : revoked
+    const isErased = revoked.upTo === ALL_TOKENS || this.#accountRows.isErased()
+    return {
+      ...revoked,
+      ...(this.#accountRows.isSuspended() ? { suspended: true } : {}),
+      ...(isErased ? { erased: true } : {}),
+    }
   }
 
   async authorizeSocket(claims: Claims, session: string, sockets = 0): Promise<Result<null>> {
@@ -299,9 +304,8 @@ export class Directory extends SessionLists implements DirectoryRpc {
   }
 
   override async alarm(): Promise<void> {
-    await this.flushUsageSafely()
     this.#revocationRows.pruneExpired(nowSeconds())
-    await this.#pushRevocations()
+    await Promise.all([this.#pushRevocations(), this.flushUsageBriefly(REVOCATION_RETRY_MS)])
     this.#scheduleAlarm()
   }
 

@@ -5,6 +5,7 @@
 import type { Fault } from "../../shared/fault.ts"
 import type { Env } from "../env.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
+import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
 import type { TenantUser } from "../settings/tenant-rpc.ts"
@@ -17,6 +18,8 @@ export interface TenantConfig {
   readonly settings: TenantSettings | null
   /** Absent in archives of earlier versions, and without prices of its own. */
   readonly prices?: readonly PriceEntry[]
+  /** Absent in archives of earlier versions, and without budgets. */
+  readonly budgets?: BudgetTable
 }
 
 /** The rows of the tenant object that belong to other modules. */

@@ -6,7 +6,7 @@
  */
 
 import { cutText } from "../../shared/text/cut-text.ts"
-import type { ModelFile, ModelMessage, ToolSpec } from "./model-adapter.ts"
+import type { ModelFile, ModelMessage, ModelRequest, ToolSpec } from "./model-adapter.ts"
 import { estimateFileTokens } from "./model-files.ts"
 import { formatUserMessage } from "./system-prompt.ts"
 
@@ -58,4 +58,10 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
 /** Tokens that every call has in addition to its messages: the system prompt and the tools. */
 export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
   return estimateTokens(system) + estimateTokens(JSON.stringify(tools))
+}
+
+/** Estimates the tokens of one call, if its provider doesn't report them. Text of the request is counted when it is needed. */
+export function createTokenEstimate({ system, tools, messages }: Pick<ModelRequest, "system" | "tools" | "messages">) {
+  const countInput = (): number => estimatePromptTokens(system, tools) + estimateMessageTokens(messages)
+  return { countInput, countText: estimateTokens }
 }

@@ -42,6 +42,7 @@ import {
   UNKNOWN_KEY_MS,
   USAGE_BATCH_MS,
   USAGE_RETRY_MS,
+  USAGE_SPREAD_MS,
 } from "../../shared/limits.ts"
 
 export interface TimeLimitsEnv {
@@ -84,6 +85,7 @@ export interface TimeLimits {
   readonly unknownKeyMs: number
   readonly usageBatchMs: number
   readonly usageRetryMs: number
+  readonly usageSpreadMs: number
 }
 
 /** An invalid factor counts as 1. */
@@ -126,5 +128,6 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     unknownKeyMs: scaleMs(UNKNOWN_KEY_MS),
     usageBatchMs: scaleMs(USAGE_BATCH_MS),
     usageRetryMs: scaleMs(USAGE_RETRY_MS),
+    usageSpreadMs: scaleMs(USAGE_SPREAD_MS),
   }
 }

@@ -51,8 +51,14 @@ export async function sendMessage(
   request: SendRequest,
   trace = createTraceId(),
 ): Promise<Result<AcceptedMessage>> {
+  // Without a socket, nothing else reads a configuration that has changed.
+  await session.gate.refreshView()
   const admitted = await checkBudget(session, request.id)
-  if (admitted.ok) return session.withSeqRollback(() => session.acceptMessage(request, trace))
+  if (admitted.ok) {
+    const accepted = session.withSeqRollback(() => session.acceptMessage(request, trace))
+    await session.gate.giveBack()
+    return accepted
+  }
   session.log("message_refused", { exchange: request.id, trace, code: admitted.fault.reason })
   return admitted
 }
@@ -69,10 +75,17 @@ function checkBudget({ turns, store, gate }: LiveSession, id: string): Result<nu
 function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handle: (trace: string) => void): void {
   const trace = createTraceId()
   const handleChecked = (admitted: Result<null>): void => {
-    if (admitted.ok) return handle(trace)
+    if (admitted.ok) {
+      handle(trace)
+      // A frame that was refused has begun no turn.
+      void session.gate.giveBack()
+      return
+    }
     session.log("message_refused", { exchange: id, trace, code: admitted.fault.reason })
     sendResult(session, socket, id, admitted, trace)
   }
+  // A socket may stay open for long.
+  void session.gate.refreshView()
   const admitted = checkBudget(session, id)
   if (!(admitted instanceof Promise)) return handleChecked(admitted)
   admitted

@@ -1,13 +1,15 @@
 /**
- * config-cache.ts: what this isolate knows of the configuration of tenants, for TOKEN_TRUST_MS.
+ * config-cache.ts: what this isolate knows of the configuration of tenants, for CONFIG_TRUST_MS.
  *
  * All sessions and sign-ins of a tenant read it, so without the cache a tenant's object would be asked by each of them. A
- * change is effective at once in the isolate of the tenant's object, and elsewhere after TOKEN_TRUST_MS.
+ * change is effective at once in the isolate of the tenant's object, and elsewhere after CONFIG_TRUST_MS.
  */
 
-import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { BoundedMap } from "../platform/bounded-map.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
+
+/** How long an isolate relies on a value, in milliseconds. No token depends on it. SPEC CM4. */
+const CONFIG_TRUST_MS = 3 * 60_000
 
 /** Tenants, and values of a tenant, that an isolate caches: an agent has one, a provider of a sign-in two. */
 const MAX_CACHED_TENANTS = 1_000
@@ -20,10 +22,10 @@ const cachedTenants = new BoundedMap<string, TenantValues>(MAX_CACHED_TENANTS)
 /**
  * The value of `key`, cached or fetched. Null is not cached, so that what is added is found at once. A key has one type.
  *
- * Cost: a request to the tenant's object, at most once in TOKEN_TRUST_MS for each key.
+ * Cost: a request to the tenant's object, at most once in CONFIG_TRUST_MS for each key.
  */
 export async function readCachedConfig<T>(tenant: string, key: string, fetchValue: () => Promise<T>): Promise<T> {
-  const values = cachedTenants.get(tenant) ?? new FreshCache<unknown>(TOKEN_TRUST_MS, MAX_CACHED_VALUES)
+  const values = cachedTenants.get(tenant) ?? new FreshCache<unknown>(CONFIG_TRUST_MS, MAX_CACHED_VALUES)
   const cached = values.get(key, Date.now())
   if (cached !== undefined) return cached as T
   cachedTenants.set(tenant, values)

@@ -44,8 +44,8 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
       storedBytes.removeUser(id)
       usage.removeUser(id)
     },
-    readConfig: () => readConfig(sql),
-    writeConfig: (config) => writeConfig(sql, config),
+    readConfig: () => readConfig(sql, budgets),
+    writeConfig: (config) => writeConfig(sql, budgets, config),
     releaseClaims: async () => {
       const claims = sql
         .exec<{ issuer: string; audience: string }>("SELECT issuer, audience FROM issuer_claims")
@@ -60,23 +60,26 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
 
 type AgentRow = { name: string; config: string | null }
 
-/** These rows contain JSON that `putAgent`, `setSettings` and `setPrices` wrote. */
-function readConfig(sql: SqlStorage): TenantConfig {
+/** These rows contain JSON that `putAgent`, `setSettings`, `setPrices` and `changeBudgets` wrote. */
+function readConfig(sql: SqlStorage, budgets: BudgetRows): TenantConfig {
   const agents = sql.exec<AgentRow>("SELECT name, config FROM agents ORDER BY name").toArray()
   const [settings] = sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
   const prices = readPrices(sql)
   return {
     ...(prices.length === 0 ? {} : { prices }),
+    ...(budgets.hasAny() ? { budgets: budgets.readTable() } : {}),
     agents: agents.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
     settings: settings === undefined ? null : (parseJson(settings.config) as unknown as TenantSettings),
   }
 }
 
-function writeConfig(sql: SqlStorage, { agents, settings, prices }: TenantConfig): void {
+function writeConfig(sql: SqlStorage, budgetRows: BudgetRows, config: TenantConfig): void {
+  const { agents, settings, prices, budgets } = config
   if (prices !== undefined) writePrices(sql, prices)
+  if (budgets !== undefined) budgetRows.restore(budgets)
   for (const [name, agent] of agents) {
-    const config = agent === null ? null : JSON.stringify(agent)
-    sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)
+    const text = agent === null ? null : JSON.stringify(agent)
+    sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, text)
   }
   if (settings === null) return
   sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", JSON.stringify(settings))

@@ -35,12 +35,17 @@ export abstract class UsageTenant extends LeavingTenant implements Omit<UsageRpc
     this.migrate()
     const known = this.#users.find(user)
     const isListed = known !== null && known.status !== "erasing"
-    this.ctx.storage.transactionSync(() => this.#usage.add(batch, isListed ? user : null))
+    try {
+      this.ctx.storage.transactionSync(() => this.#usage.add(batch, isListed ? user : null))
+    } catch (error) {
+      this.#usage.forgetSums()
+      throw error
+    }
   }
 
   /** What all users have used from one day to another, both included. */
   protected sumUsage(from: string, to: string): UsageTotals {
-    return this.#usage.readTotal(from, to)
+    return this.#usage.sumRange(from, to)
   }
 
   readUsage(query: UsageQuery): UsagePage {

@@ -11,7 +11,7 @@ import type { Message, Summary } from "../../shared/protocol/message.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { type Model, type ModelEvent, type ModelMessage, readStatus } from "../model/model-adapter.ts"
 import { createSummaryPrompt } from "../model/system-prompt.ts"
-import { estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
+import { createTokenEstimate, estimatePromptTokens, estimateTokens } from "../model/token-estimate.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
 import { describeModelCall } from "../telemetry/genai-attributes.ts"
 import type { TraceSpan } from "../telemetry/spans.ts"
@@ -107,7 +107,7 @@ async function requestSummary(
     tools: [],
     signal,
   }
-  run.usage.beginCall(model)
+  run.usage.beginCall(model, createTokenEstimate(request))
   try {
     return await readSummary(host, run, iterateUntilAborted(model.stream(request), signal))
   } finally {

@@ -3,10 +3,11 @@
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
-import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
 import { limitJsonDepth } from "../../shared/json-depth.ts"
+import { MAX_ANSWER_CHARS, MAX_ARGS_CHARS, MAX_CALLS_PER_STEP, MAX_TOOL_NAME_CHARS } from "../../shared/limits.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { type Model, type ModelEvent, readStatus } from "../model/model-adapter.ts"
+import { createTokenEstimate } from "../model/token-estimate.ts"
 import { iterateUntilAborted } from "../platform/abort.ts"
 import { createCallId } from "../platform/call-id.ts"
 import { describeModelCall } from "../telemetry/genai-attributes.ts"
@@ -48,7 +49,7 @@ async function callModel(host: TurnHost, run: TurnRun, model: Model, span: Trace
   if (context === null) return "context_exceeded"
   run.recorder.feed({ type: "step_start" })
   const events = model.stream({ ...context, tools, load: host.loadAsset, signal })
-  run.usage.beginCall(model)
+  run.usage.beginCall(model, createTokenEstimate({ ...context, tools }))
   try {
     return await applyModelEvents(host, run, iterateUntilAborted(events, signal))
   } finally {

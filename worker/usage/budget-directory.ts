@@ -2,7 +2,7 @@
  * budget-directory.ts: the calls of a user's directory object about budgets.
  */
 
-import { type Result, succeed } from "../../shared/fault.ts"
+import { type Fault, type Result, succeed } from "../../shared/fault.ts"
 import { sumSpending } from "../../shared/usage/budget-meter.ts"
 import { toDay, toMonth } from "../../shared/usage/period.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
@@ -18,17 +18,30 @@ import type { Env } from "../env.ts"
 import { describeError, log } from "../platform/log.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { waitAtMost } from "../platform/timeout.ts"
+import type { BatchId } from "./directory-usage.ts"
 import { MeteredDirectory } from "./metered-directory.ts"
 import { UserBudget } from "./user-budget.ts"
 
-/** Between two reports the tenant is asked at most once in this time: before a refusal, or if no budget is known. Milliseconds. */
+/**
+ * Between two reports the tenant is asked at most once in this time: before a refusal, or if no budget is known. It doubles
+ * with each refusal that follows, up to the maximum. Milliseconds.
+ */
 const ASK_PAUSE_MS = 5_000
+const MAX_ASK_PAUSE_MS = 5 * 60_000
+
+/** A new process does not know when it asked. It does not ask if a budget was counted so recently. Milliseconds. */
+const RESTART_PAUSE_MS = 2 * 60_000
+
+/** The longest that a refusal waits for the tenant, in milliseconds. */
+const MAX_ASK_MS = 5_000
 
 export abstract class BudgetDirectory extends MeteredDirectory {
   protected readonly budget: UserBudget
   #asking: Promise<void> | null = null
   /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
   #askedAt = 0
+  #pauseMs = ASK_PAUSE_MS
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -44,10 +57,30 @@ export abstract class BudgetDirectory extends MeteredDirectory {
 
   async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
     const leased = this.#leaseTurn(session, isAgent)
+    if (leased.ok) this.#pauseMs = ASK_PAUSE_MS
     // Nobody is refused for a budget that has been raised meanwhile.
-    if (leased.ok || !this.#mayAsk()) return leased
-    await this.#askTenant()
-    return this.#leaseTurn(session, isAgent)
+    if (leased.ok || !(await this.#asksBeforeRefusal(leased.fault))) return leased
+    const again = this.#leaseTurn(session, isAgent)
+    // Otherwise clients that try again and again would all ask the tenant's object.
+    if (!again.ok) this.#pauseMs = Math.min(this.#pauseMs * (2 + Math.random() / 2), MAX_ASK_PAUSE_MS)
+    return again
+  }
+
+  /** Asks the tenant, unless that was done a short time ago. Returns whether it did. */
+  async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
+    const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
+    // Administrators see at once what has used up a budget. The answer to a report says what counts now.
+    const isReport = (isUsedUp || this.#mayAskAgain()) && this.readUnsent(null).length > 0
+    if (!isReport && !this.#mayAskAgain()) return false
+    if (isReport) this.#askedAt = Date.now()
+    await waitAtMost(isReport ? this.flushUsageSafely() : this.#askTenant(), MAX_ASK_MS)
+    return true
+  }
+
+  #mayAskAgain(): boolean {
+    const meters = this.budget.readAccount()?.meters ?? []
+    const countedAt = Math.max(0, ...meters.map(({ at }) => at))
+    return this.#mayAsk() && (this.#askedAt > 0 || Math.abs(Date.now() - countedAt) >= RESTART_PAUSE_MS)
   }
 
   #leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
@@ -68,7 +101,11 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   }
 
   async refreshBudget(): Promise<void> {
-    if (hasSchema(this.ctx.storage.sql)) await this.#askTenant()
+    if (!hasSchema(this.ctx.storage.sql)) return
+    // A request that is under way may have been answered before the change.
+    await this.#asking
+    this.#pauseMs = ASK_PAUSE_MS
+    await this.#askTenant()
   }
 
   protected override countUsage(entries: readonly UsageEntry[]): void {
@@ -89,27 +126,27 @@ export abstract class BudgetDirectory extends MeteredDirectory {
     return this.budget.needsRenewal()
   }
 
-  protected override onBatchSent(grant: TenantGrant | null): void {
-    this.applyGrant(grant, false)
+  protected override onBatchSent(grant: TenantGrant | null, batch: BatchId): void {
+    this.applyGrant(grant, batch)
   }
 
   /**
-   * Takes an answer of the tenant. `withBatch`: it may lack the batch that is under way. If it does not, that is counted twice
-   * until the next answer.
+   * Takes an answer of the tenant. `included`: the newest batch that it is known to include. If it includes a later one, that
+   * is counted twice until the next answer.
    */
-  protected applyGrant(grant: TenantGrant | null, withBatch = true): void {
+  protected applyGrant(grant: TenantGrant | null, included = this.getAcknowledgedBatch()): void {
     // Without budgets, nothing is stored for them.
     if (grant === null && !hasSchema(this.ctx.storage.sql)) return
     this.migrate()
     if (grant === null) return this.budget.removeAccount()
     const month = toMonth(grant.at)
     const own = this.readUsage(`${month}-01`, `${month}-31`)
-    const unsent = this.readUnsent(withBatch).filter(({ day }) => day.startsWith(month))
+    const unsent = this.readUnsent({ included }).filter(({ day }) => day.startsWith(month))
     this.budget.applyGrant(grant, sumPeriods(own, grant.at), sumPeriods(unsent, grant.at))
   }
 
   #mayAsk(): boolean {
-    return Math.abs(Date.now() - this.#askedAt) >= ASK_PAUSE_MS
+    return Math.abs(Date.now() - this.#askedAt) >= this.#pauseMs
   }
 
   /** Asks what counts for the user now. Concurrent calls share one request. Never rejects. */
@@ -123,9 +160,10 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   async #fetchGrant(): Promise<void> {
     this.#askedAt = Date.now()
     const [tenant = "", user = ""] = (this.ctx.id.name ?? "").split(":", 2)
+    // The tenant may add a batch after it has answered, and acknowledge it before the answer arrives.
+    const included = this.getAcknowledgedBatch()
     try {
-      const grant = await tenantStub(this.env, tenant).getBudgetGrant(user)
-      this.applyGrant(grant)
+      this.applyGrant(await tenantStub(this.env, tenant).getBudgetGrant(user), included)
     } catch (error) {
       log("budget_unknown", { error: describeError(error) })
     }

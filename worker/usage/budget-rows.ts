@@ -30,17 +30,14 @@ type BudgetRow = { scope: string; subject: string; limits: string }
 
 export class BudgetRows {
   readonly #sql: SqlStorage
-  /** Whether there is any row. Null: not read yet. */
-  #hasAny: boolean | null = null
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
   }
 
-  /** Cost: one row read once, then nothing. */
+  /** Cost: one row read. Not cached, because imports and erasures write these rows by an instance of their own. */
   hasAny(): boolean {
-    this.#hasAny ??= this.#sql.exec("SELECT 1 FROM budgets LIMIT 1").toArray().length > 0
-    return this.#hasAny
+    return this.#sql.exec("SELECT 1 FROM budgets LIMIT 1").toArray().length > 0
   }
 
   readTable(): BudgetTable {
@@ -75,6 +72,14 @@ export class BudgetRows {
     })
   }
 
+  /** Replaces all limits by those of an archive, unless it has none. */
+  restore({ tenant, roles, users }: BudgetTable): void {
+    const subjects = listSubjects({ tenant, roles, users }).filter(({ limits }) => !isEmptyLimits(limits))
+    if (subjects.length === 0) return
+    this.#sql.exec("DELETE FROM budgets")
+    for (const { scope, subject, limits } of subjects) this.#write(scope, subject, limits)
+  }
+
   /** Removes the limits of a user who is erased. */
   removeUser(user: string): void {
     this.#write("user", user, {})
@@ -87,7 +92,6 @@ export class BudgetRows {
   }
 
   #write(scope: string, subject: string, limits: BudgetLimits): void {
-    this.#hasAny = null
     if (isEmptyLimits(limits)) {
       this.#sql.exec("DELETE FROM budgets WHERE scope = ? AND subject = ?", scope, subject)
       return

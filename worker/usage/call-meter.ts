@@ -11,8 +11,17 @@ export type MeterEvent =
   /** The tokens so far. A later event replaces an earlier one. */
   | { readonly type: "usage"; readonly tokens: TokenCounts }
 
+/** Estimates tokens, which happens only for a call whose provider has not reported them. */
+export interface TokenEstimate {
+  /** Of what was sent to the model. */
+  readonly countInput: () => number
+  readonly countText: (text: string) => number
+}
+
 /** Any event of a model: one that is none of `MeterEvent` is content, a finish or a fault. */
-type ObservedEvent = MeterEvent | { readonly type: Exclude<string, MeterEvent["type"]> }
+type ObservedEvent =
+  | MeterEvent
+  | { readonly type: Exclude<string, MeterEvent["type"]>; readonly delta?: string; readonly args?: string }
 
 /** Events that say nothing about the response's content. */
 const NO_CONTENT: ReadonlySet<string> = new Set(["retry", "usage", "finish", "fault"])
@@ -21,11 +30,18 @@ export class CallMeter {
   readonly #model: Pick<CallUsage, "provider" | "model">
   readonly #now: () => number
   readonly #startedAt: number
+  readonly #estimate: TokenEstimate
+  #text = ""
   #firstChunkMs: number | null = null
   #retries = 0
   #tokens: TokenCounts | null = null
 
-  constructor({ provider, name }: { readonly provider: string; readonly name: string }, now: () => number) {
+  constructor(
+    { provider, name }: { readonly provider: string; readonly name: string },
+    estimate: TokenEstimate,
+    now: () => number,
+  ) {
+    this.#estimate = estimate
     this.#model = { provider: cleanModelName(provider), model: cleanModelName(name) }
     this.#now = now
     this.#startedAt = now()
@@ -34,6 +50,8 @@ export class CallMeter {
   observe(event: ObservedEvent): void {
     if (event.type === "retry") this.#retries += 1
     if (event.type === "usage" && "tokens" in event) this.#tokens = event.tokens
+    if ("delta" in event) this.#text += event.delta ?? ""
+    if ("args" in event) this.#text += event.args ?? ""
     if (this.#firstChunkMs === null && !NO_CONTENT.has(event.type)) {
       // The clock may have been set back.
       this.#firstChunkMs = Math.max(0, Math.round(this.#now() - this.#startedAt))
@@ -41,12 +59,11 @@ export class CallMeter {
   }
 
   read(): CallUsage {
-    return {
-      ...this.#model,
-      ...(this.#tokens ?? NO_TOKENS),
-      firstChunkMs: this.#firstChunkMs,
-      retries: this.#retries,
-      isReported: this.#tokens !== null,
-    }
+    const call = { ...this.#model, firstChunkMs: this.#firstChunkMs, retries: this.#retries }
+    if (this.#tokens !== null) return { ...call, ...this.#tokens, isReported: true }
+    const unreported = { ...call, ...NO_TOKENS, isReported: false }
+    if (this.#firstChunkMs === null) return unreported
+    const { countInput, countText } = this.#estimate
+    return { ...unreported, estimated: { input: countInput(), output: countText(this.#text) } }
   }
 }

@@ -32,6 +32,8 @@ const BATCH_REPORTS = 8
 /** How long the ledger of an erased session is remembered, in milliseconds: longer than any call is under way. */
 const ENDED_MS = 24 * 60 * 60_000
 
+export type BatchId = Pick<UsageReport, "ledger" | "n">
+
 export interface DirectoryUsageHost {
   readonly sql: SqlStorage
   readonly now: () => number
@@ -53,7 +55,7 @@ export class DirectoryUsage {
   #reports = 0
   #wakesAt: number | null = null
   /** The newest batch that the tenant is known to have. */
-  #acknowledged: Pick<UsageReport, "ledger" | "n"> | null = null
+  #acknowledged: BatchId | null = null
   #flushing: Promise<void> | null = null
 
   constructor(host: DirectoryUsageHost) {
@@ -103,7 +105,7 @@ export class DirectoryUsage {
     try {
       for (let batch = this.#nextBatch(); batch !== null; batch = this.#nextBatch()) {
         await sendBatch(batch)
-        this.#acknowledged = batch
+        this.#acknowledged = { ledger: batch.ledger, n: batch.n }
       }
       this.#wakesAt = null
     } catch (error) {
@@ -115,28 +117,34 @@ export class DirectoryUsage {
 
   /** The batch that the tenant may not have; else one of everything that is in none yet; null if there is nothing. */
   #nextBatch(): UsageReport | null {
-    const { sql, runInTransaction } = this.#host
-    const [row] = sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()
-    if (row !== undefined && !this.#isAcknowledged(row)) {
-      return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }
-    }
-    return runInTransaction(() => this.#beginBatch(row))
+    const row = this.#readBatchAfter(this.#acknowledged)
+    if (row !== null) return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }
+    return this.#host.runInTransaction(() => this.#beginBatch())
   }
 
-  #isAcknowledged({ ledger, n }: BatchRow): boolean {
-    return this.#acknowledged?.ledger === ledger && this.#acknowledged.n >= n
+  /** The newest batch, if it is later than another. */
+  #readBatchAfter(other: BatchId | null): BatchRow | null {
+    const row = this.#readBatch()
+    if (row === undefined) return null
+    return other?.ledger === row.ledger && other.n >= row.n ? null : row
+  }
+
+  #readBatch(): BatchRow | undefined {
+    return this.#host.sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()[0]
   }
 
   /** When `flush` must be called, in milliseconds since 1970; null if the tenant has everything. */
   nextBatchAt(): number | null {
-    if (this.#wakesAt !== null) return this.#wakesAt
     const { sql, now, batchMs } = this.#host
+    if (this.#wakesAt !== null && this.#wakesAt > now()) return this.#wakesAt
     const hasUnsent = sql.exec("SELECT 1 FROM usage_session WHERE has_unsent = 1 LIMIT 1").toArray().length > 0
-    return hasUnsent ? now() + batchMs : null
+    // After a restart, nobody knows whether the tenant has the newest batch. It is sent again.
+    return hasUnsent || this.#readBatchAfter(this.#acknowledged) !== null ? now() + batchMs : null
   }
 
-  #beginBatch(before: BatchRow | undefined): UsageReport | null {
+  #beginBatch(): UsageReport | null {
     const { sql, now } = this.#host
+    const before = this.#readBatch()
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
     const entries = mergeEntries(rows.flatMap(({ unsent }) => parseEntries(unsent)))
     this.#reports = 0
@@ -157,13 +165,16 @@ export class DirectoryUsage {
     return batch
   }
 
-  /** What the tenant does not have: the entries that are in no batch, and with `withBatch` those of one that is under way. */
-  readUnsent(withBatch: boolean): UsageEntry[] {
+  /** The entries that are in no batch, and with `after` those of the newest batch, if it is later than that one. */
+  readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     const { sql } = this.#host
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
-    const [batch] = sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()
-    const isUnderWay = withBatch && batch !== undefined && !this.#isAcknowledged(batch)
-    return [...rows.flatMap(({ unsent }) => parseEntries(unsent)), ...(isUnderWay ? parseEntries(batch.sending) : [])]
+    const batch = after === null ? null : this.#readBatchAfter(after.included)
+    return [...rows.flatMap(({ unsent }) => parseEntries(unsent)), ...parseEntries(batch?.sending)]
+  }
+
+  getAcknowledged(): BatchId | null {
+    return this.#acknowledged
   }
 
   /** The user's totals from one day to another, both included, by day, model and agent. Always complete. */

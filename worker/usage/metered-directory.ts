@@ -10,7 +10,8 @@ import { hasSchema } from "../platform/migrate.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
-import { DirectoryUsage } from "./directory-usage.ts"
+import { waitAtMost } from "../platform/timeout.ts"
+import { type BatchId, DirectoryUsage } from "./directory-usage.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
@@ -23,12 +24,13 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     super(ctx, env)
     // The object's name is `tenant:user`.
     const [tenant = "", user = ""] = (ctx.id.name ?? "").split(":", 2)
+    const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
     this.#usage = new DirectoryUsage({
       sql: ctx.storage.sql,
       now: Date.now,
-      batchMs: readTimeLimits(env).usageBatchMs,
+      batchMs: usageBatchMs + Math.random() * usageSpreadMs,
       runInTransaction: (write) => ctx.storage.transactionSync(write),
-      sendBatch: async (batch) => this.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch)),
+      sendBatch: async (batch) => this.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch), batch),
       onReport: (entries) => this.countUsage(entries),
       wakeBy: (atMs) => ctx.waitUntil(this.#wakeBy(atMs)),
     })
@@ -38,16 +40,21 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
   protected abstract migrate(): void
 
   /** Called when the tenant has added a batch, with what it says about budgets. */
-  protected onBatchSent(_grant: TenantGrant | null): void {}
+  protected onBatchSent(_grant: TenantGrant | null, _batch: BatchId): void {}
 
   /** Whether the tenant should be asked before a batch is full. */
   protected needsRenewal(): boolean {
     return false
   }
 
-  /** What the tenant does not have yet: with the batch that is under way, or without it. */
-  protected readUnsent(withBatch: boolean): UsageEntry[] {
-    return this.#usage.readUnsent(withBatch)
+  /** What is in no batch yet, and with `after` the newest batch, if it is later than that one. */
+  protected readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
+    return this.#usage.readUnsent(after)
+  }
+
+  /** The newest batch that the tenant is known to have; null: unknown. */
+  protected getAcknowledgedBatch(): BatchId | null {
+    return this.#usage.getAcknowledged()
   }
 
   /** Called in the transaction that adds a report, once for each. */
@@ -79,6 +86,11 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     } catch (error) {
       logError("usage_not_sent", { error: describeError(error) })
     }
+  }
+
+  /** Like `flushUsageSafely`, but does not wait longer than that: the batch goes on, and `setAlarmBy` allows for it. */
+  protected async flushUsageBriefly(maxMs: number): Promise<void> {
+    await waitAtMost(this.flushUsageSafely(), maxMs)
   }
 
   /** Sets the alarm for that time, or earlier if a batch must be sent before. Infinity: it is needed for nothing else. */

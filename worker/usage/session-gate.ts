@@ -14,5 +14,8 @@ export function createTurnGate(env: Env, session: GatedSession): TurnGate {
       await session.directorySync.syncRunningState()
       return await directoryStub(env, row).leaseTurn(row.id, isAgent)
     },
+    refreshView: async () => await session.refreshAgent(),
+    isRunning: () => session.turns.isRunning(),
+    returnLease: async () => await directoryStub(env, row).setRunning(row.id, false),
   })
 }

@@ -3,20 +3,29 @@
  * user's directory.
  *
  * In a tenant without budgets it asks nobody. The lease is only in memory: after a restart, the next turn asks.
+ * Whether there are budgets is in the session's stored configuration, which is read again from time to time: the session may
+ * be older than the first budget.
  */
 
-import { fail, type Fault, type Result, succeed } from "../../shared/fault.ts"
+import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
+import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { addCounts } from "../../shared/usage/budget-meter.ts"
-import type { PricedCall } from "../../shared/usage/call-usage.ts"
+import { countCall, type PricedCall } from "../../shared/usage/call-usage.ts"
 import { beginWithLease, canBegin, countInLease } from "../../shared/usage/session-budget.ts"
 import type { SessionLease } from "../../shared/usage/user-account.ts"
 import { describeError, log } from "../platform/log.ts"
+import { waitAtMost } from "../platform/timeout.ts"
+
+/** Longest that a message over HTTP waits for the configuration, in milliseconds. */
+const VIEW_WAIT_MS = 1_000
 
 /** The part of a live session that its gate uses. */
 export interface GatedSession {
   readonly row: { readonly tenant: string; readonly user: string; readonly id: string }
   readonly agentView: { readonly hasBudgets?: true }
   readonly directorySync: { syncRunningState(): Promise<void> }
+  readonly turns: { isRunning(): boolean }
+  refreshAgent(): Promise<boolean>
 }
 
 export interface TurnGateHost {
@@ -25,6 +34,12 @@ export interface TurnGateHost {
   readonly readView: () => GatedSession["agentView"]
   /** Asks the directory. Null: no budget concerns the user. */
   readonly askDirectory: (isAgent: boolean) => Promise<Result<SessionLease | null>>
+  /** Reads the configuration again, and stores it. */
+  readonly refreshView: () => Promise<unknown>
+  /** Whether a turn runs, or a message waits for one. */
+  readonly isRunning: () => boolean
+  /** Tells the directory that no turn runs. */
+  readonly returnLease: () => Promise<unknown>
 }
 
 export class TurnGate {
@@ -33,6 +48,11 @@ export class TurnGate {
   /** The configuration under which the directory last said that there are no budgets. A later one may say otherwise. */
   #unlimitedView: GatedSession["agentView"] | null = null
   #asking: Promise<Result<null>> | null = null
+  /** The directory was asked for the lease, and counts a turn that runs. None has begun. */
+  #isAsked = false
+  #returning: Promise<void> = Promise.resolve()
+  #refreshing: Promise<void> = Promise.resolve()
+  #refreshedAt = -Infinity
 
   constructor(host: TurnGateHost) {
     this.#host = host
@@ -53,29 +73,62 @@ export class TurnGate {
     return this.#asking
   }
 
+  /**
+   * Reads the configuration again if that was last done TOKEN_TRUST_MS ago. Waits for it, up to VIEW_WAIT_MS, if the session
+   * has not heard of budgets. Never rejects.
+   */
+  async refreshView(): Promise<void> {
+    const { now, readView, refreshView } = this.#host
+    if (Math.abs(now() - this.#refreshedAt) >= TOKEN_TRUST_MS) {
+      this.#refreshedAt = now()
+      const refreshing = refreshView().then(() => {})
+      // If it fails, the turn goes on with the configuration that the session has.
+      this.#refreshing = waitAtMost(refreshing, VIEW_WAIT_MS).catch(() => {})
+    }
+    if (readView().hasBudgets !== true) await this.#refreshing
+  }
+
+  /** Gives back a lease for which the directory was asked, if no turn has begun with it or will. Never rejects. */
+  giveBack(): Promise<void> {
+    if (!this.#isAsked || this.#lease === null || this.#host.isRunning()) return this.#returning
+    this.#lease = beginWithLease(this.#lease)
+    this.#isAsked = false
+    // If it fails, the lease ends by itself.
+    this.#returning = this.#host
+      .returnLease()
+      .then(() => {})
+      .catch(() => {})
+    return this.#returning
+  }
+
   /** Called when a turn begins. */
   beginTurn(): void {
+    this.#isAsked = false
     if (this.#lease !== null) this.#lease = beginWithLease(this.#lease)
   }
 
   /** Counts a model call of the session, until the directory has counted it. */
-  readonly countCall = ({ input, output, cost }: PricedCall): void => {
+  readonly countCall = (call: PricedCall): void => {
     if (this.#lease === null) return
-    this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost: cost ?? 0 }, this.#host.now())
+    const { input, output, cost } = countCall(call)
+    this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost }, this.#host.now())
   }
 
   /** The directory's answer to a report. Undefined: it has not said anything about budgets. */
   renew(lease: SessionLease | null | undefined): void {
     if (lease === undefined) return
     this.#lease = lease
+    this.#isAsked = false
     if (lease === null) this.#unlimitedView = this.#host.readView()
   }
 
   async #ask(isAgent: boolean): Promise<Result<null>> {
     try {
+      await this.#returning
       const asked = await this.#host.askDirectory(isAgent)
       if (!asked.ok) return asked
       this.renew(asked.value)
+      this.#isAsked = true
       return succeed(null)
     } catch (error) {
       log("budget_unchecked", { error: describeError(error) })

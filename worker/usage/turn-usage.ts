@@ -1,7 +1,7 @@
 /** turn-usage.ts: the model calls of one turn, including those that an earlier process made. */
 
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
-import { CallMeter } from "./call-meter.ts"
+import { CallMeter, type TokenEstimate } from "./call-meter.ts"
 import type { UsageRecorder } from "./usage-recorder.ts"
 
 export class TurnUsage {
@@ -22,9 +22,9 @@ export class TurnUsage {
     return this.#calls
   }
 
-  beginCall(model: { readonly provider: string; readonly name: string }): void {
+  beginCall(model: { readonly provider: string; readonly name: string }, estimate: TokenEstimate): void {
     this.endCall()
-    this.#meter = new CallMeter(model, this.#now)
+    this.#meter = new CallMeter(model, estimate, this.#now)
   }
 
   observe(event: Parameters<CallMeter["observe"]>[0]): void {

@@ -6,8 +6,8 @@
 
 import type { CallUsage, PricedCall } from "../../shared/usage/call-usage.ts"
 import { computeCost } from "../../shared/usage/cost.ts"
-import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import { toDay } from "../../shared/usage/period.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 export interface UsageRecorder {
   /** Prices a call that has ended, however it ended. Cost: no I/O. The turn's next write stores it. */
@@ -26,7 +26,11 @@ export interface UsageRecorderOptions {
 export function createUsageRecorder({ now, listPrices, onCall }: UsageRecorderOptions): UsageRecorder {
   return {
     recordCall(call) {
-      const priced = { ...call, cost: computeCost(call, listPrices(), toDay(now())) }
+      const [prices, day] = [listPrices(), toDay(now())]
+      const known = { ...call, cost: computeCost(call, prices, day) }
+      const { estimated } = call
+      const cost = estimated && computeCost({ ...call, ...estimated, isReported: true }, prices, day)
+      const priced = cost == null ? known : { ...known, estimatedCost: cost }
       onCall?.(priced)
       return priced
     },

@@ -64,7 +64,8 @@ export class UserBudget {
     const now = this.#host.now()
     const decision = decideTurn(account, this.#listOthers(session, now), now, isAgent)
     if ("lease" in decision) {
-      this.#give({ session, until: now + MAX_RUNNING_MS, isRunning: true })
+      // When the turn has begun, the session says so.
+      this.#give({ session, until: decision.lease.until, isRunning: true })
       return succeed(decision.lease)
     }
     const { refusal } = decision

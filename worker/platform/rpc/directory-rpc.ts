@@ -22,6 +22,8 @@ export interface RevocationState {
   readonly upTo: number | null
   /** The user was suspended: no token is accepted, however new it is. Absent: no. */
   readonly suspended?: boolean
+  /** The user is being erased, or was and has not begun anew: links signed up to `upTo` are refused. Absent: no. */
+  readonly erased?: boolean
 }
 
 /** A change of a user by an administrator. */

@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from "hono"
 import { decodeProtectedHeader } from "jose"
 import * as v from "valibot"
-import { fail, type FaultReason, type Result, succeed } from "../../../shared/fault.ts"
+import { type Fault, fail, type FaultReason, type Result, succeed } from "../../../shared/fault.ts"
 import { MAX_FOREIGN_TOKEN_CHARS, SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { API_KEY_PREFIX, hashApiKeySecret, parseApiKey } from "../../auth/api-key.ts"
@@ -199,9 +199,14 @@ async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promis
   return fault === null ? succeed(null) : fail(fault)
 }
 
-/** Whether an administrator has suspended the user; known at the latest TOKEN_TRUST_MS later. */
-export async function isSuspended(env: Env, user: SessionOwner): Promise<boolean> {
-  return (await loadRevocations(env, user, TOKEN_TRUST_MS)).suspended === true
+/**
+ * Why a link is refused that was signed for a user at a time, in seconds since 1970: the user was suspended, or erased since.
+ * Null if it is not. Known at the latest TOKEN_TRUST_MS later.
+ */
+export async function findReaderFault(env: Env, user: SessionOwner, signedAt: number): Promise<Fault | null> {
+  const { suspended, erased, upTo } = await loadRevocations(env, user, TOKEN_TRUST_MS)
+  if (suspended === true) return { reason: "user_suspended" }
+  return erased === true && upTo !== null && signedAt <= upTo ? { reason: "link_invalid" } : null
 }
 
 async function loadRevocations(

@@ -1,19 +1,22 @@
 /** open-link.ts: verifies the signed links of files, documents and remote media, which need no token. */
 
 import { fail, type Result } from "../../../shared/fault.ts"
+import { SIGNED_URL_SECONDS } from "../../../shared/asset-limits.ts"
 import { type LinkAudience, type LinkClaims, verifyLink } from "../../auth/link-signing.ts"
+import { getTenantAccess } from "../../auth/tenant-access-cache.ts"
 import type { Env } from "../../env.ts"
 import { checkRate } from "../../limits/rate-limits.ts"
 import { checkRegion } from "../../platform/media-bucket.ts"
 import { sessionStub } from "../../platform/rpc/object-stubs.ts"
-import { isSuspended } from "./authorize.ts"
+import { findReaderFault } from "./authorize.ts"
 import { findSessionKey } from "./require-session.ts"
 
 /**
  * Verifies a link. One that was signed for a viewer is valid only as long as the session is shared with them, so that costs
- * a request to the session's object. One that was signed for a user who is suspended is refused; that is cached.
+ * a request to the session's object. One that was signed for a user who is suspended or was erased since, and one of a
+ * tenant that was erased, is refused; what is known about both is cached.
  *
- * Errors: `link_expired`, `link_invalid`, `rate_limited`, `user_suspended`, `region_unavailable`.
+ * Errors: `link_expired`, `link_invalid`, `rate_limited`, `user_suspended`, `tenant_erased`, `region_unavailable`.
  */
 export async function openLink(env: Env, audience: LinkAudience, token: string): Promise<Result<LinkClaims>> {
   const link = await verifyLink(env.JWT_SECRET ?? "", audience, token, Date.now())
@@ -24,9 +27,14 @@ export async function openLink(env: Env, audience: LinkAudience, token: string):
   const reader = viewer ?? user
   const admitted = await checkRate(env, "read", { tenant, user: reader ?? session })
   if (!admitted.ok) return admitted
-  // Links of version 0.1.0 name no user.
-  if (reader !== undefined && (await isSuspended(env, { tenant, user: reader })))
-    return fail({ reason: "user_suspended" })
+  const signedAt = link.value.expires - SIGNED_URL_SECONDS
+  const [access, fault] = await Promise.all([
+    getTenantAccess(env, tenant),
+    // Links of version 0.1.0 name no user.
+    reader === undefined ? null : findReaderFault(env, { tenant, user: reader }, signedAt),
+  ])
+  if (access.status === "erased") return fail({ reason: "tenant_erased" })
+  if (fault !== null) return fail(fault)
   if (viewer === undefined) return link
   if (user === undefined) return fail({ reason: "link_invalid" })
   const key = await findSessionKey(env, { tenant, user }, session)
