@@ -135,6 +135,27 @@ describe("what budgets cost", () => {
     expect(await tablesOf(env.TENANT.getByName("bt-none"))).toContain("budgets")
   })
 
+  test("[BU7] a directory that has no answer of the tenant yet leases one turn at a time", async () => {
+    await makeSession(await roleToken("bt-unknown", "ada", "member"))
+    const tenant = env.TENANT.getByName("bt-unknown")
+    const setFailing = async (isFailing: boolean): Promise<void> => {
+      const fails = (): never => {
+        throw new Error("away")
+      }
+      await runInDurableObject(tenant, (object) => {
+        if (isFailing) Reflect.set(object, "getBudgetGrant", fails)
+        else Reflect.deleteProperty(object, "getBudgetGrant")
+      })
+    }
+    await setFailing(true)
+    for (const session of ["one", "other", "third"]) {
+      expect(await directory("bt-unknown").leaseTurn(session, false)).toMatchObject({ value: { turns: 1 } })
+    }
+    await setFailing(false)
+    await directory("bt-unknown").refreshBudget()
+    expect(await directory("bt-unknown").leaseTurn("one", false)).toMatchObject({ value: null })
+  })
+
   test("[BU10] a session whose tenant has removed its budgets asks once more, and then no longer", async () => {
     await limit("bt-gone", { tenant: { tokens_per_day: 1_000_000 } })
     const token = await roleToken("bt-gone", "ada", "member")

@@ -39,6 +39,8 @@ const MAX_ASK_MS = 5_000
 export abstract class BudgetDirectory extends MeteredDirectory {
   protected readonly budget: UserBudget
   #asking: Promise<void> | null = null
+  /** The tenant was asked, and has not answered yet or could not. */
+  #isUnanswered = false
   /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
   #askedAt = 0
   #pauseMs = ASK_PAUSE_MS
@@ -85,9 +87,12 @@ export abstract class BudgetDirectory extends MeteredDirectory {
 
   #leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
     const leased = hasSchema(this.ctx.storage.sql) ? this.budget.leaseTurn(session, isAgent) : succeed(null)
-    if (!leased.ok || leased.value !== null || !this.#mayAsk()) return leased
+    if (!leased.ok || leased.value !== null) return leased
+    const mayAsk = this.#mayAsk()
+    // The tenant has said that no budget concerns the user.
+    if (!mayAsk && !this.#isUnanswered) return leased
     // The session has heard of budgets before this object has. No turn waits for the tenant.
-    this.ctx.waitUntil(this.#askTenant())
+    if (mayAsk) this.ctx.waitUntil(this.#askTenant())
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
   }
 
@@ -135,6 +140,7 @@ export abstract class BudgetDirectory extends MeteredDirectory {
    * is counted twice until the next answer.
    */
   protected applyGrant(grant: TenantGrant | null, included = this.getAcknowledgedBatch()): void {
+    this.#isUnanswered = false
     // Without budgets, nothing is stored for them.
     if (grant === null && !hasSchema(this.ctx.storage.sql)) return
     this.migrate()
@@ -159,6 +165,7 @@ export abstract class BudgetDirectory extends MeteredDirectory {
 
   async #fetchGrant(): Promise<void> {
     this.#askedAt = Date.now()
+    this.#isUnanswered = true
     const [tenant = "", user = ""] = (this.ctx.id.name ?? "").split(":", 2)
     // The tenant may add a batch after it has answered, and acknowledge it before the answer arrives.
     const included = this.getAcknowledgedBatch()
