@@ -34,7 +34,7 @@ describe("a budget that is used up", () => {
     const token = await roleToken("bt-http", "ada", "member")
     const session = await makeSession(token)
     const refused = await send(session, token)
-    expect(refused.json.text).toBe("Your budget for today is used up. It resets at 00:00 UTC.")
+    expect(refused.json.text).toBe("Your token budget for today is used up. It resets at 00:00 UTC.")
     expect(refused).toMatchObject({
       status: 429,
       json: { code: "budget_exhausted", budget: "tokens_per_day", scope: "role", resets: TOMORROW },
