@@ -34,7 +34,7 @@ describe("a budget that is used up", () => {
     const token = await roleToken("bt-http", "ada", "member")
     const session = await makeSession(token)
     const refused = await send(session, token)
-    expect(refused.json.text).toBe("Your budget for today is used up. It resets at 00:00 UTC.")
+    expect(refused.json.text).toBe("Your token budget for today is used up. It resets at 00:00 UTC.")
     expect(refused).toMatchObject({
       status: 429,
       json: { code: "budget_exhausted", budget: "tokens_per_day", scope: "role", resets: TOMORROW },
@@ -189,6 +189,21 @@ describe("what a user has", () => {
     expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "sessions", resets: null } })
     expect((await call(`/v1/sessions/${first}`, { method: "DELETE", token })).status).toBe(204)
     await makeSession(token)
+  })
+
+  test("[BU11] the limits also count for who sends no messages and was known before they were set", async () => {
+    const token = await roleToken("bt-silent", "ada", "member")
+    expect((await directory("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
+    // Like a change in a tenant with so many users that this one is not notified.
+    const by = { role: "owner", actor: { type: "user", id: "boss" } } as const
+    const changed = await env.TENANT.getByName("bt-silent").changeBudgets(by as never, { tenant: { sessions: 2 } })
+    expect(changed.ok).toBe(true)
+    const create = async () => (await call("/v1/sessions", { method: "POST", token, body: "{}" })).status
+    await expect.poll(create).toBe(429)
+    const kept = await runInDurableObject(directory("bt-silent"), (_object, { storage }) =>
+      storage.sql.exec("SELECT count(*) AS n FROM sessions").one(),
+    )
+    expect(Number(kept["n"])).toBeLessThanOrEqual(4)
   })
 
   test("[BU11] a turn more than may run at once is refused, until one has ended", async () => {
