@@ -57,6 +57,17 @@ describe("a budget that is used up", () => {
     expect(await messagesOf(session, token)).toEqual([])
   })
 
+  test("[CN2] a cancel that arrives while the directory is asked for the message stops its answer", async () => {
+    await limit("bt-stop", { roles: { member: { tokens_per_day: 1_000_000 } } })
+    const token = await roleToken("bt-stop", "ada", "member")
+    const session = await makeSession(token)
+    const client = await connect(session, claimsOf("bt-stop"))
+    client.say({ type: "send", id: "m1", content: "/bench deltas=500 chars=6 tools=0 delay_ms=10" })
+    client.say({ type: "cancel", exchange_id: "m1" })
+    expect(await client.untilEnd("m1")).toMatchObject({ status: "cancelled" })
+    expect(client.frames.filter(({ type }) => type === "error")).toEqual([])
+  })
+
   test("[BU5] refuses new versions", async () => {
     const token = await roleToken("bt-again", "ada", "member")
     const session = await makeSession(token)
