@@ -1,18 +1,24 @@
 /**
- * check-migrations.ts: `npm run check:migrations`: fails if a commit mixes a Durable Object migration with code that uses it.
+ * check-migrations.ts: `npm run check:migrations`: fails if a commit mixes a Durable Object migration with code that uses it,
+ * and in a shallow clone, which can't tell.
  */
 
 import process from "node:process"
-import { findMixedCommits } from "./migration-commits.ts"
+import { findMixedCommits, type MixedCommit } from "./migration-commits.ts"
 
-const mixed = findMixedCommits(process.cwd())
-for (const { commit, tags, reasons } of mixed ?? []) {
-  console.error(`${commit} adds the migration ${tags.join(", ")}, and more that is deployed:`)
-  for (const reason of reasons) console.error(`  ${reason}`)
-}
-if (mixed === null) console.log("Not checked: this copy has no history.")
-else if (mixed.length === 0) console.log("No commit mixes a migration with other code.")
-else {
+const found = findMixedCommits(process.cwd())
+if (found === null) console.log("Not checked: this copy has no history.")
+else if (found === "shallow") {
+  console.error("Not checked: this clone is shallow. Fetch the history with `git fetch --unshallow`.")
+  process.exitCode = 1
+} else reportMixedCommits(found)
+
+function reportMixedCommits(mixed: readonly MixedCommit[]): void {
+  for (const { commit, tags, reasons } of mixed) {
+    console.error(`${commit} adds the migration ${tags.join(", ")}, and more that is deployed:`)
+    for (const reason of reasons) console.error(`  ${reason}`)
+  }
+  if (mixed.length === 0) return console.log("No commit mixes a migration with other code.")
   console.error("Make the migration a commit and a deploy of its own, before the code that uses its classes.")
   process.exitCode = 1
 }

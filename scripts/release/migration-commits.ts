@@ -34,9 +34,9 @@ export interface MixedCommit {
 
 /**
  * All mixed commits of the history of HEAD, and the working tree if it would be one. Null: the folder has no history.
- * Throws if git fails otherwise.
+ * `shallow`: it has only a part of it, so nothing was checked. Throws if git fails otherwise.
  */
-export function findMixedCommits(root: string): MixedCommit[] | null {
+export function findMixedCommits(root: string): MixedCommit[] | "shallow" | null {
   const git: Git = (...args) =>
     execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], maxBuffer: 2 ** 26 })
   try {
@@ -44,6 +44,7 @@ export function findMixedCommits(root: string): MixedCommit[] | null {
   } catch {
     return null
   }
+  if (git("rev-parse", "--is-shallow-repository").trim() === "true") return "shallow"
   const folderConfig = readFileSync(join(root, CONFIG), "utf8")
   // A merge brings commits that are checked themselves.
   const commits = git("log", "--format=%H %P", "--no-merges", "--", CONFIG).split("\n").filter(Boolean)

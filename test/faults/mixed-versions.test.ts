@@ -10,7 +10,7 @@ import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server
 import { readBuild } from "../../testing/built-worker.ts"
 import { StateClient } from "../state/state-client.ts"
 import { type MixedServer, startMixed } from "../support/mixed-versions.ts"
-import { buildRelease, hasCommit, SAME_CALLS } from "../support/release-build.ts"
+import { buildRelease, lacksCommit, SAME_CALLS } from "../support/release-build.ts"
 
 let server: MixedServer | null = null
 afterEach(async () => {
@@ -48,7 +48,7 @@ async function chat(url: string, token: string, session: string): Promise<Server
   return frames
 }
 
-describe.skipIf(!hasCommit(SAME_CALLS))("the Worker of one version with the objects of the other one", () => {
+describe.skipIf(lacksCommit(SAME_CALLS))("the Worker of one version with the objects of the other one", () => {
   test.each([
     ["a new Worker, old objects", true],
     ["an old Worker, new objects", false],

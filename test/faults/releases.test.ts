@@ -8,7 +8,7 @@ import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import { readBuild } from "../../testing/built-worker.ts"
 import { answerTo, isEnded, StateClient } from "../state/state-client.ts"
-import { buildRelease, hasCommit, RELEASED, SAME_CALLS } from "../support/release-build.ts"
+import { buildRelease, lacksCommit, RELEASED, SAME_CALLS } from "../support/release-build.ts"
 import { takeLeaks } from "../support/log-check.ts"
 import { IS_FULL } from "../support/seeded.ts"
 import { createChance } from "./chance.ts"
@@ -71,7 +71,7 @@ async function readHistory(client: StateClient, session: string): Promise<WireMe
 const readAll = async (client: StateClient) =>
   Object.fromEntries(await Promise.all(SESSIONS.map(async (id) => [id, await readHistory(client, id)] as const)))
 
-describe.skipIf(!hasCommit(RELEASED))("version 0.1.0 and this one in turns", () => {
+describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one in turns", () => {
   test("[DP8] [FS1] no message is lost or duplicated, every turn ends, and both show the same", async () => {
     server = await startServer({ SCRIPTED_DELAY_MS: "1" }, [buildRelease(RELEASED), readBuild()])
     const { url, token, crash } = server
@@ -105,7 +105,7 @@ describe.skipIf(!hasCommit(RELEASED))("version 0.1.0 and this one in turns", () 
   })
 })
 
-describe.skipIf(!hasCommit(SAME_CALLS))("the version before usage was stored, and this one in turns", () => {
+describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, and this one in turns", () => {
   test.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
     "[DP8] [FS1] [FS8] the faults of seed %i with a deploy at each kill find no divergence",
     async (seed) => {

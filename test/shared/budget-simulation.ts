@@ -64,6 +64,8 @@ export interface Outcome {
   readonly turns: number
   readonly refused: number
   readonly tenantCalls: number
+  /** Calls that were under way when the directory was killed, which are made again. */
+  readonly lostRenewals: number
   /** Turns that ended, by the sessions' own rows. */
   readonly spent: Spending
   readonly counted: Spending
@@ -134,6 +136,7 @@ export class BudgetSimulation {
   #turns = 0
   #refused = 0
   #tenantCalls = 0
+  #lostRenewals = 0
   #tenantCounted: Spending = NO_SPENDING
 
   constructor(plan: Plan) {
@@ -191,6 +194,7 @@ export class BudgetSimulation {
       turns: this.#turns,
       refused: this.#refused,
       tenantCalls: this.#tenantCalls,
+      lostRenewals: this.#lostRenewals,
       spent: total,
       counted: this.#users.map(({ counted }) => counted).reduce(addSpending, NO_SPENDING),
       tenantCounted: this.#tenantCounted,
@@ -309,6 +313,7 @@ export class BudgetSimulation {
 
   #killDirectory(user: SimUser): void {
     if (!this.#happens(this.#plan.kills)) return
+    if (user.isRenewing) this.#lostRenewals += 1
     user.given = []
     user.isRenewing = false
   }

@@ -19,6 +19,24 @@ describe("a planted leak", () => {
       expect(findLeak(line(fields)), JSON.stringify(fields)).not.toBe(null)
   })
 
+  test("[OB6] the middle and the end of a text, also of a long one", () => {
+    const text = `${"abcdefghij-".repeat(500)}Vogelbeerbaumallee im Regen${"-0123456789".repeat(500)}Schlusswort-Ende-von-allem`
+    noteContent("Zuerst etwas, dann Quittenmarmelade, dann Schluss")
+    noteContent(text)
+    for (const leak of ["Quittenmarme", "enmarmelade,xx", "Vogelbeerbaumallee", "0123456789Schlusswort-Ende-von-allem"])
+      expect(findLeak(line({ reason: leak })), leak).not.toBe(null)
+  })
+
+  test("[OB6] a short file name, and no id that a text repeats", () => {
+    noteAddress("/v1/sessions/s1/assets?name=foto.png")
+    noteJson(JSON.stringify({ type: "send", id: "q", content: "x", files: [{ name: "plan.pdf" }] }))
+    for (const leak of ["foto.png", "TypeError < read (plan.pdf)", "a/foto.png"])
+      expect(findLeak(line({ error: leak })), leak).not.toBe(null)
+    expect(findLeak(line({ error: "TypeError < read (worker/turn/my-foto.png.ts:1:2)" }))).toBe(null)
+    noteJson(JSON.stringify({ type: "send", id: "exchange-number-7", content: "say exchange-number-7" }))
+    expect(findLeak(line({ exchange: "exchange-number-7" }))).toBe(null)
+  })
+
   test("[OB6] arguments, results, outputs and thinking of a frame", () => {
     const segments = [
       {

@@ -2,12 +2,19 @@
  * log-check.ts: checks that what a server reports about itself has no content (SPEC OB6).
  *
  * The helpers through which tests send and receive note every text, argument, result, title, file name, token and signed
- * address. No value of a log line may contain one. Besides, no value may be a sentence, an address or a credential, whoever
+ * address. No value of a log line may contain 12 characters of one, from any place, or a short
+ * file name. Besides, no value may be a sentence, an address or a credential, whoever
  * wrote it. Data points and spans are log lines in tests (vitest.config.ts, checked-cuecard.ts).
  */
 
 /** Length of the windows that are compared, in UTF-16 code units. Shorter texts are words that ids and names may have too. */
 const WINDOW = 12
+/** So many windows from the start of a text are noted at each position, and the others side by side: long texts are many. */
+const DENSE_WINDOWS = 4_096
+/** Parts of the names of fields that look like text. */
+const FIELD_WORDS = new Set(["conversation"])
+/** Shorter file names are compared as a whole. Without an extension they are words. */
+const FILE_NAME = /^[\w-][\w.-]*\.[a-z][a-z\d]{1,4}$/i
 /** The fields of requests, frames and pages of history that hold content. */
 const CONTENT_FIELDS = new Set("content text delta synthesis args result output title label token".split(" "))
 const MAX_DEPTH = 12
@@ -17,11 +24,28 @@ const FIELDS_WITH_SPACES = new Set(["error", "detail"])
 const CREDENTIAL = /\beyJ[\w-]{8,}\.|\bck_[\w.-]{10,}|Bearer |[?&]token=|https?:\/\//
 
 const noted = new Set<string>()
+const fileNames = new Set<string>()
+/** Ids that clients have chosen. Lines have them, and texts may repeat them. */
+const ids = new Set<string>()
 const faults: string[] = []
 
 /** Remembers a text that no line may contain from now on. */
 export function noteContent(text: string): void {
-  if (text.length >= WINDOW) noted.add(text.slice(0, WINDOW))
+  const last = text.length - WINDOW
+  for (let at = 0; at <= last; at += at < DENSE_WINDOWS ? 1 : WINDOW) {
+    const window = text.slice(at, at + WINDOW)
+    if (at === 0 || !isIdentifier(window)) noted.add(window)
+  }
+}
+
+/** Scripts of models and questions to agents quote names of fields, tools, codes and ids, which lines have too. */
+function isIdentifier(window: string): boolean {
+  return /^[a-z\d_.-]*[\d_.-][a-z\d_.-]*$/.test(window) || FIELD_WORDS.has(window)
+}
+
+function noteFileName(name: string): void {
+  noteContent(name)
+  if (FILE_NAME.test(name)) fileNames.add(name)
 }
 
 /** Remembers the texts in the content fields of a value: the body of a request, a frame, a page of history. */
@@ -29,6 +53,8 @@ export function noteFields(value: unknown, depth = 0): void {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return
   for (const [name, field] of Object.entries(value)) {
     if (name === "href" && typeof field === "string") noteAddress(field)
+    else if (name === "id" && typeof field === "string") ids.add(field)
+    else if (name === "name" && typeof field === "string" && FILE_NAME.test(field)) noteFileName(field)
     else if (typeof field === "string" && CONTENT_FIELDS.has(name)) noteContent(field)
     else noteFields(field, depth + 1)
   }
@@ -45,7 +71,8 @@ export function noteJson(text: unknown): void {
 /** Remembers the token and the file name of an address. */
 export function noteAddress(address: string): void {
   const { searchParams } = new URL(address, "http://localhost")
-  for (const name of ["token", "name", "code"]) noteContent(searchParams.get(name) ?? "")
+  for (const name of ["token", "code"]) noteContent(searchParams.get(name) ?? "")
+  noteFileName(searchParams.get("name") ?? "")
 }
 
 /** What is wrong with a line; null if it has no content. Lines that are no JSON are only searched for noted texts. */
@@ -80,6 +107,9 @@ function findLeakIn(field: string, value: unknown): string | null {
 
 /** One look-up for each window, so the cost does not depend on how much was noted. */
 function findNoted(value: string): string | null {
+  if (ids.has(value)) return null
+  const fileName = value.split(/[^\w.-]+/).find((word) => fileNames.has(word))
+  if (fileName !== undefined) return `it contains the file name ${fileName}`
   for (let at = 0; at + WINDOW <= value.length; at++) {
     const window = value.slice(at, at + WINDOW)
     if (noted.has(window)) return `it contains the noted text ${JSON.stringify(window)}`

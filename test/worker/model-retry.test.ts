@@ -44,6 +44,16 @@ describe("retries", () => {
     expect(bad.callCount()).toBe(3)
   })
 
+  test("[MO12] also after a report of usage, which is no output", async () => {
+    const usage: ModelEvent = {
+      type: "usage",
+      tokens: { input: 5, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 },
+    }
+    const busy = modelOf([usage, BUSY], [HELLO])
+    expect(await collectEvents(withRetries(busy.model, OPTIONS))).toEqual([HELLO])
+    expect(busy.callCount()).toBe(2)
+  })
+
   test("[MO12] text is never repeated, and a final fault is final", async () => {
     const spoken = modelOf([HELLO, BUSY])
     expect(await collectEvents(withRetries(spoken.model, OPTIONS))).toEqual([HELLO, BUSY])

@@ -1,7 +1,7 @@
 /**
  * rate-limits.ts: how often a user and a tenant may ask, by the rate limiting bindings of the platform.
  *
- * The platform counts per location and somewhat late, so these limits only ward off floods. What must be exact is counted
+ * The platform counts per location and somewhat late, so these limits only stop floods. What must be exact is counted
  * by the objects.
  */
 
