@@ -105,6 +105,24 @@ describe("a budget that is used up", () => {
   })
 })
 
+test("[BU6] a message that waited says so if its budget could not be checked", async () => {
+  // With it, the directory is asked for each turn.
+  await limit("bt-away", { tenant: { concurrent_turns: 5 } })
+  const token = await roleToken("bt-away", "ada", "member")
+  const session = await makeSession(token)
+  const client = await connect(session, claimsOf("bt-away"))
+  client.say({ type: "send", id: "m1", content: "/bench deltas=10 ms=600" })
+  await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
+  client.say({ type: "send", id: "m2", content: "/say two" })
+  await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m2")
+  await runInDurableObject(directory("bt-away"), (object) => {
+    Reflect.set(object, "leaseTurn", () => {
+      throw new Error("away")
+    })
+  })
+  expect(await client.untilEnd("m2")).toMatchObject({ status: "failed", reason: "budget_unchecked" })
+})
+
 describe("sessions that are older than the first budget", () => {
   test("[BU7] a message over HTTP reads the configuration again, so each of them is refused", async () => {
     const token = await roleToken("bt-old", "ada", "member")
