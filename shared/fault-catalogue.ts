@@ -209,6 +209,7 @@ function formatSize(bytes: number): string {
 /** Days and months end at 00:00 UTC. A metered budget without a time has something left, which running answers will use. */
 function describeBudget({ budget, scope, resets }: BudgetFault): string {
   const whose = scope === "tenant" ? "Your organization's" : "Your"
+  const kind = budget.startsWith("tokens") ? "token" : "cost"
   switch (budget) {
     case "concurrent_turns":
       return "As many answers are in progress as your budget allows. Wait until one is done."
@@ -219,11 +220,11 @@ function describeBudget({ budget, scope, resets }: BudgetFault): string {
     case "tokens_per_day":
     case "cost_per_day":
       if (resets === null) break
-      return `${whose} budget for today is used up. It resets at 00:00 UTC.`
+      return `${whose} ${kind} budget for today is used up. It resets at 00:00 UTC.`
     case "tokens_per_month":
     case "cost_per_month":
       if (resets === null) break
-      return `${whose} budget for this month is used up. It resets on the 1st at 00:00 UTC.`
+      return `${whose} ${kind} budget for this month is used up. It resets on the 1st at 00:00 UTC.`
   }
   return `What is left of ${whose.toLowerCase()} budget is needed for the answers in progress. Try again when they are done.`
 }

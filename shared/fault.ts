@@ -220,6 +220,7 @@ const TURN_FAULT_TEXTS = {
   agent_failed: "The agent didn't respond.",
   denied: "The call was not allowed.",
   budget_exhausted: "The budget is used up.",
+  budget_unchecked: "We couldn't check your budget. Try again in a moment.",
 } as const
 
 export type TurnFault = keyof typeof TURN_FAULT_TEXTS

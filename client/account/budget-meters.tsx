@@ -54,7 +54,9 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
     left === 0 ? budgetText.usedUp : budgetText.left(formatAmount(budget, left), formatAmount(budget, limit))
   return (
     <li>
-      <span id={id}>{scope === "tenant" && isMetered ? budgetText.shared(name) : name}</span>
+      <span id={id} dir="auto">
+        {scope === "tenant" && isMetered ? budgetText.shared(name) : name}
+      </span>
       <meter
         aria-labelledby={id}
         aria-valuetext={amount}
@@ -63,7 +65,7 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
         high={Math.max(limit, 1) * 0.9}
         value={limit === 0 ? 1 : Math.min(used, limit)}
       />
-      <small>
+      <small dir="auto">
         {amount}
         {reset !== null && ` · ${reset}`}
       </small>

@@ -20,6 +20,8 @@ const TICK_MS = 30_000
 
 interface SessionRowsProps {
   readonly sessionList: SessionList
+  /** False while the tenant is leaving. */
+  readonly canCreate: boolean
   /** The open session, or the one from which an agent's session was opened. */
   readonly currentId: string | null
   readonly isCurrentOpen: boolean
@@ -33,12 +35,12 @@ interface SessionRowsProps {
 }
 
 export function SessionRows(props: SessionRowsProps): VNode {
-  const { sessionList, actions, isPointerInside, unlistedId } = props
+  const { sessionList, canCreate, actions, isPointerInside, unlistedId } = props
   const now = useTickingTime()
   const rows = sessionList.sessions.value
   // A field that moves in the list would lose the focus and its text.
   const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
-  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList)}</p>
+  if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, canCreate)}</p>
   // Messages that arrived since the last tick must not appear to be in the future.
   const latestTime = rows.reduce((latest, { active }) => Math.max(latest, active), now)
   const LoadedMoreButton = sessionActions.module.value?.MoreSessionsButton
@@ -60,9 +62,9 @@ export function SessionRows(props: SessionRowsProps): VNode {
   )
 }
 
-function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList): string {
+function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, canCreate: boolean): string {
   if (isUnreachable.value) return sidebarText.unreachable
-  return isLoaded.value && shared.value.length === 0 ? sidebarText.empty : ""
+  return canCreate && isLoaded.value && shared.value.length === 0 ? sidebarText.empty : ""
 }
 
 /** The rows in order of their activity. While the order is held, they keep the one that they had when that began. */

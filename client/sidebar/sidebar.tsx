@@ -89,6 +89,7 @@ function SessionNavigation({ router, actions }: SessionNavigationProps): VNode {
       {loaded !== null && <loaded.SharedSessions router={router} openId={openId} actions={actions} />}
       <SessionRows
         sessionList={router.sessionList}
+        canCreate={router.settings.value.erases_at === undefined}
         currentId={openedFrom ?? openId}
         isCurrentOpen={openedFrom === null}
         unlistedId={unlistedId}

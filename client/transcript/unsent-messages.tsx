@@ -71,7 +71,7 @@ export function UnsentMessage({ entry, quote, files, copyTrace, onRetry, onDisca
     <UserMessage id={id} status={error === null ? "sending" : "refused"} text={content} quote={quote} files={files}>
       {error !== null && (
         <p class="note fault" role="alert">
-          {error}{" "}
+          <bdi>{error}</bdi>{" "}
           <button type="button" onClick={runAndFocus(onRetry)}>
             {unsentText.retry}
           </button>{" "}

@@ -296,7 +296,7 @@ export const importsText = {
       ? `${missing.length.toLocaleString()} parts of this archive are missing. Choose the manifest and all parts together.`
       : `Missing: ${missing.map((n) => `part ${n}`).join(", ")}. Choose the manifest and all parts together.`,
   manifestMissing: "None of these files is the manifest of an archive. Choose the manifest and all parts together.",
-  severalArchives: "These files belong to several archives. Choose those of one.",
+  severalArchives: "These files belong to several archives. Choose the files of one archive.",
   otherArchive: "These files are of another archive. Choose those with which this import was started.",
   unreadable: "A file can't be read. Choose the files again.",
   remaining: (count: number, of: number) =>

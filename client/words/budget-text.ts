@@ -2,10 +2,12 @@
 
 import type { BudgetName } from "../../shared/fault.ts"
 import type { BudgetView } from "../../shared/usage/budget-view.ts"
-import { formatSize } from "./media-descriptions.ts"
 
 /** Nano-dollars in a dollar. */
 export const NANO_PER_DOLLAR = 1_000_000_000
+
+/** Budgets are decimal, as in the API and in bills. */
+export const BYTES_PER_MEGABYTE = 1_000_000
 
 export const budgetText = {
   title: "Budgets",
@@ -25,7 +27,7 @@ export const budgetText = {
 } as const
 
 export const budgetsText = {
-  lead: "Limit what people may use. A limit of a role counts for each of its users. All limits count: the strictest one decides.",
+  lead: "Limit what people may use. A limit of a role counts for each of its users. If several limits apply, the strictest one counts.",
   tenant: "Whole organization",
   limit: {
     tokens_per_day: "Tokens per day",
@@ -45,11 +47,11 @@ export const budgetsText = {
   addUser: "Add a user…",
   userId: "User ID",
   title: (name: string) => `Budget: ${name}`,
-  newTitle: "Budget: a user",
+  newTitle: "New user budget",
   emptyField: "Leave a field empty for no limit. 0 allows nothing.",
   removeAll: "Remove all limits",
   saved: (name: string) => `The budget of ${name} is saved.`,
-  invalid: (field: string) => `“${field}” must be a number from 0.`,
+  invalid: (field: string) => `“${field}” must be 0 or more.`,
   field: {
     tokens_per_day: "Tokens per day",
     tokens_per_month: "Tokens per month",
@@ -64,7 +66,7 @@ export const budgetsText = {
 
 /** An amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
 export function formatAmount(budget: BudgetName, amount: number): string {
-  if (budget === "stored_bytes") return formatSize(amount)
+  if (budget === "stored_bytes") return formatMegabytes(amount / BYTES_PER_MEGABYTE)
   if (budget !== "cost_per_day" && budget !== "cost_per_month") return formatCount(amount)
   const dollars = amount / NANO_PER_DOLLAR
   const digits = dollars !== 0 && dollars < 0.1 ? 4 : 2
@@ -74,6 +76,13 @@ export function formatAmount(budget: BudgetName, amount: number): string {
     minimumFractionDigits: 2,
     maximumFractionDigits: digits,
   })
+}
+
+function formatMegabytes(megabytes: number): string {
+  const isLarge = megabytes >= 1_000
+  const unit = isLarge ? "gigabyte" : "megabyte"
+  const amount = isLarge ? megabytes / 1_000 : megabytes
+  return amount.toLocaleString(undefined, { style: "unit", unit, maximumFractionDigits: amount < 10 ? 2 : 1 })
 }
 
 function formatCount(count: number): string {

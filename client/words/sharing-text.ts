@@ -20,7 +20,7 @@ export const sharingText = {
 } as const
 
 export const readOnlyText = {
-  shared: (owner: string) => `${owner} shares this conversation with you. You can read it, and see what is added.`,
+  shared: (owner: string) => `${owner} shared this conversation with you. You can read it and see new messages.`,
   unshared: (owner: string) => `${owner} doesn't share this conversation with you any more.`,
   viewer: "You can read your conversations, and what others share with you. Ask an admin if you need to write.",
   start: "Choose a conversation",
@@ -28,8 +28,8 @@ export const readOnlyText = {
   nothing: "Nothing to read yet",
   nothingHint: "When someone shares a conversation with you, it appears in the sidebar.",
   leaving: (when: string) =>
-    `This organization will be deleted on ${when}. Until then you can read and export everything, but not write.`,
-  owners: "An owner can still keep it.",
-  keep: "Keep it in the admin settings",
-  kept: "What you haven't sent yet stays in this browser. It will be sent if the organization is kept.",
+    `This organization will be deleted on ${when}. Until then you can read and export everything, but you can't change anything.`,
+  owners: "An owner can still cancel the deletion.",
+  keep: "Cancel the deletion in the admin settings",
+  kept: "What you haven't sent yet stays in this browser. It will be sent if the deletion is cancelled.",
 } as const

@@ -3,16 +3,16 @@
 import { NANO_PER_USD } from "../../shared/usage/price-entry.ts"
 
 export const usageText = {
-  lead: "What your organization's model calls used. Figures are exact, in days of UTC, and at most 75 minutes old.",
-  range: "Time",
+  lead: "What your organization's model calls used. Figures are exact, by UTC day, and at most 75 minutes old.",
+  range: "Period",
   ranges: { week: "Last 7 days", month: "Last 30 days", quarter: "Last 90 days", year: "Last 12 months" },
-  measure: "Show",
+  measure: "Measure",
   measures: { cost: "Cost", tokens: "Tokens", calls: "Model calls" },
   by: "Break down by",
   groups: { model: "Model", user: "User", agent: "Agent" },
   download: "Download CSV",
   downloading: "Downloading…",
-  none: "No model calls in this time. New ones appear after at most 15 minutes.",
+  none: "No model calls in this period. New ones appear after at most 75 minutes.",
   noneOnPage: "Nobody on this page has used anything.",
   total: { cost: "Cost", input: "Input tokens", output: "Output tokens", calls: "Model calls" },
   cached: (count: string) => `${count} from the cache`,

@@ -57,7 +57,7 @@ describe("the page", () => {
     await ask(page, "/say hello")
     const note = page.locator("[data-role=user] .note")
     await expect.poll(() => note.textContent(), SOON).toContain("It resets at 00:00 UTC.")
-    expect(await note.textContent()).toContain("Your organization's budget for today is used up.")
+    expect(await note.textContent()).toContain("Your organization's token budget for today is used up.")
     await page.reload()
     await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
     await expect.poll(() => note.textContent(), SOON).toContain("is used up")
@@ -82,7 +82,7 @@ describe("the admin page", () => {
     await page.getByLabel("Cost per month, in US dollars").fill("12.5")
     await page.getByLabel("Tokens per day").fill("-1")
     await saveButton(page).click()
-    await expect.poll(() => page.textContent("dialog .fault")).toBe("“Tokens per day” must be a number from 0.")
+    await expect.poll(() => page.textContent("dialog .fault")).toBe("“Tokens per day” must be 0 or more.")
     await page.getByLabel("Tokens per day").fill("2000000")
     await saveButton(page).click()
     await expect.poll(() => rowWith(page, "Whole organization").textContent(), SOON).toContain("$12.50")
@@ -98,7 +98,7 @@ describe("the admin page", () => {
     const token = await tokenFor(setup.cuecard, "you", "owner")
     expect((await callApi(setup.cuecard, token, "GET", "/v1/budgets")).body).toEqual({
       tenant: { tokens_per_day: 2_000_000, cost_per_month: 12_500_000_000 },
-      roles: { member: { stored_bytes: 1_572_864 } },
+      roles: { member: { stored_bytes: 1_500_000 } },
       users: { ada: { concurrent_turns: 1 } },
     })
     expect(await findViolations(page)).toEqual([])

@@ -91,7 +91,7 @@ describe("sharing", () => {
     expect(withoutButtons(await transcriptOf(viewer.page))).toBe(withoutButtons(own))
     expect(await viewer.page.title()).toBe(await owner.page.title())
     await expectReadOnly(viewer.page)
-    expect(await viewer.page.textContent(".read-only")).toContain("olga shares this conversation with you.")
+    expect(await viewer.page.textContent(".read-only")).toContain("olga shared this conversation with you.")
     expect(await findViolations(viewer.page)).toEqual([])
     await viewer.page.locator(".shared li").hover()
     await viewer.page.locator(".shared .more").click()
@@ -170,7 +170,9 @@ describe("a tenant that is leaving", () => {
     await page.fill(FIELD, "Say one more thing")
     await page.reload()
     await page.waitForSelector(".read-only", SOON)
-    expect(await page.textContent(".read-only")).toMatch(/will be deleted on .*\d{4}.*An owner can still keep it\./)
+    expect(await page.textContent(".read-only")).toMatch(
+      /will be deleted on .*\d{4}.*An owner can still cancel the deletion\./,
+    )
     expect(await page.textContent(".read-only")).toContain("What you haven't sent yet stays in this browser.")
     await settled(page)
     await expectReadOnly(page)
@@ -181,7 +183,7 @@ describe("a tenant that is leaving", () => {
     const owner = await openAs("boss", { role: "owner" })
     await owner.page.waitForSelector(".read-only", SOON)
     expect(await owner.page.locator(".welcome, .composer").count()).toBe(0)
-    await owner.page.getByRole("link", { name: "Keep it in the admin settings" }).click()
+    await owner.page.getByRole("link", { name: "Cancel the deletion in the admin settings" }).click()
     await owner.page.waitForURL(`${setup.cuecard.url}/admin#tenant`)
     await api("boss", "POST", "/v1/tenant/restore", {}, "owner")
     // Coming back to the page asks again.

@@ -88,7 +88,44 @@ async function fakeUsage(page: Page): Promise<void> {
   })
 }
 
+/** Whether a label of the chart's axis begins before the drawing. */
+async function isAxisCut(page: Page): Promise<boolean> {
+  return await page.evaluate(() => {
+    const left = document.querySelector(".usage-chart svg")?.getBoundingClientRect().left ?? 0
+    return [...document.querySelectorAll(".usage-chart .grid text")].some(
+      (label) => label.getBoundingClientRect().left < left - 0.5,
+    )
+  })
+}
+
 describe("usage on the admin page", () => {
+  test.each([
+    ["desk", DESK],
+    ["phone", PHONE],
+  ] as const)("[MT12] the axis is readable without any cost, and with the smallest, on a %s", async (_, size) => {
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size })
+    for (const cost of [0, 40]) {
+      const figures = { ...rowOf(0), cost_nano_usd: cost }
+      await page.unrouteAll()
+      await page.route("**/v1/usage?*", async (route) => {
+        const [from = "", to = ""] = ["from", "to"].map(
+          (name) => new URL(route.request().url()).searchParams.get(name) ?? "",
+        )
+        const rows = [{ day: to, ...figures }]
+        await route.fulfill({ json: { from, to, by: "day", rows, total: figures, next: null } satisfies UsageView })
+      })
+      await page.evaluate(() => (location.hash = "#usage"))
+      await page.waitForSelector(".usage-chart svg", SOON)
+      const labels = await page.locator(".usage-chart .grid text").allTextContents()
+      expect(labels[0]).toBe("$0.00")
+      expect(labels.length > 1).toBe(cost > 0)
+      expect(await isAxisCut(page)).toBe(false)
+      await page.evaluate(() => (location.hash = "#agents"))
+      await page.waitForSelector(".usage-chart", { state: "detached" })
+    }
+    await page.context().close()
+  })
+
   test("[MT12] figures of real turns: totals, chart, tables by model and user, CSV", async () => {
     await addUser(setup.cuecard, "you", "owner")
     await asOwner("PUT", "/v1/prices", { prices: [{ model: "scripted", from: "2026-01-01", input: 2, output: 8 }] })
@@ -107,7 +144,7 @@ describe("usage on the admin page", () => {
     await page.waitForSelector("text=scripted", SOON)
     await page.getByLabel("Break down by").selectOption("user")
     await expect.poll(() => page.textContent(".usage-scroll tbody"), SOON).toContain("ada$0.0166")
-    await page.getByLabel("Show", { exact: true }).selectOption("tokens")
+    await page.getByLabel("Measure", { exact: true }).selectOption("tokens")
     await page.click("summary")
     await expect.poll(() => page.textContent("details tbody"), SOON).toContain("8,000 input, 80 output")
     const downloading = page.waitForEvent("download")
@@ -135,10 +172,16 @@ describe("usage on the admin page", () => {
       expect(await page.locator(".usage-scroll tbody tr").count()).toBe(4)
       const isTooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
       expect(isTooWide).toBe(false)
+      expect(
+        await page
+          .locator(".usage-scroll th[scope=row]")
+          .first()
+          .evaluate(({ clientWidth }) => clientWidth),
+      ).toBeGreaterThan(100)
       expect(await findViolations(page)).toEqual([])
-      await page.getByLabel("Show", { exact: true }).selectOption("tokens")
+      await page.getByLabel("Measure", { exact: true }).selectOption("tokens")
       await page.screenshot({ path: `test/browser/out/usage-${name}.png` })
-      await page.getByLabel("Time", { exact: true }).selectOption("year")
+      await page.getByLabel("Period", { exact: true }).selectOption("year")
       await expect.poll(() => page.locator(".usage-chart rect.input").count(), SOON).toBeLessThan(15)
       expect(errors).toEqual([])
       await page.context().close()

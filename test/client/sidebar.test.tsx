@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vi
 import { App } from "../../client/app/app.tsx"
 import { SessionRouter } from "../../client/session/session-router.ts"
 import { handleEscape } from "../../client/app/escape-key.ts"
-import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import type { PageSettings, SessionSummary } from "../../shared/protocol/http-body.ts"
 import { sessionActions } from "../../client/sidebar/deferred-actions.tsx"
 import { setUp } from "./open-session.ts"
 import { delay, until } from "./dom.ts"
@@ -24,7 +24,7 @@ const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => 
   ...more,
 })
 
-async function page(rows: readonly SessionSummary[]) {
+async function page(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}) {
   const { deps, api } = setUp()
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
@@ -37,6 +37,7 @@ async function page(rows: readonly SessionSummary[]) {
       eraseSession: erase,
       listSessions: () => Promise.resolve({ sessions: rows, next: null }),
     },
+    settings: signal({ media_hosts: [], embed_origins: [], ...settings }),
     readHash: () => "#/",
     writeHash() {},
   })
@@ -91,6 +92,11 @@ describe("the list", () => {
   test("[PG54] an empty one explains what will appear", async () => {
     const { root } = await page([])
     expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
+  })
+
+  test("[PG54] [PG85] an empty one of a tenant that is leaving promises nothing", async () => {
+    const { root } = await page([], { erases_at: NOW + 90_000 })
+    expect(root.querySelector("nav")?.textContent).toBe("")
   })
 })
 

@@ -34,7 +34,7 @@ describe("a budget that is used up", () => {
     const token = await roleToken("bt-http", "ada", "member")
     const session = await makeSession(token)
     const refused = await send(session, token)
-    expect(refused.json.text).toBe("Your budget for today is used up. It resets at 00:00 UTC.")
+    expect(refused.json.text).toBe("Your token budget for today is used up. It resets at 00:00 UTC.")
     expect(refused).toMatchObject({
       status: 429,
       json: { code: "budget_exhausted", budget: "tokens_per_day", scope: "role", resets: TOMORROW },
@@ -55,6 +55,17 @@ describe("a budget that is used up", () => {
     }
     expect(client.closed).toBe(null)
     expect(await messagesOf(session, token)).toEqual([])
+  })
+
+  test("[CN2] a cancel that arrives while the directory is asked for the message stops its answer", async () => {
+    await limit("bt-stop", { roles: { member: { tokens_per_day: 1_000_000 } } })
+    const token = await roleToken("bt-stop", "ada", "member")
+    const session = await makeSession(token)
+    const client = await connect(session, claimsOf("bt-stop"))
+    client.say({ type: "send", id: "m1", content: "/bench deltas=500 chars=6 tools=0 delay_ms=10" })
+    client.say({ type: "cancel", exchange_id: "m1" })
+    expect(await client.untilEnd("m1")).toMatchObject({ status: "cancelled" })
+    expect(client.frames.filter(({ type }) => type === "error")).toEqual([])
   })
 
   test("[BU5] refuses new versions", async () => {
@@ -92,6 +103,24 @@ describe("a budget that is used up", () => {
     expect(await client.untilEnd("m2")).toMatchObject({ status: "failed", reason: "budget_exhausted" })
     await limit("bt-queue", { users: { ada: null } })
   })
+})
+
+test("[BU6] a message that waited says so if its budget could not be checked", async () => {
+  // With it, the directory is asked for each turn.
+  await limit("bt-away", { tenant: { concurrent_turns: 5 } })
+  const token = await roleToken("bt-away", "ada", "member")
+  const session = await makeSession(token)
+  const client = await connect(session, claimsOf("bt-away"))
+  client.say({ type: "send", id: "m1", content: "/bench deltas=10 ms=600" })
+  await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
+  client.say({ type: "send", id: "m2", content: "/say two" })
+  await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m2")
+  await runInDurableObject(directory("bt-away"), (object) => {
+    Reflect.set(object, "leaseTurn", () => {
+      throw new Error("away")
+    })
+  })
+  expect(await client.untilEnd("m2")).toMatchObject({ status: "failed", reason: "budget_unchecked" })
 })
 
 describe("sessions that are older than the first budget", () => {
@@ -178,6 +207,21 @@ describe("what a user has", () => {
     expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "sessions", resets: null } })
     expect((await call(`/v1/sessions/${first}`, { method: "DELETE", token })).status).toBe(204)
     await makeSession(token)
+  })
+
+  test("[BU11] the limits also count for who sends no messages and was known before they were set", async () => {
+    const token = await roleToken("bt-silent", "ada", "member")
+    expect((await directory("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
+    // Like a change in a tenant with so many users that this one is not notified.
+    const by = { role: "owner", actor: { type: "user", id: "boss" } } as const
+    const changed = await env.TENANT.getByName("bt-silent").changeBudgets(by as never, { tenant: { sessions: 2 } })
+    expect(changed.ok).toBe(true)
+    const create = async () => (await call("/v1/sessions", { method: "POST", token, body: "{}" })).status
+    await expect.poll(create).toBe(429)
+    const kept = await runInDurableObject(directory("bt-silent"), (_object, { storage }) =>
+      storage.sql.exec("SELECT count(*) AS n FROM sessions").one(),
+    )
+    expect(Number(kept["n"])).toBeLessThanOrEqual(4)
   })
 
   test("[BU11] a turn more than may run at once is refused, until one has ended", async () => {

@@ -148,7 +148,7 @@ describe("failures", () => {
           log: () => {},
           telemetry: NO_TELEMETRY,
           armAlarm: () => {},
-          gate: { check: () => ({ ok: true, value: null }), beginTurn: () => {} },
+          gate: { check: () => ({ ok: true, value: null }), beginTurn: () => {}, giveBack: async () => {} },
           resolver: NOTHING_KNOWN,
           now: Date.now,
           times: { ...TIMES, turnMs },

@@ -27,7 +27,7 @@ import { REMOTE_FETCH_TABLE, RemoteFetches } from "../limits/remote-fetches.ts"
 import { createUserBytes, USER_BYTES_TABLES, type UserBytes } from "../limits/user-bytes.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
-import { DIRECTORY_USAGE_TABLES } from "../usage/directory-usage.ts"
+import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS } from "../usage/directory-usage.ts"
 import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { ALL_TOKENS, closeHolderSockets, isListed, restoreEntry } from "./directory-transfer.ts"
@@ -65,6 +65,7 @@ const MIGRATIONS: readonly string[] = [
   DIRECTORY_USAGE_TABLES,
   USER_BYTES_TABLES,
   REMOTE_FETCH_TABLE,
+  ENDED_LEDGERS,
 ]
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */

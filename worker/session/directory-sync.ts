@@ -50,8 +50,6 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     await reporting
     try {
       reportedRunning = await sendState(env, session, reportedRunning)
-      // After a turn or an import, the text may have grown by megabytes.
-      if (!reportedRunning) await session.assetService.syncBytes()
     } catch {
       reportedRunning = null
       log("mark_failed", { id })
@@ -74,6 +72,8 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
     syncRunningState() {
       syncing ??= reportRunningState().finally(() => {
         syncing = null
+        // After a turn or an import, the text may have grown by megabytes. The next turn must not wait for the tenant.
+        if (reportedRunning === false) void session.assetService.syncBytes()
       })
       return syncing
     },

@@ -30,12 +30,16 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
       // The platform answers a ping that equals PING_FRAME byte for byte. Only other pings arrive here.
       return socket.send(PONG_FRAME)
     case "cancel":
-      return sendResult(session, socket, frame.exchange_id, session.cancelTurn(frame.exchange_id))
+      return afterAdmission(session, socket, frame.exchange_id, () =>
+        sendResult(session, socket, frame.exchange_id, session.cancelTurn(frame.exchange_id)),
+      )
     case "approve":
       sendResult(session, socket, frame.call_id, turns.decideApproval(frame.call_id, frame.decision))
       return session.advance()
     case "withdraw":
-      return sendResult(session, socket, frame.id, turns.withdrawMessage(frame.message))
+      return afterAdmission(session, socket, frame.message, () =>
+        sendResult(session, socket, frame.id, turns.withdrawMessage(frame.message)),
+      )
     case "retry":
     case "regenerate":
     case "edit":
@@ -88,13 +92,37 @@ function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handl
   void session.gate.refreshView()
   const admitted = checkBudget(session, id)
   if (!(admitted instanceof Promise)) return handleChecked(admitted)
-  admitted
-    .then((result) => session.withSeqRollback(() => handleChecked(result)))
-    .catch((error: unknown) => {
-      // The client resumes and sends again.
-      log("frame_error", { type: "send", error: describeError(error) })
-      session.sockets.sendFault(socket, { reason: "internal" })
-    })
+  const known = waiting.get(session) ?? new Map<string, Promise<void>>()
+  waiting.set(session, known)
+  const handled = handleLater(session, socket, admitted, handleChecked).finally(() => known.delete(id))
+  known.set(id, handled)
+}
+
+/** The messages of each session for which the directory is being asked, by id. */
+const waiting = new WeakMap<LiveSession, Map<string, Promise<void>>>()
+
+/** Handles a frame about a message: at once, or when the message has been handled. */
+function afterAdmission(session: LiveSession, socket: WebSocket, id: string, handle: () => void): void {
+  const handled = waiting.get(session)?.get(id)
+  if (handled === undefined) handle()
+  else void handleLater(session, socket, handled, handle)
+}
+
+/** Never rejects. */
+async function handleLater<T>(
+  session: LiveSession,
+  socket: WebSocket,
+  awaited: Promise<T>,
+  handle: (value: T) => void,
+): Promise<void> {
+  try {
+    const value = await awaited
+    session.withSeqRollback(() => handle(value))
+  } catch (error) {
+    // The client resumes and sends again.
+    log("frame_error", { type: "later", error: describeError(error) })
+    session.sockets.sendFault(socket, { reason: "internal" })
+  }
 }
 
 function handleHello(session: LiveSession, socket: WebSocket, frame: Extract<ClientFrame, { type: "hello" }>): void {

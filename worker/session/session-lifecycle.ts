@@ -9,6 +9,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
 import { readAgentView } from "../agent/agent-view.ts"
 import type { SessionRef } from "../asset/bucket.ts"
+import { describeError, logError } from "../platform/log.ts"
 import { directoryStub, sessionStub } from "../platform/rpc/object-stubs.ts"
 import type { Env } from "../env.ts"
 import { FrameRates } from "../limits/frame-rates.ts"
@@ -95,7 +96,17 @@ export class SessionLifecycle {
     const row = { id, title, family, tenant, user, agent: view, epoch: nanoid(), created: Date.now() }
     createSessionStore(this.#ctx.storage.sql).createSession(row)
     this.#open()
+    if (view.hasBudgets === true) this.#ctx.waitUntil(this.#tellBudgets(owner))
     return succeed(null)
+  }
+
+  /** A user who writes no messages has limits, too. Repeated when the next session is created. */
+  async #tellBudgets(owner: SessionOwner): Promise<void> {
+    try {
+      await directoryStub(this.#env, owner).learnBudgets()
+    } catch (error) {
+      logError("budgets_not_told", { error: describeError(error) })
+    }
   }
 
   /** Creates the session of an import of a whole tenant. Repeating it has no effect. Errors: `session_unknown`. */

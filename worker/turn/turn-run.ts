@@ -67,7 +67,7 @@ export interface TurnHost {
   readonly telemetry: Telemetry
   readonly usageRecorder: UsageRecorder
   /** Decides whether a turn may begin (SPEC BU5). */
-  readonly gate: Pick<TurnGate, "check" | "beginTurn">
+  readonly gate: Pick<TurnGate, "check" | "beginTurn" | "giveBack">
 }
 
 export interface TurnRun {

@@ -120,8 +120,12 @@ export class TurnScheduler implements ActiveTurn {
       this.#beginQueued(rows, admitted)
       return null
     }
-    return admitted.then((result) => {
-      if (!this.#isStopped && !this.#isPaused) this.#beginQueued(rows, result)
+    return admitted.then(async (result) => {
+      if (this.#isStopped || this.#isPaused) return
+      // The message that was asked for may have been withdrawn meanwhile. Another one is asked for by itself.
+      if (host.store.findNextQueued()?.message.id === next.message.id) return this.#beginQueued(rows, result)
+      void host.gate.giveBack()
+      await this.#startNextTurn()
     })
   }
 
@@ -132,7 +136,10 @@ export class TurnScheduler implements ActiveTurn {
     const run = restoreRun(host, rows)
     this.#run = run
     if (admitted.ok) host.gate.beginTurn()
-    else if (run !== null) finishRun(host, run, "failed", "budget_exhausted")
+    else if (run !== null) {
+      const { reason } = admitted.fault
+      finishRun(host, run, "failed", reason === "budget_unchecked" ? reason : "budget_exhausted")
+    }
   }
 
   #unfinishedRun(): TurnRun | null {

@@ -33,6 +33,9 @@ const MAX_ASK_PAUSE_MS = 5 * 60_000
 /** A new process does not know when it asked. It does not ask if a budget was counted so recently. Milliseconds. */
 const RESTART_PAUSE_MS = 2 * 60_000
 
+/** A user who asks nothing is limited by what the tenant said at most so long ago. Milliseconds. */
+const MAX_GRANT_AGE_MS = 60 * 60_000
+
 /** The longest that a refusal waits for the tenant, in milliseconds. */
 const MAX_ASK_MS = 5_000
 
@@ -103,6 +106,13 @@ export abstract class BudgetDirectory extends MeteredDirectory {
     if (account === null && this.#mayAsk()) await this.#askTenant()
     const held = { ...this.countHeld(), concurrent_turns: this.budget.countRunning() }
     return listBudgetViews(this.budget.readAccount(), held, Date.now())
+  }
+
+  async learnBudgets(): Promise<void> {
+    if (!hasSchema(this.ctx.storage.sql) || !this.#mayAsk()) return
+    const account = this.budget.readAccount()
+    const countedAt = account === null ? 0 : Math.max(this.#askedAt, ...account.meters.map(({ at }) => at))
+    if (Math.abs(Date.now() - countedAt) >= MAX_GRANT_AGE_MS) await this.#askTenant()
   }
 
   async refreshBudget(): Promise<void> {

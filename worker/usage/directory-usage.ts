@@ -26,6 +26,9 @@ export const DIRECTORY_USAGE_TABLES = `
     one INTEGER PRIMARY KEY CHECK (one = 1),
     ledger TEXT NOT NULL, n INTEGER NOT NULL, sending TEXT NOT NULL)`
 
+/** With this index, a batch does not read the rows of all sessions to find those that have ended. */
+export const ENDED_LEDGERS = "CREATE INDEX usage_ended ON usage_session (ended) WHERE ended IS NOT NULL"
+
 /** Reports of a batch: with more, the tenant's object is asked less, and its totals are older. */
 const BATCH_REPORTS = 8
 

@@ -4,7 +4,7 @@ import type { BudgetName } from "../../../shared/fault.ts"
 import { BUDGET_NAMES, type BudgetLimits, type BudgetTable, MAX_BUDGET } from "../../../shared/usage/budget-limits.ts"
 import { createParser, hasShape, isNumber, isOptional } from "../../../shared/protocol/shape-check.ts"
 import { isJsonObject } from "../../../shared/json.ts"
-import { NANO_PER_DOLLAR } from "../../words/budget-text.ts"
+import { BYTES_PER_MEGABYTE, NANO_PER_DOLLAR } from "../../words/budget-text.ts"
 
 export type BudgetFields = Readonly<Record<BudgetName, string>>
 
@@ -46,5 +46,5 @@ export function fieldsToLimits(fields: BudgetFields): BudgetLimits | { readonly 
 
 function unitOf(name: BudgetName): number {
   if (name === "cost_per_day" || name === "cost_per_month") return NANO_PER_DOLLAR
-  return name === "stored_bytes" ? 1024 * 1024 : 1
+  return name === "stored_bytes" ? BYTES_PER_MEGABYTE : 1
 }

@@ -46,18 +46,20 @@ export function BudgetsSection({ api, identity }: AdminContext): VNode {
               )
             })}
           </ul>
-          <h2>{budgetsText.users}</h2>
-          {Object.keys(users).length === 0 && <p class="row-note">{budgetsText.noUsers}</p>}
-          <ul class="rows">
-            {Object.entries(users).map(([id, limits]) => (
-              <BudgetRow key={id} name={id} limits={limits} onEdit={open({ scope: "user", id, name: id, limits })} />
-            ))}
-          </ul>
-          <p>
-            <button type="button" onClick={open({ scope: "user", id: "", name: "", limits: {} })}>
-              {budgetsText.addUser}
-            </button>
-          </p>
+          <section>
+            <h2>{budgetsText.users}</h2>
+            {Object.keys(users).length === 0 && <p class="row-note">{budgetsText.noUsers}</p>}
+            <ul class="rows">
+              {Object.entries(users).map(([id, limits]) => (
+                <BudgetRow key={id} name={id} limits={limits} onEdit={open({ scope: "user", id, name: id, limits })} />
+              ))}
+            </ul>
+            <p class="tools">
+              <button type="button" onClick={open({ scope: "user", id: "", name: "", limits: {} })}>
+                {budgetsText.addUser}
+              </button>
+            </p>
+          </section>
         </>
       )}
       {edited.value !== null && (

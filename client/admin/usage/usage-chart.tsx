@@ -1,19 +1,26 @@
 /** usage-chart.tsx: the chart of usage by day or month, as SVG, with a table that says the same. Source: SPEC MT12. */
 
+import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
 import { formatCompact, formatCost, formatCount, formatDay, usageText } from "../../words/usage-text.ts"
 import { type Bar, chooseScale, type Measure } from "./usage-data.ts"
 
-/** The size of the drawing, in its own units. It is scaled to the width of the page. */
+/** The size of the drawing, in its own units. It is scaled to the width of the page, by about 1. */
 const WIDTH = 720
+const NARROW_WIDTH = 360
 const HEIGHT = 220
-const LEFT = 56
+/** The widest digit of the axis. */
+const DIGIT_WIDTH = 7.5
+/** Between the labels of the axis and the bars. */
+const GAP = 8
 const BOTTOM = 32
 const TOP = 18
 /** The part of a bar's place that it fills. */
 const BAR_SHARE = 0.72
-/** Labels that fit below the bars. */
-const MAX_LABELS = 7
+/** The place of a label below the bars. */
+const LABEL_WIDTH = 90
+const NARROW_SCREEN = "(width <= 40rem)"
 
 interface UsageChartProps {
   readonly bars: readonly Bar[]
@@ -24,20 +31,24 @@ interface UsageChartProps {
 
 export function UsageChart({ bars, measure, label }: UsageChartProps): VNode {
   const scale = chooseScale(Math.max(...bars.map(sumBar)))
-  const top = scale.at(-1) ?? 1
+  // Nothing was used, or everything was free: there is only the line of zero.
+  const top = scale.at(-1) || 1
+  const width = useIsNarrow() ? NARROW_WIDTH : WIDTH
+  const labels = scale.map((value) => (measure === "cost" ? formatCost(value) : formatCompact(value)))
+  const left = Math.max(...labels.map(({ length }) => length)) * DIGIT_WIDTH + GAP
   const y = (value: number): number => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - TOP)
   return (
     <figure class="usage-chart">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${label}. ${summarize(bars, measure)}`}>
-        {scale.map((value) => (
+      <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`${label}. ${summarize(bars, measure)}`}>
+        {scale.map((value, i) => (
           <g key={value} class="grid">
-            <line x1={LEFT} x2={WIDTH} y1={y(value)} y2={y(value)} />
-            <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
-              {measure === "cost" ? formatCost(value) : formatCompact(value)}
+            <line x1={left} x2={width} y1={y(value)} y2={y(value)} />
+            <text x={left - GAP} y={y(value) + 4} text-anchor="end">
+              {labels[i]}
             </text>
           </g>
         ))}
-        <Bars bars={bars} measure={measure} y={y} />
+        <Bars bars={bars} measure={measure} left={left} right={width} y={y} />
       </svg>
       {measure === "tokens" && (
         <figcaption>
@@ -49,28 +60,43 @@ export function UsageChart({ bars, measure, label }: UsageChartProps): VNode {
   )
 }
 
+function useIsNarrow(): boolean {
+  const isNarrow = useSignal(matchMedia(NARROW_SCREEN).matches)
+  useEffect(() => {
+    const query = matchMedia(NARROW_SCREEN)
+    const update = (): void => {
+      isNarrow.value = query.matches
+    }
+    query.addEventListener("change", update)
+    return () => query.removeEventListener("change", update)
+  }, [])
+  return isNarrow.value
+}
+
 interface BarsProps extends Pick<UsageChartProps, "bars" | "measure"> {
+  readonly left: number
+  readonly right: number
   readonly y: (value: number) => number
 }
 
-function Bars({ bars, measure, y }: BarsProps): VNode {
-  const place = (WIDTH - LEFT) / bars.length
-  const labelEvery = Math.ceil(bars.length / MAX_LABELS)
+function Bars({ bars, measure, left, right, y }: BarsProps): VNode {
+  const place = (right - left) / bars.length
+  const labelEvery = Math.ceil(LABEL_WIDTH / place)
   return (
     <>
       {bars.map((bar, i) => {
-        const x = LEFT + i * place + (place * (1 - BAR_SHARE)) / 2
+        const x = left + i * place + (place * (1 - BAR_SHARE)) / 2
         const [first, second] = bar.values
         const width = place * BAR_SHARE
         return (
           <g key={bar.at}>
             <title>{`${formatDay(bar.at)}: ${formatBar(bar, measure)}`}</title>
             {/* The whole place, so that a low bar can be pointed at. */}
-            <rect class="place" x={LEFT + i * place} y={TOP} width={place} height={HEIGHT - BOTTOM - TOP} />
+            <rect class="place" x={left + i * place} y={TOP} width={place} height={HEIGHT - BOTTOM - TOP} />
             <rect class="input" x={x} y={y(first)} width={width} height={y(0) - y(first)} />
             <rect class="output" x={x} y={y(first + second)} width={width} height={y(first) - y(first + second)} />
             {i % labelEvery === 0 && (
-              <text x={LEFT + (i + 0.5) * place} y={HEIGHT - 8} text-anchor="middle">
+              <text x={left + (i + 0.5) * place} y={HEIGHT - 8} text-anchor="middle">
                 {formatDay(bar.at)}
               </text>
             )}

@@ -76,7 +76,7 @@ export function measureRow(row: TotalsView, measure: Measure): readonly [number,
 
 /** A round number that is at least `max`, and the steps to it: the lines of the chart. */
 export function chooseScale(max: number): readonly number[] {
-  if (max <= 0) return [0, 1]
+  if (max <= 0) return [0]
   const magnitude = 10 ** Math.floor(Math.log10(max / 4))
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * magnitude).find((size) => size * 4 >= max) ?? max
   const count = Math.ceil(max / step)

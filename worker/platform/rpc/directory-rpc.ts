@@ -119,6 +119,9 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
   leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
+  /** Called when the tenant is known to have budgets: asks what counts for the user if the last answer is old. */
+  learnBudgets(): Promise<void>
+
   /** Asks the tenant which budgets count for the user now. */
   refreshBudget(): Promise<void>
   /** What is left of the budgets that concern the user. */
