@@ -40,9 +40,14 @@ const EXPECT = { poll: { timeout: 20_000 } }
 const CHAI = { truncateThreshold: 300 }
 
 /** They count what all objects of their isolate do, so no other file may leave jobs or tenants behind in it. */
-const COUNTING_FILES = ["regions", "scheduled-backup", "socket-registration", "tenant-kills"].map(
-  (name) => `test/worker/${name}.test.ts`,
-)
+const COUNTING_FILES = [
+  "cost",
+  "operation-costs",
+  "regions",
+  "scheduled-backup",
+  "socket-registration",
+  "tenant-kills",
+].map((name) => `test/worker/${name}.test.ts`)
 
 /** A project whose files run in workerd. */
 function workerProject(
