@@ -39,9 +39,13 @@ const EXPECT = { poll: { timeout: 20_000 } }
 /** A failure's message shows what was compared. `npm run check` ends with these messages. */
 const CHAI = { truncateThreshold: 300 }
 
-/** They count what all objects of their isolate do, so no other file may leave jobs or tenants behind in it. */
+/**
+ * They count what all objects of their isolate do, or what it loads, so no other file may leave jobs, tenants or modules
+ * behind in it.
+ */
 const COUNTING_FILES = [
   "cost",
+  "issuer-keys",
   "operation-costs",
   "regions",
   "scheduled-backup",

@@ -133,6 +133,11 @@ export function checkLine(line: unknown): void {
   if (leak !== null) faults.push(`${leak}: ${String(line).slice(0, 400)}`)
 }
 
+/** Forgets what was noted, because another file in the same process has nothing to do with it. */
+export function forgetContent(): void {
+  for (const set of [noted, fileNames, ids]) set.clear()
+}
+
 /** What was found since the last call. */
 export function takeLeaks(): string[] {
   return faults.splice(0)

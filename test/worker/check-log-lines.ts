@@ -5,7 +5,7 @@
  */
 
 import { afterEach, beforeAll, expect, vi } from "vitest"
-import { checkLine, takeLeaks } from "../support/log-check.ts"
+import { checkLine, forgetContent, takeLeaks } from "../support/log-check.ts"
 
 /** Marks a function that checks, so that it isn't replaced again. */
 const CHECKED = Symbol.for("cuecard.checked")
@@ -22,8 +22,9 @@ for (const level of ["log", "error"] as const) {
   console[level] = Object.assign(checkAndWrite, { [CHECKED]: true })
 }
 
-// A file that failed may have left the clock of the isolate changed.
+// An earlier file may have left the clock of the isolate changed, and its texts.
 beforeAll(() => {
+  forgetContent()
   vi.useRealTimers()
 })
 

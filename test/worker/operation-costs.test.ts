@@ -17,10 +17,10 @@ const TURN = "/bench deltas=400 tools=2 delay_ms=10"
 const SHORT_TURN = "/bench deltas=4"
 
 /**
- * How much less than the table says may be counted: a window more or less in a turn, an alarm that is set already, a cache that is
+ * How much less than the table says may be counted: fewer windows in a turn on a busy machine, an alarm that is set already, a cache that is
  * still fresh. Reads cost a thousandth of writes, and each new table adds some: they may be twice what the table says.
  */
-const TOLERANCE = { requests: 1, rowsWritten: 2 } as const
+const TOLERANCE = { requests: 1, rowsWritten: 6 } as const
 
 const NONE = { requests: 0, rowsRead: 0, rowsWritten: 0 } as const
 
