@@ -77,8 +77,8 @@ export function UnsentMessage({ entry, quote, files, copyTrace, onRetry, onDisca
           </button>{" "}
           <button type="button" onClick={runAndFocus(onDiscard)}>
             {unsentText.discard}
-          </button>{" "}
-          {copyTrace}
+          </button>
+          {copyTrace !== undefined && <> {copyTrace}</>}
         </p>
       )}
     </UserMessage>
