@@ -1,7 +1,7 @@
 /** admin-state.ts: what the sections of the admin page share: loading data, running an action, and the notice. */
 
 import { type Signal, signal, useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
+import { useEffect, useRef } from "preact/hooks"
 import type { Identity } from "../account/identity.ts"
 import { describeError } from "../net/http-request.ts"
 import type { AdminApi } from "./admin-api.ts"
@@ -28,16 +28,17 @@ export interface Loaded<T> {
 export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
   const value = useSignal<T | null>(null)
   const fault = useSignal<string | null>(null)
-  const newest = useSignal(0)
+  // Not a signal: an effect that reloads would depend on it, and reload without end.
+  const newest = useRef(0)
   const reload = async (): Promise<void> => {
-    const request = ++newest.value
+    const request = ++newest.current
     try {
       const loaded = await load()
-      if (request !== newest.peek()) return
+      if (request !== newest.current) return
       fault.value = null
       value.value = loaded
     } catch (error) {
-      if (request === newest.peek()) fault.value = describeError(error)
+      if (request === newest.current) fault.value = describeError(error)
     }
   }
   useEffect(() => {
@@ -49,7 +50,7 @@ export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
     fault: fault.value,
     reload,
     set(next) {
-      newest.value++
+      newest.current++
       value.value = next
     },
   }
