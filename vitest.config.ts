@@ -12,6 +12,7 @@ import { resolve } from "node:path"
 import { cloudflareTest } from "@cloudflare/vitest-plugin"
 import preact from "@preact/preset-vite"
 import { defineConfig, type TestProjectConfiguration } from "vitest/config"
+import { createStaticImports } from "./test/support/static-imports.ts"
 
 /** Real servers on the loopback that stand for model and weather upstreams; see its header for what it provides. */
 const UPSTREAMS = "test/support/upstreams.ts"
@@ -62,6 +63,7 @@ function workerProject(
     // Vite would warn about missing source maps of packages.
     logLevel: "error",
     plugins: [
+      createStaticImports(),
       cloudflareTest(({ inject }) => ({
         wrangler: { configPath: "./wrangler.toml", environment: "local" },
         // Otherwise workerd prints a stack for every exception, including those that a test expects.

@@ -152,9 +152,17 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   await expect
     .poll(async () => (await statusesIn(page)).join(" "))
     .toBe(turns.map(({ answer }) => answer.status).join(" "))
-  // Documents load when they scroll into view. Without bytes every asset ends as a note or a failed placeholder.
-  for (const canvas of await page.$$("[data-segment=canvas]")) await canvas.scrollIntoViewIfNeeded()
-  await page.waitForFunction(() => document.querySelector(":is(.pane, .frame):empty, [data-state=asking]") === null)
+  // Documents load when they scroll into view, and loading one moves the next. Without bytes every asset ends as a note or
+  // a failed placeholder.
+  await page.waitForFunction(
+    () => {
+      const loading = document.querySelector(":is(.pane, .frame):empty, [data-state=asking]")
+      loading?.scrollIntoView({ block: "center" })
+      return loading === null
+    },
+    undefined,
+    { polling: 100, timeout: 90_000 },
+  )
   await untilStill(page)
   return await transcriptOf(page)
 }

@@ -1,0 +1,31 @@
+/**
+ * static-imports.ts: a Vite plugin that turns the dynamic imports of the Worker into static ones, for tests in workerd.
+ *
+ * Vitest resolves `import()` over a connection of its own, and requests that import a module at the same time wait for the
+ * same promise. workerd cancels a request that waits for the I/O of another one. In a built Worker, `import()` needs no
+ * I/O; the tests of the built server cover that.
+ */
+
+import { resolve } from "node:path"
+import type { Plugin } from "vite"
+
+const WORKER_DIRECTORY = resolve("worker")
+const DYNAMIC_IMPORT = /(?<!typeof )\bimport\("(\.[^"]+)"\)/g
+
+export function createStaticImports(): Plugin {
+  return {
+    name: "static-imports",
+    enforce: "pre",
+    transform(code, id) {
+      if (!id.startsWith(WORKER_DIRECTORY)) return null
+      const paths: string[] = []
+      const replaced = code.replace(
+        DYNAMIC_IMPORT,
+        (_import, path: string) => `Promise.resolve(lazyModule${paths.push(path) - 1})`,
+      )
+      // On the last line, so that line numbers stay.
+      const imports = paths.map((path, at) => `import * as lazyModule${at} from ${JSON.stringify(path)};`)
+      return paths.length === 0 ? null : { code: `${replaced}\n${imports.join("")}`, map: null }
+    },
+  }
+}
