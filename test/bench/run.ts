@@ -71,7 +71,9 @@ if (requested.length === 0) {
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}`
   const file = new URL("RESULTS.md", import.meta.url)
   // Written by hand.
-  const [, ...sections] = readFileSync(file, "utf8").trimEnd().split(/\n\n(?=## )/)
+  const [, ...sections] = readFileSync(file, "utf8")
+    .trimEnd()
+    .split(/\n\n(?=## )/)
   const text = [
     "# Measured figures",
     `Made by \`npm run bench\` on ${machine}. Medians; times of one run are to be compared with the floor of the same run.`,
