@@ -120,7 +120,7 @@ function parseCursor(text: string | undefined): Cursor {
   return { after: typeof after === "string" ? after : null, began: typeof began === "number" ? began : 0 }
 }
 
-/** Deletes the files of backups from before a time, the oldest first. Returns how many. */
+/** Deletes the files of backups from before a time, oldest first. Returns how many. */
 async function deleteExpired(bucket: R2Bucket, before: number): Promise<number> {
   const lastDay = formatDay(before)
   let deleted = 0
