@@ -22,7 +22,7 @@ import { settingsRoutes } from "./routes/settings-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
-export { Directory } from "./auth/user-directory.ts"
+export { Directory } from "./directory/directory-object.ts"
 export { Registry } from "./tenant/registry-object.ts"
 export { Tenant } from "./tenant/tenant-object.ts"
 

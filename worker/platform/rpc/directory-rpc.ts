@@ -1,5 +1,5 @@
 /**
- * directory-rpc.ts: the RPC interface of a user's directory object (`auth/user-directory.ts`).
+ * directory-rpc.ts: the RPC interface of a user's directory object (`directory/directory-object.ts`).
  *
  * `Env` names this interface instead of the class, so that no module needs to import the class.
  */

@@ -7,7 +7,7 @@
 
 import type { Claims } from "../platform/rpc/claims.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
-import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 
 export const REVOCATION_TABLES = `
   CREATE TABLE revoked (
