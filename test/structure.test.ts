@@ -40,7 +40,7 @@ const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
 const LADDERS: Partial<Record<TopFolder, readonly string[]>> = {
   shared: [".", "protocol", "text", "usage", "sanitize", "segment", "ingest", "card", "index"],
   worker:
-    "platform settings backup env telemetry limits usage auth store asset socket model tool turn transfer agent leaving tenant signin session routes index".split(
+    "platform settings backup env telemetry limits usage auth directory store asset socket model tool turn transfer agent leaving tenant signin session routes index".split(
       " ",
     ),
   client: "words net files session ui account admin composer import sidebar media markdown cards transcript app".split(

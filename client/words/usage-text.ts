@@ -33,7 +33,7 @@ export const usageText = {
 } as const
 
 export const pricesText = {
-  lead: "What a model call costs, in US dollars per million tokens. Your own prices come before the built-in ones. A change counts for later calls.",
+  lead: "What a model call costs, in US dollars per million tokens. Your own prices come before the built-in ones. A change applies to later calls.",
   own: "Your prices",
   noOwn: "You have no prices of your own.",
   builtIn: "Built-in prices",
@@ -54,7 +54,7 @@ export const pricesText = {
   providerHint: "As in the usage table. Leave it empty for any provider.",
   anyProvider: "Any provider",
   model: "Model",
-  modelHint: "A name without a date also counts for the dated versions of the model.",
+  modelHint: "A name without a date also applies to the dated versions of the model.",
   from: "First day (UTC)",
   until: "Last day (UTC)",
   untilHint: "Leave it empty if the price has no end.",
@@ -72,11 +72,11 @@ export const pricesText = {
   state: { past: "Ended", current: "Now", future: "Later" },
   saved: (model: string) => `The price of ${model} is saved.`,
   endTitle: (model: string) => `End the price of ${model}?`,
-  endText: "After its last day, the built-in price counts. Without one, the cost of the model's calls is unknown.",
+  endText: "After its last day, the built-in price applies. Without one, the cost of the model's calls is unknown.",
   confirmEnd: "End the price",
   ended: (model: string) => `The price of ${model} has an end.`,
   removeTitle: (model: string) => `Delete this price of ${model}?`,
-  removeText: "It no longer counts for new calls. The cost of past calls stays.",
+  removeText: "It no longer applies to new calls. The cost of past calls stays.",
   confirmRemove: "Delete the price",
   removed: (model: string) => `The price of ${model} is deleted.`,
   invalid: {

@@ -50,7 +50,7 @@ export abstract class BudgetTenant extends UsageTenant implements BudgetRpc {
     return succeed(this.listBudgets())
   }
 
-  /** Nobody limits somebody of a role above their own. */
+  /** Nobody may set limits for a role above their own, or for a user with such a role. */
   #mayChange(role: Role, { roles = {}, users = {} }: BudgetChange): boolean {
     const named = [
       ...Object.keys(roles),

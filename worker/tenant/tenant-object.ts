@@ -269,7 +269,7 @@ export class Tenant extends BudgetTenant implements TenantRpc {
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
-    // A stranger can name any tenant.
+    // Anybody can name any tenant.
     if (!this.#hasSchema() || this.#isErased()) return
     this.#auditRows.appendFailure(actor, event, Date.now())
   }
@@ -295,7 +295,7 @@ export class Tenant extends BudgetTenant implements TenantRpc {
     return checkAuditRows(this.#auditRows, after, known, limit)
   }
 
-  /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats it if that fails. */
+  /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats a failed notice. */
   async #administer(id: string, change: (admin: UserAdmin) => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
     const changed = change(
@@ -308,7 +308,7 @@ export class Tenant extends BudgetTenant implements TenantRpc {
     return changed
   }
 
-  /** Whether nothing may be written any more. Late requests still try. */
+  /** Whether nothing may be written any more. Late requests can still arrive. */
   #isErased(): boolean {
     return this.getStanding().status === "erased"
   }

@@ -43,7 +43,7 @@ export abstract class UsageTenant extends LeavingTenant implements Omit<UsageRpc
     }
   }
 
-  /** What all users have used from one day to another, both included. */
+  /** The usage of all users from one day to another, both included. */
   protected sumUsage(from: string, to: string): UsageTotals {
     return this.#usage.sumRange(from, to)
   }

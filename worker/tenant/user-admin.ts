@@ -29,8 +29,8 @@ export class UserAdmin {
   /**
    * Changes the name or role. A change of the role ends the user's tokens, so that no token has the old one.
    *
-   * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change, and that of the user
-   * is by the role claim of an issuer.
+   * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change, but comes from the role claim of an
+   * issuer.
    */
   changeUser(by: Administrator, id: string, { role, name }: UserChange, now: number): Result<TenantUser> {
     const found = this.#findChangeable(by, id)

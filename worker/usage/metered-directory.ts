@@ -1,5 +1,5 @@
 /**
- * metered-directory.ts: the calls of a user's directory about usage, and what they need of its alarm.
+ * metered-directory.ts: the calls of a user's directory about usage, and their share of its alarm.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -14,7 +14,7 @@ import { waitAtMost } from "../platform/timeout.ts"
 import { type BatchId, DirectoryUsage } from "./directory-usage.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
-/** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
+/** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export abstract class MeteredDirectory extends DurableObject<Env> {
@@ -39,7 +39,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
   /** Creates the tables of the directory. */
   protected abstract migrate(): void
 
-  /** Called when the tenant has added a batch, with what it says about budgets. */
+  /** Called when the tenant has added a batch, with the budgets from its reply. */
   protected onBatchSent(_grant: TenantGrant | null, _batch: BatchId): void {}
 
   /** Whether the tenant should be asked before a batch is full. */
@@ -47,7 +47,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     return false
   }
 
-  /** What is in no batch yet, and with `after` the newest batch, if it is later than that one. */
+  /** The entries that are in no batch, and with `after` those of the newest batch, if it is later than that one. */
   protected readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)
   }
@@ -79,7 +79,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     if (isBatchDue || this.needsRenewal()) this.ctx.waitUntil(this.flushUsageSafely())
   }
 
-  /** Like `flushUsage`, and never rejects: what failed is repeated by the alarm. */
+  /** Like `flushUsage`, but never rejects: the alarm repeats a failed flush. */
   protected async flushUsageSafely(): Promise<void> {
     try {
       await this.flushUsage()
@@ -88,12 +88,12 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     }
   }
 
-  /** Like `flushUsageSafely`, but does not wait longer than that: the batch goes on, and `setAlarmBy` allows for it. */
+  /** Like `flushUsageSafely`, but waits at most `maxMs`. The batch continues afterwards, and `setAlarmBy` allows for it. */
   protected async flushUsageBriefly(maxMs: number): Promise<void> {
     await waitAtMost(this.flushUsageSafely(), maxMs)
   }
 
-  /** Sets the alarm for that time, or earlier if a batch must be sent before. Infinity: it is needed for nothing else. */
+  /** Sets the alarm for `atMs`, or earlier if a batch must be sent before. Infinity: only batches need the alarm. */
   protected setAlarmBy(atMs: number): void {
     const { storage } = this.ctx
     const next = Math.min(atMs, this.#usage.nextBatchAt() ?? Infinity)

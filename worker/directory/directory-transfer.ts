@@ -6,7 +6,7 @@ import type { DirectoryEntry } from "../platform/rpc/directory-rpc.ts"
 import { sessionStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
-/** A time after every token, in seconds since 1970: while a user is erased, no token is accepted. */
+/** A time later than that of any token, in seconds since 1970: while a user is erased, no token is accepted. */
 export const ALL_TOKENS = Number.MAX_SAFE_INTEGER
 
 /** A session that does not respond within this time counts as not reached, in milliseconds. */

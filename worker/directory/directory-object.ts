@@ -1,5 +1,5 @@
 /**
- * user-directory.ts: the Durable Object of one user: the lists of own and shared sessions, the sign-ins, the revoked tokens,
+ * directory-object.ts: the Durable Object of one user: the lists of own and shared sessions, the sign-ins, the revoked tokens,
  * and whether the user is suspended or erased.
  *
  * A list grants nothing: each session object checks its owner itself. Revocations are pushed to the sessions that may
@@ -45,8 +45,8 @@ import {
   MAX_REVOKED_LIMITED_TOKENS,
   MAX_REVOKED_TOKENS,
   NO_REVOCATIONS,
-} from "./revocation.ts"
-import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
+} from "../auth/revocation.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 
 /** With the index, listing sessions reads only the rows that it returns. */
 const MIGRATIONS: readonly string[] = [
