@@ -27,7 +27,7 @@ export const budgetText = {
 } as const
 
 export const budgetsText = {
-  lead: "Limit what people may use. A limit of a role counts for each of its users. If several limits apply, the strictest one counts.",
+  lead: "Limit what people may use. A role's limit applies to each of its users. If several limits apply, the strictest one counts.",
   tenant: "Whole organization",
   limit: {
     tokens_per_day: "Tokens per day",
@@ -61,7 +61,7 @@ export const budgetsText = {
     sessions: "Conversations, per user",
     stored_bytes: "Stored files in megabytes, per user",
   } satisfies Record<BudgetName, string>,
-  ownersOnly: "Only owners change it.",
+  ownersOnly: "Only owners can change it.",
 } as const
 
 /** An amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */

@@ -20,7 +20,7 @@ export const usageText = {
   retries: (count: string) => `${count} repeated`,
   unknown: "Unknown",
   unpriced: (count: number) => `${formatCount(count)} ${count === 1 ? "call" : "calls"} of unknown price`,
-  unpricedHint: "Set the price of a model with PUT /v1/prices. It counts for later calls.",
+  unpricedHint: "Set the price of a model with PUT /v1/prices. It applies to later calls.",
   input: "Input",
   output: "Output",
   chartOf: (measure: string, range: string) => `${measure}, ${range.toLowerCase()}`,

@@ -49,7 +49,7 @@ const MIGRATIONS: readonly string[] = [
   ENDED_LEDGERS,
 ]
 
-/** Upper bound for the next alarm, in milliseconds from now: a token may be valid for ever. */
+/** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
 const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
 
 export class Directory extends DurableObject<Env> implements Types.DirectoryRpc {

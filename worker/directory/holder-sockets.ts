@@ -1,8 +1,8 @@
 /**
  * holder-sockets.ts: how many sockets a user has open in all sessions; and closes them.
  *
- * A session states its number of open sockets when it opens one, and nothing when one closes. So the sum is an upper bound.
- * Before it refuses a socket, the sessions are asked how many there are.
+ * A session states its number of open sockets when it opens one, and nothing when one closes. So the sum is an upper bound. Before a socket
+ * is refused, the sessions are asked for their current numbers.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -14,7 +14,7 @@ import { withTimeout } from "../platform/timeout.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
 import type { RevocationRows } from "./revocation-rows.ts"
 
-/** Sessions that are asked at a time, and how long for a response, in milliseconds. */
+/** Sessions that are asked at the same time, and how long to wait for their responses, in milliseconds. */
 const MAX_PARALLEL_COUNTS = 32
 const COUNT_TIMEOUT_MS = 5_000
 
@@ -45,7 +45,7 @@ export class HolderSockets {
     this.#deps = deps
   }
 
-  /** Whether a session may have this number of open sockets of the user. Errors: `user_sockets_full`. */
+  /** Checks whether a session may have this number of open sockets of the user. Errors: `user_sockets_full`. */
   async check(session: string, sockets: number, max = MAX_USER_SOCKETS): Promise<Result<null>> {
     const { rows, now } = this.#deps
     const isFull = (): boolean => rows.sumSockets(session) + sockets > max

@@ -22,7 +22,7 @@ export const SESSION_TABLE = `
 export const SESSION_RUNNING = "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0"
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
-/** The index ends with the primary key, so that this order, too, needs no sorting. */
+/** The index ends with the primary key, so that this order needs no sorting either. */
 const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
 
 export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
@@ -127,7 +127,7 @@ export class SessionLists {
       after === undefined
         ? sql.exec<ListedRow>(LIST_SQL, limit)
         : sql.exec<ListedRow>(LIST_AFTER_SQL, after.active, after.created, this.#findKey(after.id), limit)
-    // An earlier version stored titles with controls.
+    // An earlier version stored titles with control characters.
     return rows.toArray().map((row) => ({ ...row, title: toTitle(row.title), running: row.running === 1 }))
   }
 

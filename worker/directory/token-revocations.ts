@@ -28,7 +28,7 @@ import { RevocationRows } from "./revocation-rows.ts"
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 export const REVOCATION_RETRY_MS = 10_000
 
-/** A time after every token, in seconds since 1970: while a user is erased, no token is accepted. */
+/** A time later than that of any token, in seconds since 1970: while a user is erased, no token is accepted. */
 const ALL_TOKENS = Number.MAX_SAFE_INTEGER
 
 export class TokenRevocations {

@@ -43,7 +43,7 @@ export class ObjectTables {
   }
 }
 
-/** Deletes the rows of all tables, whoever added them. The tables stay, and the version of the schema. */
+/** Deletes the rows of all tables. The tables themselves and the schema version stay. */
 export function deleteAllRows(sql: SqlStorage): void {
   const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray()
   for (const { name } of tables) {

@@ -46,7 +46,7 @@ const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
 /** The subprotocol of our sockets. The token is a second subprotocol, never part of a URL. */
 export const SUBPROTOCOL = "cuecard.v1"
 
-/** What the sockets need from their session object. */
+/** The parts of the session object that its sockets use. */
 export interface SocketsHost extends SocketRegistrationHost {
   /** Longest wait for a socket's `hello`, in milliseconds. */
   readonly helloMs: number
@@ -93,7 +93,7 @@ export class Sockets {
     return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
   }
 
-  /** Continues the registrations that were under way when the object was evicted. */
+  /** Continues the registrations that were in progress when the object was evicted. */
   resumeRegistrations(): void {
     for (const socket of this.#ctx.getWebSockets()) {
       if (socket.readyState === WebSocket.OPEN) this.#registration.begin(socket)

@@ -14,7 +14,7 @@ export class TenantAudit {
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
-    // A stranger can name any tenant.
+    // Anybody can name any tenant.
     if (!this.#host.tables.exist() || this.#host.isErased()) return
     this.#host.audit.appendFailure(actor, event, Date.now())
   }

@@ -45,7 +45,7 @@ export class TenantBudgets {
     })
   }
 
-  /** Nobody limits somebody of a role above their own. */
+  /** Nobody may set limits for a role above their own, or for a user with such a role. */
   #mayChange(role: Role, { roles = {}, users = {} }: BudgetChange): boolean {
     const named = [
       ...Object.keys(roles),

@@ -1,4 +1,4 @@
-/** tenant-content.ts: the rows of the tenant object, as the jobs of `leaving/` read and write them. */
+/** tenant-content.ts: gives the jobs of `leaving/` access to the rows of the tenant object. */
 
 import { parseJson } from "../../shared/json.ts"
 import type { TenantConfig, TenantContent } from "../leaving/leaving-host.ts"

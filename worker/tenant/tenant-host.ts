@@ -46,7 +46,7 @@ export class TenantHost {
     return { status, erases_at: erases }
   }
 
-  /** Whether nothing may be written any more. Late requests still try. */
+  /** Whether nothing may be written any more. Late requests can still arrive. */
   isErased(): boolean {
     return this.getStanding().status === "erased"
   }

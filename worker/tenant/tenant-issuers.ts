@@ -1,8 +1,8 @@
 /**
  * tenant-issuers.ts: registers the OpenID providers of a tenant, and keeps their keys.
  *
- * Only this module fetches keys, and only from the registered addresses. When it last tried is stored, so that neither a
- * restart nor a flood of unknown key ids makes it ask a provider more often.
+ * Only this module fetches keys, and only from the registered addresses. The time of the last attempt is stored, so that neither a restart
+ * nor a flood of unknown key ids causes more requests to a provider.
  */
 
 import type { Administrator } from "../platform/rpc/actor.ts"
@@ -71,7 +71,7 @@ export class TenantIssuers {
   }
 
   /**
-   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that what is stored has worked once.
+   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is stored.
    *
    * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of the
    * issuer; `scope_denied` if only an owner may do it.
@@ -141,7 +141,7 @@ export class TenantIssuers {
     this.#host.scheduleAlarm()
   }
 
-  /** One change after the other: another one must not release what this one has claimed and not yet stored. */
+  /** Runs changes one after the other, so that none releases a claim of another one that is not yet stored. */
   #runAlone<T>(change: () => Promise<T>): Promise<T> {
     const run = this.#change.then(change, change)
     this.#change = run
@@ -154,7 +154,7 @@ export class TenantIssuers {
     if (at !== null && at <= now) await this.#runAlone(() => this.#releaseUnusedClaims())
   }
 
-  /** Releases in the registry what has no issuer. The alarm repeats what fails. */
+  /** Releases the claims that have no issuer. The alarm repeats failed releases. */
   async #releaseUnusedClaims(): Promise<void> {
     for (const claim of this.#rows.listUnusedClaims()) {
       try {
@@ -179,8 +179,8 @@ export class TenantIssuers {
   }
 
   /**
-   * What a sign-in needs; null if there is no such issuer, or it has no client. `secret_unreadable`: with another JWT_SECRET,
-   * the client's secret cannot be decrypted, and has to be set again.
+   * The settings of an issuer for a sign-in; null if there is no such issuer, or it has no client. `secret_unreadable`: JWT_SECRET was
+   * changed, so the client's secret cannot be decrypted and has to be set again.
    */
   async getClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     const issuer = this.#rows.find(name)
@@ -214,7 +214,7 @@ export class TenantIssuers {
     if (issuer === null) return null
     const { config, keys, fetched, failing } = issuer
     const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#host.env)
-    // Not since they were fetched: keys that nobody has needed for an hour would end with the first moment of an outage.
+    // Not counted from the last fetch: keys that nobody has needed for an hour would expire as soon as an outage begins.
     const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
     return { name, config, keys, trustedUntil }
   }
@@ -272,7 +272,7 @@ export class TenantIssuers {
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Whoever chooses the keys or the claims of an issuer can be each of its users.
+    // Whoever chooses the keys or the claims of an issuer can act as any of its users.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)
@@ -284,14 +284,14 @@ export class TenantIssuers {
     return succeed(null)
   }
 
-  /** What decides who a user is has to be the same in all registrations of an issuer. */
+  /** The fields that identify a user have to be the same in all registrations of an issuer. */
   #findDifferingField(name: string, { issuer, user_claim, jwks_uri }: IssuerConfig): string | null {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer === issuer)
     if (others.some(({ config }) => config.user_claim !== user_claim)) return "user_claim"
     return others.some(({ config }) => config.jwks_uri !== jwks_uri) ? "jwks_uri" : null
   }
 
-  /** A secret that is left out stays, as long as it belongs to the same client. */
+  /** An omitted secret is kept if it belongs to the same client. */
   async #encryptSecret(name: string, config: IssuerConfig, secret: string | null | undefined): Promise<string | null> {
     if (secret === null || config.client_id === undefined) return null
     if (secret !== undefined)
@@ -306,7 +306,7 @@ export class TenantIssuers {
   }
 }
 
-/** Whether the users of both are the same: what differs decides neither who they are nor which tokens are accepted. */
+/** Whether both have the same users: no difference affects who the users are or which tokens are accepted. */
 function hasSameUsers(before: IssuerConfig, after: IssuerConfig): boolean {
   const [a, b] = [before, after].map(({ label: _label, name_claim: _name, scopes: _scopes, ...deciding }) =>
     JSON.stringify(deciding),

@@ -1,6 +1,5 @@
 /**
- * tenant-keys.ts: what a tenant object does with API keys and token keys: the changes, each with its row of the audit log,
- * and the checks.
+ * tenant-keys.ts: changes and checks a tenant's API keys and token keys. Each change writes its row of the audit log.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -38,8 +37,8 @@ const USE_INTERVAL_MS = 60_000
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 /**
- * The audit log has the first token of each key and user and day, up to this many a day, so that many users do not push
- * other entries out of it. Tokens for owners and admins are always recorded.
+ * The audit log records the first token that a key makes for a user on a day, up to this many a day, so that a large number of users does
+ * not push other entries out of the log. Tokens for owners and admins are always recorded.
  */
 export const MAX_RECORDED_TOKENS = 1_000
 
@@ -108,14 +107,14 @@ export class TenantKeys implements AlarmSource {
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
     const creator = kind === "user" ? id : (parent?.creator ?? null)
     if (creator === null) return { created_by, creator, creator_role: role, max_role: role }
-    // Without a row, a user who is suspended later could not be told from one who is unknown.
+    // Without a row, a user who is suspended later could not be distinguished from an unknown one.
     const { role: creator_role } = this.#host.users.register({ id: creator, role }, now)
     return { created_by, creator, creator_role, max_role: role }
   }
 
   /**
-   * The highest stored role of the users for whom a key makes tokens: not above that of its creator, or an administrator
-   * could act as an owner. The rights of a creator who has got a lower role end.
+   * The highest stored role of the users for whom a key makes tokens: not above that of its creator, or an administrator could act as an
+   * owner. A creator with a lowered role loses the former rights.
    *
    * Errors: `user_suspended`; `scope_denied` if one of the key's roles is above the creator's.
    */
@@ -206,7 +205,7 @@ export class TenantKeys implements AlarmSource {
     const isAlways = includesRole(stored, "admin")
     const n = this.#apiKeyRows.noteToken(actor.id, user, Math.floor(now / DAY_MS), MAX_RECORDED_TOKENS, isAlways)
     if (n === null) return
-    // Says that the log does not have the other ones of this day.
+    // Shows that the other tokens of this day are not in the log.
     const details = n === MAX_RECORDED_TOKENS ? { role, last_of_day: true } : { role }
     this.#host.audit.append(actor, { action: "token.issued", target: user, details }, now)
   }
@@ -235,7 +234,7 @@ export class TenantKeys implements AlarmSource {
     const details = { retire_seconds: retireMs / 1000 }
     const event = { action: "token_key.rotated", target: String(keys[0]?.generation), details }
     const version = this.#host.audit.append(actor, event, now)
-    // Nobody may go on with a token whose key has retired, not even on an open socket.
+    // A token whose key has retired must not be used any more, not even on an open socket.
     if (retireMs === 0) {
       this.#tokenKeyRows.takeRetired(now)
       this.#host.notices.addForAll(version, null, now)
@@ -264,7 +263,7 @@ export class TenantKeys implements AlarmSource {
   }
 }
 
-/** The role of a new user for whom a key asks none: never one that administers. Null: the key must name it. */
+/** The role of a new user if the request names none. It is never an administrator's. Null: the request must name one. */
 function getFirstRole(roles: readonly Role[]): Role | null {
   if (roles.includes("member")) return "member"
   return roles.length === 1 && roles.includes("viewer") ? "viewer" : null

@@ -37,7 +37,7 @@ export class TenantMetering {
     }
   }
 
-  /** What all users have used from one day to another, both included. */
+  /** The usage of all users from one day to another, both included. */
   sumRange(from: string, to: string): UsageTotals {
     return this.#usage.sumRange(from, to)
   }

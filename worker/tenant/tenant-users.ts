@@ -40,8 +40,8 @@ export class TenantUsers {
   /**
    * Changes the name or role. A change of the role ends the user's tokens, so that no token has the old one.
    *
-   * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change, and that of the user
-   * is by the role claim of an issuer.
+   * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change, but comes from the role claim of an
+   * issuer.
    */
   async change(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
     return await this.#notifyAfter(id, () => this.#change(by, id, change))
@@ -79,7 +79,7 @@ export class TenantUsers {
     return succeed(after)
   }
 
-  /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats it if that fails. */
+  /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats a failed notice. */
   async #notifyAfter(id: string, change: () => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#host.tables.exist()) return fail({ reason: "user_unknown" })
     const changed = change()

@@ -1,6 +1,5 @@
 /**
- * user-notices.ts: tells the directories of users that they were suspended or restored, have another role, or must have new
- * tokens.
+ * user-notices.ts: notifies the directories of users who were suspended or restored, have another role, or need new tokens.
  *
  * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
  * repeats the others, so that no change is lost if this process ends.

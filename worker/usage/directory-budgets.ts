@@ -21,16 +21,16 @@ import { DirectoryMetering } from "./directory-metering.ts"
 import { UserBudget } from "./user-budget.ts"
 
 /**
- * Between two reports the tenant is asked at most once in this time: before a refusal, or if no budget is known. It doubles
- * with each refusal that follows, up to the maximum. Milliseconds.
+ * Shortest time between two questions to the tenant, apart from reports: before a refusal, or if no budget is known. It doubles with each
+ * further refusal, up to the maximum. Milliseconds.
  */
 const ASK_PAUSE_MS = 5_000
 const MAX_ASK_PAUSE_MS = 5 * 60_000
 
-/** A new process does not know when it asked. It does not ask if a budget was counted so recently. Milliseconds. */
+/** A new process does not know when the tenant was last asked. It does not ask if a budget was counted within this time. Milliseconds. */
 const RESTART_PAUSE_MS = 2 * 60_000
 
-/** A user who asks nothing is limited by what the tenant said at most so long ago. Milliseconds. */
+/** Oldest reply of the tenant that limits a user who sends no messages. Milliseconds. */
 const MAX_GRANT_AGE_MS = 60 * 60_000
 
 /** The longest that a refusal waits for the tenant, in milliseconds. */
@@ -64,10 +64,10 @@ export class DirectoryBudgets {
   async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
     const leased = this.#leaseTurn(session, isAgent)
     if (leased.ok) this.#pauseMs = ASK_PAUSE_MS
-    // Nobody is refused for a budget that has been raised meanwhile.
+    // Nobody is refused because of a budget that has been raised meanwhile.
     if (leased.ok || !(await this.#asksBeforeRefusal(leased.fault))) return leased
     const again = this.#leaseTurn(session, isAgent)
-    // Otherwise clients that try again and again would all ask the tenant's object.
+    // Otherwise clients that keep retrying would all reach the tenant's object.
     if (!again.ok) this.#pauseMs = Math.min(this.#pauseMs * (2 + Math.random() / 2), MAX_ASK_PAUSE_MS)
     return again
   }
@@ -75,7 +75,7 @@ export class DirectoryBudgets {
   /** Asks the tenant, unless that was done a short time ago. Returns whether it did. */
   async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
     const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
-    // Administrators see at once what has used up a budget. The answer to a report says what counts now.
+    // Administrators see at once what has used up a budget. The reply to a report has the current budgets.
     const isReport = (isUsedUp || this.#mayAskAgain()) && this.metering.readUnsent(null).length > 0
     if (!isReport && !this.#mayAskAgain()) return false
     if (isReport) this.#askedAt = Date.now()
@@ -95,12 +95,12 @@ export class DirectoryBudgets {
     const mayAsk = this.#mayAsk()
     // The tenant has said that no budget concerns the user.
     if (!mayAsk && !this.#isUnanswered) return leased
-    // The session has heard of budgets before this object has. No turn waits for the tenant.
+    // The session learned of budgets before this object did. No turn waits for the tenant.
     if (mayAsk) this.#host.ctx.waitUntil(this.#askTenant())
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
   }
 
-  /** `countHeld`: what the user has; null: unknown. */
+  /** `countHeld` counts the user's sessions and stored bytes; null: unknown. */
   async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
     if (!this.#host.tables.exist()) return []
     const account = this.account.readAccount()
@@ -126,8 +126,8 @@ export class DirectoryBudgets {
   }
 
   /**
-   * Takes an answer of the tenant. `included`: the newest batch that it is known to include. If it includes a later one, that
-   * is counted twice until the next answer.
+   * Applies a reply of the tenant. `included`: the newest batch that it is known to include. If it includes a later batch, that batch is
+   * counted twice until the next reply.
    */
   applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
     this.#isUnanswered = false
@@ -145,7 +145,7 @@ export class DirectoryBudgets {
     return Math.abs(Date.now() - this.#askedAt) >= this.#pauseMs
   }
 
-  /** Asks what counts for the user now. Concurrent calls share one request. Never rejects. */
+  /** Asks the tenant for the user's current budgets. Concurrent calls share one request. Never rejects. */
   #askTenant(): Promise<void> {
     this.#asking ??= this.#fetchGrant().finally(() => {
       this.#asking = null
@@ -157,7 +157,7 @@ export class DirectoryBudgets {
     this.#askedAt = Date.now()
     this.#isUnanswered = true
     const { env, tenant, user } = this.#host
-    // The tenant may add a batch after it has answered, and acknowledge it before the answer arrives.
+    // The tenant may add a batch after its reply, and acknowledge it before the reply arrives.
     const included = this.metering.getAcknowledgedBatch()
     try {
       this.applyGrant(await tenantStub(env, tenant).getBudgetGrant(user), included)
@@ -167,7 +167,7 @@ export class DirectoryBudgets {
   }
 }
 
-/** What entries of one month have used in the day and the month of an instant. */
+/** Sums entries of one month: the usage in the day, and in the month, of an instant. */
 function sumPeriods(entries: readonly UsageEntry[], at: number): PeriodSpending {
   const today = toDay(at)
   return { day: sumSpending(entries.filter(({ day }) => day === today)), month: sumSpending(entries) }

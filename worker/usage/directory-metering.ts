@@ -19,7 +19,7 @@ export interface MeteringHooks {
   readonly onReport: (entries: readonly UsageEntry[]) => void
   /** Called after a transaction that was rolled back. */
   readonly onRollback: () => void
-  /** Called when the tenant has added a batch, with what it says about budgets. */
+  /** Called when the tenant has added a batch, with the budgets from its reply. */
   readonly onBatchSent: (grant: TenantGrant | null, batch: BatchId) => void
   /** Whether the tenant should be asked before a batch is full. */
   readonly needsRenewal: () => boolean
@@ -69,7 +69,7 @@ export class DirectoryMetering {
     if (this.#host.tables.exist()) await this.#usage.flush()
   }
 
-  /** Like `flush`, and never rejects: what failed is repeated by the alarm. */
+  /** Like `flush`, but never rejects: the alarm repeats a failed flush. */
   async flushSafely(): Promise<void> {
     try {
       await this.flush()
@@ -78,7 +78,7 @@ export class DirectoryMetering {
     }
   }
 
-  /** Like `flushSafely`, but does not wait longer than that: the batch goes on, and `nextBatchAt` allows for it. */
+  /** Like `flushSafely`, but waits at most `maxMs`. The batch continues afterwards, and `nextBatchAt` allows for it. */
   async flushBriefly(maxMs: number): Promise<void> {
     await waitAtMost(this.flushSafely(), maxMs)
   }
@@ -88,7 +88,7 @@ export class DirectoryMetering {
     return this.#host.tables.exist() ? this.#usage.readTotals(from, to) : []
   }
 
-  /** What is in no batch yet, and with `after` the newest batch, if it is later than that one. */
+  /** The entries that are in no batch, and with `after` those of the newest batch, if it is later than that one. */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)
   }

@@ -1,4 +1,4 @@
-/** usage-routes.ts: administrators read what their tenant has used, as JSON or CSV, and set its prices. */
+/** usage-routes.ts: administrators read the usage of their tenant, as JSON or CSV, and set its prices. */
 
 import type { Context } from "hono"
 import { BUILT_IN_PRICES } from "../../../shared/usage/built-in-prices.ts"

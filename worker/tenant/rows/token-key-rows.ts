@@ -23,7 +23,7 @@ export class TokenKeyRows {
     this.#sql = sql
   }
 
-  /** The accepted generations, the newest first. They have no gaps, because an older one never outlives a newer one. */
+  /** The accepted generations, newest first. They have no gaps, because an older one never outlives a newer one. */
   listAccepted(now: number): TokenKeyInfo[] {
     const rows = this.#sql
       .exec<TokenKeyRow>("SELECT * FROM token_keys WHERE retires IS NULL OR retires > ? ORDER BY generation DESC", now)
