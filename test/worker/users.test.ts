@@ -10,7 +10,7 @@ import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 import { USER_PAGE_ROWS } from "../../worker/settings/user-change.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
-import { LIST_USERS_SQL } from "../../worker/tenant/user-rows.ts"
+import { LIST_USERS_SQL } from "../../worker/tenant/rows/user-rows.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal, SECRET, socketHeaders, tablesOf } from "./http.ts"
 
 afterEach(() => {

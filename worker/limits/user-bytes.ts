@@ -11,7 +11,7 @@ import { MAX_USER_STORED_BYTES, TENANT_STEP_BYTES } from "../../shared/user-limi
 import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 import type { BytesReport } from "../platform/rpc/directory-rpc.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { parseUserKey, tenantStub } from "../platform/rpc/object-stubs.ts"
 
 export const USER_BYTES_TABLES = `
   CREATE TABLE session_bytes (
@@ -37,8 +37,7 @@ export function createUserBytes(
   env: Env,
   checkBudget: UserBytesDeps["checkBudget"],
 ): UserBytes {
-  // The object's name is `tenant:user`.
-  const [tenant = "", user = ""] = (id.name ?? "").split(":", 2)
+  const { tenant, user } = parseUserKey(id.name)
   const tellTenant: UserBytesDeps["tellTenant"] = async (bytes, n, isRequired) =>
     await tenantStub(env, tenant).tellUserBytes({ user, bytes, n, isRequired })
   return new UserBytes({ sql: storage.sql, tellTenant, checkBudget, now: Date.now })

@@ -6,7 +6,7 @@
 
 import type { AuditHead } from "../../shared/protocol/audit-entry.ts"
 import type { AuditCheck } from "../settings/audit-event.ts"
-import { type AuditRow, type AuditRows, hashAuditEntry } from "./audit-rows.ts"
+import { type AuditRow, type AuditRows, hashAuditEntry } from "./rows/audit-rows.ts"
 
 /**
  * Checks up to `limit` entries after a position that was checked before, or from the beginning (null). `known` is a position

@@ -9,7 +9,7 @@ import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
-import type { UserRows } from "./user-rows.ts"
+import type { UserRows } from "./rows/user-rows.ts"
 
 export const USER_NOTICE_TABLE = `
   CREATE TABLE user_notices (

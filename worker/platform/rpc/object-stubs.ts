@@ -74,3 +74,9 @@ function getStub<Stub>(
 export function userKey({ tenant, user }: { readonly tenant: string; readonly user: string }): string {
   return `${tenant}:${user}`
 }
+
+/** The user of a directory object, by the object's name: every stub of one is made by `userKey`. */
+export function parseUserKey(key: string | undefined): { readonly tenant: string; readonly user: string } {
+  const [tenant = "", user = ""] = (key ?? "").split(":", 2)
+  return { tenant, user }
+}

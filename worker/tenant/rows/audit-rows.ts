@@ -5,9 +5,9 @@
  * written (the entry, two indexes, the head).
  */
 
-import { clearCachedConfig } from "../settings/config-cache.ts"
+import { clearCachedConfig } from "../../settings/config-cache.ts"
 import { sha256 } from "@noble/hashes/sha2.js"
-import { parseJson } from "../../shared/json.ts"
+import { parseJson } from "../../../shared/json.ts"
 import {
   type AuditEntry,
   type AuditHead,
@@ -17,11 +17,11 @@ import {
   encodeAuditGenesis,
   type StoredAuditEntry,
   textToActor,
-} from "../../shared/protocol/audit-entry.ts"
-import { cutText } from "../../shared/text/cut-text.ts"
-import { bytesToHex } from "../platform/hex.ts"
-import { type Actor, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
-import type { AuditEvent, AuditFilter } from "../settings/audit-event.ts"
+} from "../../../shared/protocol/audit-entry.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
+import { bytesToHex } from "../../platform/hex.ts"
+import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
+import type { AuditEvent, AuditFilter } from "../../settings/audit-event.ts"
 
 export const AUDIT_TABLES = `
   CREATE TABLE audit (

@@ -3,8 +3,8 @@
  */
 
 import type { JWK } from "jose"
-import { parseJson } from "../../shared/json.ts"
-import type { IssuerConfig, ProviderMetadata } from "../settings/issuer-config.ts"
+import { parseJson } from "../../../shared/json.ts"
+import type { IssuerConfig, ProviderMetadata } from "../../settings/issuer-config.ts"
 
 export const ISSUER_TABLES = `
   CREATE TABLE issuers (

@@ -1,11 +1,10 @@
 /**
- * budget-directory.ts: the calls of a user's directory object about budgets.
+ * directory-budgets.ts: what a user's directory object does about budgets: it leases turns, and asks the tenant what counts.
  */
 
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
 import { sumSpending } from "../../shared/usage/budget-meter.ts"
 import { toDay, toMonth } from "../../shared/usage/period.ts"
-import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import {
   type PeriodSpending,
@@ -14,13 +13,11 @@ import {
   type TenantGrant,
 } from "../../shared/usage/user-account.ts"
 import { type BudgetView, type HeldCounts, listBudgetViews } from "../../shared/usage/budget-view.ts"
-import type { Env } from "../env.ts"
 import { describeError, log } from "../platform/log.ts"
-import { hasSchema } from "../platform/migrate.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { waitAtMost } from "../platform/timeout.ts"
-import type { BatchId } from "./directory-usage.ts"
-import { MeteredDirectory } from "./metered-directory.ts"
+import type { DirectoryHost } from "./directory-host.ts"
+import { DirectoryMetering } from "./directory-metering.ts"
 import { UserBudget } from "./user-budget.ts"
 
 /**
@@ -39,8 +36,12 @@ const MAX_GRANT_AGE_MS = 60 * 60_000
 /** The longest that a refusal waits for the tenant, in milliseconds. */
 const MAX_ASK_MS = 5_000
 
-export abstract class BudgetDirectory extends MeteredDirectory {
-  protected readonly budget: UserBudget
+export class DirectoryBudgets {
+  readonly #host: DirectoryHost
+  /** The stored account, and the leases of the sessions. */
+  readonly account: UserBudget
+  /** What budgets count. */
+  readonly metering: DirectoryMetering
   #asking: Promise<void> | null = null
   /** The tenant was asked, and has not answered yet or could not. */
   #isUnanswered = false
@@ -48,17 +49,17 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   #askedAt = 0
   #pauseMs = ASK_PAUSE_MS
 
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env)
-    const { sql } = ctx.storage
-    this.budget = new UserBudget({ sql, now: Date.now, listRunning: () => this.listRunningSessions() })
+  /** `listRunning`: the keys of the listed sessions in which a turn runs. */
+  constructor(host: DirectoryHost, listRunning: () => readonly string[]) {
+    this.#host = host
+    this.account = new UserBudget({ sql: host.sql, now: Date.now, listRunning })
+    this.metering = new DirectoryMetering(host, {
+      onReport: (entries) => this.account.count(sumSpending(entries)),
+      onRollback: () => this.account.forget(),
+      onBatchSent: (grant, batch) => this.applyGrant(grant, batch),
+      needsRenewal: () => this.account.needsRenewal(),
+    })
   }
-
-  /** The keys of the listed sessions in which a turn runs. */
-  protected abstract listRunningSessions(): string[]
-
-  /** The user's sessions and stored bytes; null: unknown. */
-  protected abstract countHeld(): Omit<HeldCounts, "concurrent_turns">
 
   async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
     const leased = this.#leaseTurn(session, isAgent)
@@ -75,90 +76,69 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
     const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
     // Administrators see at once what has used up a budget. The reply to a report has the current budgets.
-    const isReport = (isUsedUp || this.#mayAskAgain()) && this.readUnsent(null).length > 0
+    const isReport = (isUsedUp || this.#mayAskAgain()) && this.metering.readUnsent(null).length > 0
     if (!isReport && !this.#mayAskAgain()) return false
     if (isReport) this.#askedAt = Date.now()
-    await waitAtMost(isReport ? this.flushUsageSafely() : this.#askTenant(), MAX_ASK_MS)
+    await waitAtMost(isReport ? this.metering.flushSafely() : this.#askTenant(), MAX_ASK_MS)
     return true
   }
 
   #mayAskAgain(): boolean {
-    const meters = this.budget.readAccount()?.meters ?? []
+    const meters = this.account.readAccount()?.meters ?? []
     const countedAt = Math.max(0, ...meters.map(({ at }) => at))
     return this.#mayAsk() && (this.#askedAt > 0 || Math.abs(Date.now() - countedAt) >= RESTART_PAUSE_MS)
   }
 
   #leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
-    const leased = hasSchema(this.ctx.storage.sql) ? this.budget.leaseTurn(session, isAgent) : succeed(null)
+    const leased = this.#host.tables.exist() ? this.account.leaseTurn(session, isAgent) : succeed(null)
     if (!leased.ok || leased.value !== null) return leased
     const mayAsk = this.#mayAsk()
     // The tenant has said that no budget concerns the user.
     if (!mayAsk && !this.#isUnanswered) return leased
     // The session learned of budgets before this object did. No turn waits for the tenant.
-    if (mayAsk) this.ctx.waitUntil(this.#askTenant())
+    if (mayAsk) this.#host.ctx.waitUntil(this.#askTenant())
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
   }
 
-  async readBudgets(): Promise<BudgetView[]> {
-    if (!hasSchema(this.ctx.storage.sql)) return []
-    const account = this.budget.readAccount()
+  /** `countHeld` counts the user's sessions and stored bytes; null: unknown. */
+  async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
+    if (!this.#host.tables.exist()) return []
+    const account = this.account.readAccount()
     // A user whose directory has never been asked for a turn since budgets were set.
     if (account === null && this.#mayAsk()) await this.#askTenant()
-    const held = { ...this.countHeld(), concurrent_turns: this.budget.countRunning() }
-    return listBudgetViews(this.budget.readAccount(), held, Date.now())
+    const held = { ...countHeld(), concurrent_turns: this.account.countRunning() }
+    return listBudgetViews(this.account.readAccount(), held, Date.now())
   }
 
-  async learnBudgets(): Promise<void> {
-    if (!hasSchema(this.ctx.storage.sql) || !this.#mayAsk()) return
-    const account = this.budget.readAccount()
+  async learn(): Promise<void> {
+    if (!this.#host.tables.exist() || !this.#mayAsk()) return
+    const account = this.account.readAccount()
     const countedAt = account === null ? 0 : Math.max(this.#askedAt, ...account.meters.map(({ at }) => at))
     if (Math.abs(Date.now() - countedAt) >= MAX_GRANT_AGE_MS) await this.#askTenant()
   }
 
-  async refreshBudget(): Promise<void> {
-    if (!hasSchema(this.ctx.storage.sql)) return
+  async refresh(): Promise<void> {
+    if (!this.#host.tables.exist()) return
     // A request that is under way may have been answered before the change.
     await this.#asking
     this.#pauseMs = ASK_PAUSE_MS
     await this.#askTenant()
   }
 
-  protected override countUsage(entries: readonly UsageEntry[]): void {
-    this.budget.count(sumSpending(entries))
-  }
-
-  protected override addUsage(report: UsageReport, isLast?: boolean): void {
-    try {
-      super.addUsage(report, isLast)
-    } catch (error) {
-      // The transaction was rolled back.
-      this.budget.forget()
-      throw error
-    }
-  }
-
-  protected override needsRenewal(): boolean {
-    return this.budget.needsRenewal()
-  }
-
-  protected override onBatchSent(grant: TenantGrant | null, batch: BatchId): void {
-    this.applyGrant(grant, batch)
-  }
-
   /**
    * Applies a reply of the tenant. `included`: the newest batch that it is known to include. If it includes a later batch, that batch is
    * counted twice until the next reply.
    */
-  protected applyGrant(grant: TenantGrant | null, included = this.getAcknowledgedBatch()): void {
+  applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
     this.#isUnanswered = false
     // Without budgets, nothing is stored for them.
-    if (grant === null && !hasSchema(this.ctx.storage.sql)) return
-    this.migrate()
-    if (grant === null) return this.budget.removeAccount()
+    if (grant === null && !this.#host.tables.exist()) return
+    this.#host.tables.create()
+    if (grant === null) return this.account.removeAccount()
     const month = toMonth(grant.at)
-    const own = this.readUsage(`${month}-01`, `${month}-31`)
-    const unsent = this.readUnsent({ included }).filter(({ day }) => day.startsWith(month))
-    this.budget.applyGrant(grant, sumPeriods(own, grant.at), sumPeriods(unsent, grant.at))
+    const own = this.metering.readTotals(`${month}-01`, `${month}-31`)
+    const unsent = this.metering.readUnsent({ included }).filter(({ day }) => day.startsWith(month))
+    this.account.applyGrant(grant, sumPeriods(own, grant.at), sumPeriods(unsent, grant.at))
   }
 
   #mayAsk(): boolean {
@@ -176,11 +156,11 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   async #fetchGrant(): Promise<void> {
     this.#askedAt = Date.now()
     this.#isUnanswered = true
-    const [tenant = "", user = ""] = (this.ctx.id.name ?? "").split(":", 2)
+    const { env, tenant, user } = this.#host
     // The tenant may add a batch after its reply, and acknowledge it before the reply arrives.
-    const included = this.getAcknowledgedBatch()
+    const included = this.metering.getAcknowledgedBatch()
     try {
-      this.applyGrant(await tenantStub(this.env, tenant).getBudgetGrant(user), included)
+      this.applyGrant(await tenantStub(env, tenant).getBudgetGrant(user), included)
     } catch (error) {
       log("budget_unknown", { error: describeError(error) })
     }

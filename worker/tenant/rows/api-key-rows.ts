@@ -1,7 +1,7 @@
 /** api-key-rows.ts: the SQL rows of a tenant's API keys. They hold hashes, never secrets. */
 
-import type { Role } from "../platform/rpc/claims.ts"
-import type { ApiKeyInfo, NewApiKey } from "../settings/tenant-access.ts"
+import type { Role } from "../../platform/rpc/claims.ts"
+import type { ApiKeyInfo, NewApiKey } from "../../settings/tenant-access.ts"
 
 export const API_KEY_TABLE = `
   CREATE TABLE api_keys (

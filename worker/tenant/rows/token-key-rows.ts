@@ -3,7 +3,7 @@
  * from the deployment's secret. A tenant without rows has generation 1.
  */
 
-import type { TokenKeyInfo } from "../settings/tenant-access.ts"
+import type { TokenKeyInfo } from "../../settings/tenant-access.ts"
 
 export const TOKEN_KEY_TABLE = `
   CREATE TABLE token_keys (
