@@ -1,5 +1,5 @@
 /**
- * whole-text.ts: what a text that arrives whole adds to the text that was streamed before it.
+ * whole-text.ts: computes the text that a whole text adds to the text streamed before it.
  *
  * raw events → STREAMED TEXT ← whole text of a response or of a part
  * Producers send the deltas of a response and then its whole text, over all of its parts (SPEC IR3). Some send the whole text

@@ -214,8 +214,8 @@ export interface Receipt {
   /** Counts of the erased content. */
   readonly tally: Tally
   /**
-   * When the platform's point-in-time recovery of storage ends; null while it is running. Until then, whoever operates the
-   * platform's account could restore the data.
+   * When the platform's point-in-time recovery of storage ends; null while it is running. Until then, the owner of the platform's account
+   * could restore the data.
    */
   readonly unrecoverable_after: number | null
 }

@@ -1,5 +1,5 @@
 /**
- * sign-in.ts: what the page and the routes under `/auth` exchange. Pure.
+ * sign-in.ts: the types that the page and the routes under `/auth` exchange. Pure.
  */
 
 /**

@@ -1,5 +1,5 @@
 /**
- * token-revocations.ts: which tokens of a user are revoked, and which sockets they may open, in the user's directory.
+ * token-revocations.ts: revokes the tokens of a user, and admits sockets, in the user's directory.
  *
  * Revocations are pushed to the sessions that may hold sockets of the user, so that idle objects can sleep; the directory's
  * alarm repeats failed pushes.
