@@ -70,7 +70,8 @@ function parseEntries(json: unknown): UsageTotals {
   return sum(JSON.parse(String(json)) as UsageTotals[])
 }
 
-function readAll<T>(persist: string, name: string, read: (database: DatabaseSync) => T): T[] {
+/** Reads the database of each object of a class that has usage. The server must be stopped. */
+export function readAll<T>(persist: string, name: string, read: (database: DatabaseSync) => T): T[] {
   const folder = join(persist, "do", `cuecard-${name}`)
   const files = existsSync(folder) ? readdirSync(folder) : []
   return files.flatMap((file) => {
