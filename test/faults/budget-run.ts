@@ -166,12 +166,9 @@ export class BudgetRun {
 
   /** Waits until nothing runs. No session is opened for it: the alarms continue what a kill left behind. */
   async settle(): Promise<void> {
-    let t0 = Date.now()
     for (const { name, token } of this.#users) {
       const isIdle = async (): Promise<boolean> => {
         const { sessions } = await requestJson(this.#server, "/v1/sessions?limit=100", token)
-        const open = sessions.filter(({ running }: any) => running).map(({ id }: any) => id)
-        if (Date.now() - t0 > 15000 && open.length > 0) { for (const id of open) console.log(name, id, JSON.stringify((await requestJson(this.#server, `/v1/sessions/${id}/conversation/recent?limit=100`, token)).messages.map((m: any) => [m.id, m.role, m.status, m.reason].join("/")))) ; t0 = Date.now() }
         return sessions.every(({ running }: { running: boolean }) => !running)
       }
       await expect.poll(isIdle, { ...WAIT, message: `the turns of ${name}` }).toBe(true)

@@ -25,8 +25,6 @@ export interface UserTurns {
   readonly running: number
   /** Ids of the stored messages, with those that wait in a queue; a message that is stored twice is here twice. */
   readonly messages: readonly string[]
-  /** Ids of the messages whose answer was refused for a budget. */
-  readonly refused: readonly string[]
 }
 
 export interface BudgetBounds {
@@ -44,7 +42,6 @@ export function readTurns(persist: string): Map<string, UserTurns> {
       spent: addSpending(before?.spent ?? NO_SPENDING, own.spent),
       running: (before?.running ?? 0) + own.running,
       messages: [...(before?.messages ?? []), ...own.messages],
-      refused: [...(before?.refused ?? []), ...own.refused],
     })
   }
   return byUser
@@ -82,7 +79,8 @@ function findAccountFaults(database: DatabaseSync): string[] {
   })
 }
 
-function readAccount(database: DatabaseSync): UserAccount | null {
+/** The budgets that a directory has; null: none. */
+export function readAccount(database: DatabaseSync): UserAccount | null {
   const [row] = database.prepare("SELECT account FROM budget_account").all()
   return row === undefined ? null : (JSON.parse(String(row["account"])) as UserAccount)
 }
@@ -101,7 +99,7 @@ function sumInPeriod(entries: readonly UsageEntry[], { budget, at }: Meter): num
 
 function readSession(database: DatabaseSync): UserTurns & { readonly user: string } {
   const [session] = database.prepare("SELECT user FROM session").all()
-  const rows = database.prepare("SELECT id, role, exchange_id, status, reason, usage FROM transcript").all()
+  const rows = database.prepare("SELECT id, role, status, usage FROM transcript").all()
   const queued = database.prepare("SELECT id FROM queue").all()
   const answers = rows.filter(({ role }) => role === "assistant")
   const isOpen = ({ status }: (typeof rows)[number]): boolean => status === "running" || status === "waiting"
@@ -112,8 +110,5 @@ function readSession(database: DatabaseSync): UserTurns & { readonly user: strin
     spent: sumSpending(entries),
     running: answers.filter(isOpen).length,
     messages: [...rows.filter(({ role }) => role === "user"), ...queued].map(({ id }) => String(id)),
-    refused: answers
-      .filter(({ reason }) => reason === "budget_exhausted")
-      .map(({ exchange_id }) => String(exchange_id)),
   }
 }

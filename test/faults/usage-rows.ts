@@ -70,7 +70,7 @@ function parseEntries(json: unknown): UsageTotals {
   return sum(JSON.parse(String(json)) as UsageTotals[])
 }
 
-/** Reads the database of each object of a class that has usage. The server must be stopped. */
+/** Visits the database of each object of a class, if it has tables for usage. The server must be stopped. */
 export function readAll<T>(persist: string, name: string, read: (database: DatabaseSync) => T): T[] {
   const folder = join(persist, "do", `cuecard-${name}`)
   const files = existsSync(folder) ? readdirSync(folder) : []
