@@ -23,6 +23,7 @@ import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
+import { holdDroppedFiles } from "../ui/held-drop.ts"
 import { appText } from "../words/page-text.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
@@ -143,6 +144,7 @@ async function loadSettings(attempt: number): Promise<void> {
   }
 }
 
+holdDroppedFiles()
 addEventListener("hashchange", () => {
   router.openFromHash()
   focusRequests.value++

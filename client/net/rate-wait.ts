@@ -47,7 +47,7 @@ export async function holdFrames(code: string, text: string, resend: () => void)
   }
   if (resends.has(resend)) return
   resends.add(resend)
-  await beginWait(text, RATE_PERIOD_SECONDS)
+  await beginWait(code, text, RATE_PERIOD_SECONDS)
   resends.delete(resend)
   resend()
 }
@@ -58,13 +58,14 @@ async function waitAfter(response: Refusable): Promise<boolean> {
   const seconds = Number(isRequest ? response.headers.get("retry-after") : response.retryAfter)
   if (response.status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
   const body = isRequest ? await response.clone().text() : response.text
-  await beginWait(parseRefusal(parseJson(body)).text ?? "", seconds)
+  const refusal = parseRefusal(parseJson(body))
+  await beginWait(refusal.code, refusal.text ?? "", seconds)
   return true
 }
 
-async function beginWait(text: string, seconds: number): Promise<void> {
+async function beginWait(code: string | null, text: string, seconds: number): Promise<void> {
   if (hold.end === null) {
-    holdText.value = rateWaitText.waiting(text)
+    holdText.value = code === "rate_limited" ? rateWaitText.limited(seconds) : rateWaitText.waiting(text)
     hold.end = new Promise((resolve) => {
       const end = (): void => {
         hold.end = null

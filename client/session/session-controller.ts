@@ -12,7 +12,7 @@ import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, isShared } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import { holdFrames } from "../net/patient-sending.ts"
+import { holdFrames, wordRefusal } from "../net/patient-sending.ts"
 import { hold, holdText } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
@@ -338,8 +338,14 @@ export class SessionController {
     this.#forgetDoneCommands()
   }
 
-  #handleError({ id, code, text, trace }: ErrorFrame): void {
-    if (/^rate_l|sockets_f/.test(code)) return void holdFrames(code, text, this.#resend)
+  #handleError(frame: ErrorFrame): void {
+    const { code, text, resets } = frame
+    if (/^rate_l|sockets_f/.test(code)) void holdFrames(code, text, this.#resend)
+    else if (resets === undefined) this.#handleRefusal(frame, text)
+    else void wordRefusal(frame).then((words) => this.#handleRefusal(frame, words))
+  }
+
+  #handleRefusal({ id, code, trace }: ErrorFrame, text: string): void {
     if (id === undefined) return
     if (code === "scope_denied") this.#deps.onAccessUnsure?.()
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()

@@ -48,7 +48,7 @@ export class SessionList {
   /** The list could not be fetched yet. */
   readonly isUnreachable = signal(false)
   readonly more: Signal<MoreSessions> = signal("none")
-  /** What others share with the user, the newest first. Loaded by the sidebar. */
+  /** What others share with the user, newest first. Loaded by the sidebar. */
   readonly shared: Signal<readonly SharedSession[]> = signal([])
   readonly notice: Signal<Notice | null> = signal(null)
   readonly #deps: SessionListDeps

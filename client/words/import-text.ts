@@ -21,7 +21,7 @@ function formatExportSummary(imported: number, empty: number, leftOut: number, m
   return sentences.join(" ")
 }
 
-/** Why something of a response was dropped while its message was put together. */
+/** The reason why a piece of a response was dropped while its message was put together. */
 function wasDropped(count: number): string {
   return `${count === 1 ? "was" : "were"} dropped: too late, too much, or different from what is shown`
 }

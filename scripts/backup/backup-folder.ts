@@ -35,7 +35,7 @@ export function completeBackup(partial: string): string {
   return path
 }
 
-/** The complete backups of a tenant, the oldest first. */
+/** The complete backups of a tenant, oldest first. */
 export function listBackups(folder: string, tenant: string): string[] {
   const parent = tenantFolder(folder, tenant)
   return listNames(parent)

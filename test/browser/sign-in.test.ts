@@ -101,7 +101,7 @@ describe("a sign-in that fails says why", () => {
     await enterLogin(page, "denier")
     await page.click("a[href$='/abort']")
     await untilSignedOut(page)
-    expect(await page.textContent(".sign-in [role=alert]")).toContain("You canceled the sign-in")
+    expect(await page.textContent(".sign-in [role=alert]")).toContain("You cancelled the sign-in")
     // The address is the one from which it began, and a reload doesn't repeat the error.
     expect(page.url()).toBe(url("/#/s/some-conversation"))
     await page.reload()

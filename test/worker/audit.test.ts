@@ -16,7 +16,7 @@ import {
   MAX_FAILURES_PER_DAY,
   MAX_FAILURES_PER_MINUTE,
   PRUNED_ROWS,
-} from "../../worker/tenant/audit-rows.ts"
+} from "../../worker/tenant/rows/audit-rows.ts"
 import type { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 import { call, HOST, makeSession, nowSeconds, refusal, SECRET, tablesOf } from "./http.ts"

@@ -4,7 +4,7 @@ import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
-import { LIST_AFTER_SQL, LIST_SQL } from "../../worker/auth/session-lists.ts"
+import { LIST_AFTER_SQL, LIST_SQL } from "../../worker/directory/session-lists.ts"
 import { call, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
 
 afterEach(() => {

@@ -3,7 +3,7 @@
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS, PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
-import { MAX_LOGINS } from "../../worker/auth/login-rows.ts"
+import { MAX_LOGINS } from "../../worker/directory/login-rows.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { call, makeSession, openSocket, refusal, roleToken } from "./http.ts"

@@ -66,7 +66,7 @@ describe("a tenant", () => {
     ["аcme", "id"],
     ["a".repeat(41), "id"],
     ["a".repeat(10_000), "id"],
-  ])("[TN3] the id %j is refused, and no object is asked", async (id, field) => {
+  ])("[TN3] the id %j is refused, and no object is called", async (id, field) => {
     const asked: string[] = []
     const namespace = (name: string) => ({ getByName: (key: string) => asked.push(`${name} ${key}`) })
     const body = JSON.stringify({ id })

@@ -31,7 +31,7 @@ async function createMany(token: string, over: object, attempts = ATTEMPTS) {
   return responses
 }
 
-test("[LI1] a user's writes over the limit are refused, before any object is asked", async () => {
+test("[LI1] a user's writes over the limit are refused, before any object is called", async () => {
   const tenant = createTenant()
   const token = await tokenOf(tenant, "ada")
   const { asked, over } = recordAskedObjects()

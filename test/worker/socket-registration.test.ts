@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import { Directory } from "../../worker/auth/user-directory.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { getAttachment, setAttachment } from "../../worker/socket/socket-attachment.ts"

@@ -4,13 +4,13 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { nanoid } from "nanoid"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import { Directory } from "../../worker/auth/user-directory.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 import { USER_PAGE_ROWS } from "../../worker/settings/user-change.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
-import { LIST_USERS_SQL } from "../../worker/tenant/user-rows.ts"
+import { LIST_USERS_SQL } from "../../worker/tenant/rows/user-rows.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal, SECRET, socketHeaders, tablesOf } from "./http.ts"
 
 afterEach(() => {

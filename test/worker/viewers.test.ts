@@ -3,7 +3,7 @@
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_SESSION_VIEWERS, MAX_SESSIONS_LISTED, MAX_SHARED_BY_OWNER } from "../../shared/limits.ts"
-import { SHARED_AFTER_SQL, SHARED_SQL } from "../../worker/auth/shared-rows.ts"
+import { SHARED_AFTER_SQL, SHARED_SQL } from "../../worker/directory/shared-rows.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { call, HELLO, HOST, openSocket, refusal, roleToken, socketHeaders, tablesOf, tokenOf } from "./http.ts"
 import { hrefOf, png, sign, upload } from "./files.ts"

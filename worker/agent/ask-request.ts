@@ -63,7 +63,7 @@ async function computeAgentSessionId(tenant: string, family: SessionGroup, agent
   return AGENT_SESSION_PREFIX + (await hashParts([tenant, family.session, agent]))
 }
 
-/** The same for a call that runs again. Different if the session was erased and created again. */
+/** Returns the same id for a call that runs again, and another one if the session was erased and created again. */
 async function computeAskId({ tenant, id, created }: SessionRow, call_id: string): Promise<string> {
   return `ask-${await hashParts([tenant, id, String(created), call_id])}`
 }

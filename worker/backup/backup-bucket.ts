@@ -2,7 +2,7 @@
  * backup-bucket.ts: the R2 buckets of scheduled backups, one per region, and the keys in them. No other module reads these
  * bindings.
  *
- * Keys begin with the day, so that a listing has the oldest first: `2026-11-22/<tenant>/<id>/<n>`. File 0 is the manifest; it
+ * Keys begin with the day, so that listings are sorted oldest first: `2026-11-22/<tenant>/<id>/<n>`. File 0 is the manifest; it
  * is written last, so a backup without it is not complete.
  */
 

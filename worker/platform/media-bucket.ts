@@ -22,7 +22,7 @@ export type RegionBuckets = { readonly [name in RegionBinding]?: R2Bucket }
 /** `MEDIA` is the bucket of all tenants without a region. */
 export type MediaEnv = RegionBuckets & { readonly ENVIRONMENT: string; readonly MEDIA: R2Bucket }
 
-/** The bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` refuses before. */
+/** The bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` has refused earlier. */
 export function mediaBucket(env: MediaEnv, tenant: string): R2Bucket {
   const bucket = findBucket(env, getRegion(tenant))
   if (bucket === null) throw new Error(`no bucket is bound for the region of ${tenant}`)

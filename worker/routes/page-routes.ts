@@ -24,7 +24,7 @@ export const pageRoutes = new Hono<AppEnv>().get("*", async (context) => {
   return await addPolicy(context, file)
 })
 
-/** A short page for a browser that opens the address, JSON for anything else. Not cached: the next version may have it. */
+/** A short page for a browser that opens the address, JSON for anything else. Not cached, because the next version may have the file. */
 function respondNotFound(context: Context<AppEnv>): Response {
   const refusal = faultToResponse({ reason: "route_unknown" })
   if (!(context.req.header("accept") ?? "").includes("text/html")) return refusal

@@ -2,8 +2,13 @@
  * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
  * The entry has the title, the time of the last activity, and whether a turn is running. The running state is sent only
+<<<<<<< HEAD
  * when it has changed. If that fails it is sent again with the next change or alarm (SPEC DI1, DI5). It goes with the session's
  * usage report, if there is one (SPEC MT5).
+=======
+ * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5). The session's usage report is sent with it, if
+ * there is one (SPEC MT5).
+>>>>>>> main
  */
 
 import { toTitle } from "../../shared/text/title.ts"
@@ -83,7 +88,7 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   }
 }
 
-/** Sends the running state and the usage until the directory, which has `known`, has both. Returns the state that it has. */
+/** Sends the running state and the usage until the directory has both. `known` is the state that it has now. Returns the state that it has afterwards. */
 async function sendState(
   env: Env,
   { row, store, turns, gate }: LiveSession,

@@ -79,7 +79,7 @@ export function pickTitleText(
   return (first === undefined ? null : assets.find(first))?.label ?? ""
 }
 
-/** Why a text can't be sent as a message; null if it can. With attachments it may be empty. */
+/** The reason why a text can't be sent as a message; null if it can. With attachments it may be empty. */
 export function findContentFault(content: string, maxTokens: number, hasAttachments = false): Fault | null {
   if (content.trim() === "" && !hasAttachments) return { reason: "message_empty" }
   if (countUtf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }

@@ -133,7 +133,7 @@ function recoverTurn(host: TurnHost): TurnRun | null {
 }
 
 /**
- * The events that record what a restart lost, before the turn continues. A tool that was running is interrupted unless
+ * The events that record the work lost in a restart, before the turn continues. A tool that was running is interrupted unless
  * it is repeatable. A step that was cut off after it had shown something ends the turn.
  */
 export function planRecovery(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
@@ -169,7 +169,7 @@ export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
   host.resetSeq()
   const stored = readNewestMessage(host)
   if (stored === null || isMessageSettled(stored)) return
-  // The calls of the run count, also those that no write has stored.
+  // All calls of the run count, including those that no write has stored.
   const usage = run?.usage ?? new TurnUsage(host.usageRecorder, host.now, stored.usage)
   usage.endCall()
   const recorder = openRecorder(host, stored, { discardPending: true, usage })

@@ -6,47 +6,48 @@
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
-import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 import type { Role } from "../platform/rpc/claims.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { DirectoryHost } from "../usage/directory-host.ts"
 import type { AccountRows } from "./account-rows.ts"
 
 export class UserRegistration {
-  readonly #ctx: DurableObjectState
-  readonly #env: Env
+  readonly #host: DirectoryHost
   readonly #account: AccountRows
   readonly #onGrant: (grant: TenantGrant | null) => void
   #isRegistered = false
 
   /** `onGrant` gets what the tenant has said about budgets. */
-  constructor(ctx: DurableObjectState, env: Env, account: AccountRows, onGrant: (grant: TenantGrant | null) => void) {
-    this.#ctx = ctx
-    this.#env = env
+  constructor(host: DirectoryHost, account: AccountRows, onGrant: (grant: TenantGrant | null) => void) {
+    this.#host = host
     this.#account = account
     this.#onGrant = onGrant
   }
 
   /**
-   * Registers the user, unless that was done. Rejects if the tenant cannot be reached and the directory is unused. A used
-   * one goes on, and tries again at the next contact.
+   * Registers the user, unless that was done. Rejects if the tenant cannot be reached and the directory is unused, so that no
+   * data is unknown there. A used one goes on, and tries again at the next contact.
    *
    * Cost: one call to the tenant and one row here, once. After that, nothing.
    */
-  async ensure(role: Role | undefined, isUsed: boolean, migrate: () => void): Promise<void> {
+  async ensure(role?: Role, isFirstSession = false): Promise<void> {
+    const { env, tables, tenant, user } = this.#host
+    const isUsed = tables.exist()
+    // An old token of an erased user must not add the user again. A new one does with its first session.
+    if (isUsed && !isFirstSession && this.#account.isErased()) return
     this.#isRegistered ||= isUsed && this.#account.isRegistered()
-    if (this.#isRegistered) return
-    const identity = this.#readIdentity()
-    if (identity === null) return
+    // Without a user, the object has no name.
+    if (this.#isRegistered || user === "") return
     try {
-      const { grant } = await tenantStub(this.#env, identity.tenant).registerUser({ id: identity.user, role })
+      const { grant } = await tenantStub(env, tenant).registerUser({ id: user, role })
       this.#onGrant(grant ?? null)
     } catch (error) {
       if (!isUsed) throw error
       logError("user_not_registered", { error: describeError(error) })
       return
     }
-    migrate()
+    tables.create()
     this.#account.setRegistered()
     this.#isRegistered = true
   }
@@ -54,11 +55,5 @@ export class UserRegistration {
   /** For a user who was erased. */
   reset(): void {
     this.#isRegistered = false
-  }
-
-  /** The object's name is `tenant:user`. */
-  #readIdentity(): { readonly tenant: string; readonly user: string } | null {
-    const [tenant, user] = (this.#ctx.id.name ?? "").split(":", 2)
-    return tenant === undefined || user === undefined ? null : { tenant, user }
   }
 }

@@ -2,8 +2,8 @@
  * user-rows.ts: the SQL rows of a tenant's users: one row per user, written at the first contact.
  */
 
-import type { NewUser, TenantUser } from "../settings/tenant-rpc.ts"
-import type { Role } from "../platform/rpc/claims.ts"
+import type { NewUser, TenantUser } from "../../settings/tenant-rpc.ts"
+import type { Role } from "../../platform/rpc/claims.ts"
 
 export const USER_TABLE = `
   CREATE TABLE users (

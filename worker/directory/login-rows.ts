@@ -8,7 +8,7 @@
 import type { Login, LoginSecrets, NewLogin } from "../platform/rpc/directory-rpc.ts"
 import { CLAIMED_ROLE_MS, LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS } from "../../shared/limits.ts"
 
-/** Sign-ins of a user at the same time: several devices and browsers. The one unused for longest ends first. SPEC SI6. */
+/** Sign-ins that a user can have at the same time, on several devices and browsers. The least recently used one ends first. SPEC SI6. */
 export const MAX_LOGINS = 50
 
 export const LOGIN_TABLE = `
@@ -45,7 +45,7 @@ export class LoginRows {
     return this.#query("SELECT 1 FROM logins WHERE id = ?", id).length > 0
   }
 
-  /** Adds a sign-in. Returns the ids of those that end because of it. */
+  /** Adds a sign-in. Returns the ids of the sign-ins that end because of it. */
   add({ id, hash, issuer, generation, role }: NewLogin, now: number): string[] {
     this.#query(
       "INSERT INTO logins (id, hash, issuer, generation, role, created, used) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -76,7 +76,7 @@ export class LoginRows {
     return isOverlap ? { login } : "copied"
   }
 
-  /** Which secret this is: `current`, `copied` if it is older than the previous one; null: there is no such sign-in. */
+  /** Classifies a secret: `current`, or `copied` if it is older than the previous one. Null: there is no such sign-in. */
   check(id: string, presented: string, now: number): "current" | "copied" | null {
     const [row] = this.#query<LoginRow>("SELECT * FROM logins WHERE id = ?", id)
     if (row === undefined || isOver(row, now)) return null
@@ -92,7 +92,7 @@ export class LoginRows {
     return this.#query<{ id: string }>("DELETE FROM logins RETURNING id").map(({ id }) => id)
   }
 
-  /** Deletes the sign-ins that are over. */
+  /** Deletes the sign-ins that have ended. */
   prune(now: number): void {
     this.#query("DELETE FROM logins WHERE used <= ? OR created <= ?", now - LOGIN_IDLE_MS, now - LOGIN_MS)
   }

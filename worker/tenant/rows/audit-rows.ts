@@ -5,9 +5,9 @@
  * written (the entry, two indexes, the head).
  */
 
-import { clearCachedConfig } from "../settings/config-cache.ts"
+import { clearCachedConfig } from "../../settings/config-cache.ts"
 import { sha256 } from "@noble/hashes/sha2.js"
-import { parseJson } from "../../shared/json.ts"
+import { parseJson } from "../../../shared/json.ts"
 import {
   type AuditEntry,
   type AuditHead,
@@ -17,11 +17,11 @@ import {
   encodeAuditGenesis,
   type StoredAuditEntry,
   textToActor,
-} from "../../shared/protocol/audit-entry.ts"
-import { cutText } from "../../shared/text/cut-text.ts"
-import { bytesToHex } from "../platform/hex.ts"
-import { type Actor, SYSTEM_ACTOR } from "../platform/rpc/actor.ts"
-import type { AuditEvent, AuditFilter } from "../settings/audit-event.ts"
+} from "../../../shared/protocol/audit-entry.ts"
+import { cutText } from "../../../shared/text/cut-text.ts"
+import { bytesToHex } from "../../platform/hex.ts"
+import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
+import type { AuditEvent, AuditFilter } from "../../settings/audit-event.ts"
 
 export const AUDIT_TABLES = `
   CREATE TABLE audit (
@@ -46,15 +46,15 @@ export const AUDIT_TABLES = `
 export const MAX_AUDIT_ROWS = 1_000_000
 export const PRUNED_ROWS = 1_000
 
-/** Failures in one minute that have an entry each. One more entry counts the others. SPEC AL6. */
+/** Failures in one minute that have an entry each. One further entry counts the others. SPEC AL6. */
 export const MAX_FAILURES_PER_MINUTE = 60
 
-/** The same of one day (UTC). A stranger who never stops would need ten years to fill the log. SPEC AL6. */
+/** The same for one day (UTC). An attacker who never stops would need ten years to fill the log. SPEC AL6. */
 export const MAX_FAILURES_PER_DAY = 250
 
 const DAY_MINUTES = 24 * 60
 
-/** Longest target, and longest text in the details, in UTF-16 code units: a log entry is no place for content. */
+/** Longest target, and longest text in the details, in UTF-16 code units. Content does not belong in the log. */
 const MAX_TARGET_CHARS = 200
 const MAX_DETAIL_CHARS = 500
 
@@ -99,9 +99,9 @@ export class AuditRows {
   }
 
   /**
-   * Adds an entry for an attempt that was refused. Of these, one minute has at most MAX_FAILURES_PER_MINUTE entries and one
-   * day MAX_FAILURES_PER_DAY, so that a stranger cannot fill the log. The others are counted, and the next entry of a later
-   * minute, or day, states their number.
+   * Adds an entry for an attempt that was refused. There are at most MAX_FAILURES_PER_MINUTE such entries in a minute and
+   * MAX_FAILURES_PER_DAY in a day, so that nobody can fill the log. The others are counted, and the first entry of a later minute or day
+   * states their number.
    */
   appendFailure(actor: Actor, event: AuditEvent, now: number): void {
     const minute = Math.floor(now / 60_000)
@@ -135,7 +135,7 @@ export class AuditRows {
     return { seq: 0, hash: this.#genesis }
   }
 
-  /** A page of entries, the newest first. Cost: the rows of the page, or MAX_SCANNED_ROWS with both filters. */
+  /** A page of entries, newest first. Cost: the rows of the page, or MAX_SCANNED_ROWS with both filters. */
   list({ before, actor, action }: AuditFilter, limit: number): AuditPage {
     const isDouble = actor !== undefined && action !== undefined
     const scanned = this.#scan(before, actor, actor === undefined ? action : undefined, isDouble, limit)
@@ -147,7 +147,7 @@ export class AuditRows {
     return { entries: page.map(toEntry), next: hasMore ? (last?.seq ?? null) : null, head: this.readHead() }
   }
 
-  /** The entries after a position, the oldest first. */
+  /** The entries after a position, oldest first. */
   listAfter(seq: number, limit: number): AuditEntry[] {
     return this.listRowsAfter(seq, limit).map(toEntry)
   }
@@ -170,12 +170,12 @@ export class AuditRows {
     return this.#query<AuditRow>(
       `SELECT ${COLUMNS} FROM audit WHERE ${where} ORDER BY seq DESC LIMIT ?`,
       ...bindings,
-      // One more than the page has, to know whether there is a next one.
+      // One more than the page needs, to find out whether there is a next one.
       isDouble ? MAX_SCANNED_ROWS : limit + 1,
     )
   }
 
-  /** The same, as stored. */
+  /** Like `listAfter`, as stored. */
   listRowsAfter(seq: number, limit: number): AuditRow[] {
     return this.#query<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE seq > ? ORDER BY seq LIMIT ?`, seq, limit)
   }
@@ -245,7 +245,7 @@ function hashText(text: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(text)))
 }
 
-/** The hash that an entry must have after the one with `previousHash`. */
+/** The hash that an entry must have if it follows the one with `previousHash`. */
 export function hashAuditEntry(previousHash: string, entry: StoredAuditEntry): string {
   return hashText(encodeAuditEntry(previousHash, entry))
 }

@@ -2,12 +2,12 @@
  * revocation-rows.ts: the SQL rows of one user's revocations, and of the sessions that must be notified of them.
  *
  * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation that it was
- * notified of. Rows are deleted when the tokens that they are about have expired. Times are seconds since 1970.
+ * notified of. Rows are deleted when their tokens have expired. Times are seconds since 1970.
  */
 
 import type { Claims } from "../platform/rpc/claims.ts"
 import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
-import { CLOCK_TOLERANCE_SECONDS } from "./verify-token.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
 
 export const REVOCATION_TABLES = `
   CREATE TABLE revoked (
@@ -21,7 +21,7 @@ export const REVOCATION_TABLES = `
     told INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX holder_until ON holder (until)`
 
-/** How many open sockets of the user the session last stated. */
+/** Number of open sockets of the user, as the session last stated it. */
 export const HOLDER_SOCKETS = "ALTER TABLE holder ADD COLUMN sockets INTEGER NOT NULL DEFAULT 0"
 
 /** A session that may hold sockets of the user. */
@@ -68,8 +68,8 @@ export class RevocationRows {
   }
 
   /**
-   * A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`.
-   * `sockets`: its open sockets of the user, with the one that is being opened.
+   * A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`. `sockets`: its open
+   * sockets of the user, including the one that is being opened.
    */
   addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
     this.#query(

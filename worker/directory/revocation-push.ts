@@ -17,7 +17,7 @@ const PUSH_TIMEOUT_MS = 5_000
 /** Sessions that are notified at the same time. */
 const MAX_CONCURRENT_PUSHES = 50
 
-/** Notifies each holder that lacks the newest revocations, once. Does not reject if a notification fails. */
+/** Notifies each holder that lacks the newest revocations once. Does not reject if a notification fails. */
 export async function pushRevocations(env: Env, rows: RevocationRows, revoked: RevocationState): Promise<void> {
   const holders = rows.listUnnotifiedHolders(revoked.n)
   for (let start = 0; start < holders.length; start += MAX_CONCURRENT_PUSHES) {

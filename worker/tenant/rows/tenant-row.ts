@@ -1,5 +1,5 @@
 /**
- * tenant-row.ts: the SQL row of the tenant itself. A tenant that exists only because a token names it has none.
+ * tenant-row.ts: the SQL row of the tenant itself. A tenant that exists only because a token names it has no row.
  */
 
 export const TENANT_TABLE = `

@@ -1,10 +1,10 @@
 /**
- * issuer-rows.ts: the SQL rows of a tenant's issuers, with their keys, and of what the tenant has claimed in the registry.
+ * issuer-rows.ts: the SQL rows of a tenant's issuers with their keys, and of the tenant's claims in the registry.
  */
 
 import type { JWK } from "jose"
-import { parseJson } from "../../shared/json.ts"
-import type { IssuerConfig, ProviderMetadata } from "../settings/issuer-config.ts"
+import { parseJson } from "../../../shared/json.ts"
+import type { IssuerConfig, ProviderMetadata } from "../../settings/issuer-config.ts"
 
 export const ISSUER_TABLES = `
   CREATE TABLE issuers (
@@ -42,11 +42,11 @@ export interface StoredIssuer {
   readonly failing: number | null
   readonly discovered: number
   readonly created: number
-  /** Increases when the issuer is replaced by one whose users may be others. */
+  /** Increases when the issuer is replaced by one whose users may be different people. */
   readonly generation: number
 }
 
-/** What is claimed in the registry: the tokens of an issuer for an audience. */
+/** A claim in the registry, for the tokens of an issuer with an audience. */
 export interface IssuerClaim {
   readonly issuer: string
   readonly audience: string
@@ -112,8 +112,8 @@ export class IssuerRows {
   }
 
   /**
-   * Whether no user of the tenant can be one of this issuer: it was never registered here, and every user who signed in
-   * somewhere did so at an issuer that was. Others were imported. Cost: reads the users up to the first such one.
+   * Whether no user of the tenant can belong to this issuer. This holds if it was never registered here, and every user who has signed in
+   * did so at an issuer that was registered. Other users were imported. Cost: reads the users up to the first imported one.
    */
   isNew(issuer: string): boolean {
     const sql = `SELECT 1 FROM issuer_history WHERE issuer = ?
@@ -133,7 +133,7 @@ export class IssuerRows {
     this.#query("UPDATE issuers SET failing = ? WHERE name = ? AND failing IS NULL", now, name)
   }
 
-  /** Adds a claim, which is released at `retry` if there is no issuer by then; of one that exists, changes that time. */
+  /** Adds a claim, which is released at `retry` if there is no issuer by then. If the claim exists, only changes that time. */
   putClaim({ issuer, audience }: IssuerClaim, retry: number): void {
     const sql = "INSERT OR REPLACE INTO issuer_claims (issuer, audience, retry) VALUES (?, ?, ?)"
     this.#query(sql, issuer, audience, retry)
@@ -143,7 +143,7 @@ export class IssuerRows {
     this.#query("DELETE FROM issuer_claims WHERE issuer = ? AND audience = ?", issuer, audience)
   }
 
-  /** Claims without an issuer: of a registration that failed half-way, was changed or removed. */
+  /** Claims without an issuer, left by a registration that failed half-way, was changed or was removed. */
   listUnusedClaims(): IssuerClaim[] {
     return this.#query(
       `SELECT issuer, audience FROM issuer_claims EXCEPT SELECT issuer, audience FROM issuers`,

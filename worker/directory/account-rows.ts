@@ -27,7 +27,7 @@ export class AccountRows {
     return this.#read().registered === 1
   }
 
-  /** Whether the user was erased, and has not begun anew. */
+  /** Whether the user was erased and has not come back since. */
   isErased(): boolean {
     return this.#read().registered === 2
   }
@@ -49,7 +49,7 @@ export class AccountRows {
     return this.#read().version
   }
 
-  /** Whether a role is above the one after the last change by an administrator. */
+  /** Whether a role is above the one that an administrator set last. */
   isAboveRole(role: Role): boolean {
     const stored = this.#read().role as Role | null
     return stored !== null && !includesRole(stored, role)

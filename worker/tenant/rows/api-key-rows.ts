@@ -1,7 +1,7 @@
 /** api-key-rows.ts: the SQL rows of a tenant's API keys. They hold hashes, never secrets. */
 
-import type { Role } from "../platform/rpc/claims.ts"
-import type { ApiKeyInfo, NewApiKey } from "../settings/tenant-access.ts"
+import type { Role } from "../../platform/rpc/claims.ts"
+import type { ApiKeyInfo, NewApiKey } from "../../settings/tenant-access.ts"
 
 export const API_KEY_TABLE = `
   CREATE TABLE api_keys (
@@ -37,7 +37,7 @@ type ApiKeyRow = {
   max_role: string
 }
 
-/** Who answers for a key. */
+/** The user who is responsible for a key. */
 export interface KeyCreator {
   readonly created_by: string
   /** Null: the operator. */
@@ -48,7 +48,7 @@ export interface KeyCreator {
   readonly max_role: Role
 }
 
-/** A key with what only the tenant object needs. */
+/** A key with the fields that only the tenant object needs. */
 export interface ApiKeyRecord extends ApiKeyInfo, KeyCreator {
   readonly hash: string
   readonly recorded: number | null
@@ -94,7 +94,7 @@ export class ApiKeyRows {
     this.#sql.exec("DELETE FROM api_keys WHERE id = ?", id)
   }
 
-  /** For a user who was erased: removes the keys that the user answers for. */
+  /** Removes the keys for which a user is responsible. Called when the user is erased. */
   removeUser(user: string): void {
     this.#sql.exec("DELETE FROM api_keys WHERE creator = ?", user)
     this.#sql.exec("DELETE FROM api_key_users WHERE user = ?", user)
@@ -115,9 +115,9 @@ export class ApiKeyRows {
   }
 
   /**
-   * Notes that a key makes a token for a user, and returns how many pairs were noted on this day; null if this one was.
-   * More than `max` are noted only with `isAlways`. Cost: at most two rows read and one written, and the rows of the day
-   * before deleted once.
+   * Records that a key makes a token for a user. Returns the number of pairs recorded on this day; null if this pair was already recorded.
+   * More than `max` are recorded only with `isAlways`. Cost: at most two rows read and one written, and the rows of the day before deleted
+   * once.
    */
   noteToken(key: string, user: string, day: number, max: number, isAlways: boolean): number | null {
     const [newest] = this.#sql

@@ -1,7 +1,7 @@
 /**
  * shared-rows.ts: the SQL rows of the sessions that other users shared with one user.
  *
- * They are a list only: each session object decides itself who may read it. A row has the public id of its session, because
+ * They are only a list: each session object decides for itself who may read it. A row has the public id of its session, because
  * the key would show whether another user has a session of the same id (platform/session-key.ts).
  */
 

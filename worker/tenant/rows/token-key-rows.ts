@@ -3,7 +3,7 @@
  * from the deployment's secret. A tenant without rows has generation 1.
  */
 
-import type { TokenKeyInfo } from "../settings/tenant-access.ts"
+import type { TokenKeyInfo } from "../../settings/tenant-access.ts"
 
 export const TOKEN_KEY_TABLE = `
   CREATE TABLE token_keys (
@@ -23,7 +23,7 @@ export class TokenKeyRows {
     this.#sql = sql
   }
 
-  /** The accepted generations, the newest first. They have no gaps, because an older one never outlives a newer one. */
+  /** The accepted generations, newest first. They have no gaps, because an older one never outlives a newer one. */
   listAccepted(now: number): TokenKeyInfo[] {
     const rows = this.#sql
       .exec<TokenKeyRow>("SELECT * FROM token_keys WHERE retires IS NULL OR retires > ? ORDER BY generation DESC", now)
