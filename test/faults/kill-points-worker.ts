@@ -4,8 +4,8 @@
  * there. Only the fault suite builds it.
  */
 
+import { Directory as ProductionDirectory } from "../../worker/directory/directory-object.ts"
 import type { Env } from "../../worker/env.ts"
-import { Directory as ProductionDirectory } from "../../worker/auth/user-directory.ts"
 import worker from "../../worker/index.ts"
 import { Session as ProductionSession } from "../../worker/session/session-object.ts"
 import { Tenant as ProductionTenant } from "../../worker/tenant/tenant-object.ts"

@@ -4,7 +4,7 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SEL
 import { describe, expect, test, vi } from "vitest"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { Directory } from "../../worker/auth/user-directory.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
 import type { Session } from "../../worker/session/session-object.ts"
 import { call, HOST, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
 import { call as asks, pause, say, script } from "./session-helpers.ts"
