@@ -64,11 +64,10 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   }
   return {
     async reportActivity(text, nowMs) {
-      const wasUntitled = store.readSession()?.title === ""
-      const title = ensureTitle(store, text)
+      const { title, isNew } = ensureTitle(store, text)
       reporting = Promise.all([reporting, syncing]).then(() => recordActivity(nowMs, title))
       await reporting
-      if (wasUntitled && title !== "") await renameForViewers(env, session, title)
+      if (isNew) await renameForViewers(env, session, title)
     },
     async renameSession(newTitle, nowMs) {
       const title = toTitle(newTitle)
