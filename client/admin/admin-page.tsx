@@ -1,5 +1,5 @@
 /**
- * admin-page.tsx: the admin page: its header, the sections, and what is shown instead of them. Source: SPEC AD1.
+ * admin-page.tsx: the admin page: its header, the sections, and the screens shown instead of them. Source: SPEC AD1.
  *
  * The hash of the address names the section, so that the browser's history works.
  */
@@ -51,7 +51,7 @@ interface AdminPageProps {
   readonly api: AdminApi
   /** Null until the user is known. */
   readonly identity: ReadonlySignal<Identity | null>
-  /** Why the user is not known. */
+  /** The reason why the user is not known. */
   readonly fault: ReadonlySignal<string | null>
 }
 

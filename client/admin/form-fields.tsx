@@ -143,7 +143,7 @@ export function CheckList<T extends string>({ label, options, texts, value, onCh
   )
 }
 
-/** The roles that a user of this role may give, with what they mean. */
+/** The roles that a user of this role may give, with their descriptions. */
 export function roleTexts(options: readonly RoleName[]): Readonly<Partial<Record<RoleName, string>>> {
   return Object.fromEntries(options.map((role) => [role, `${adminText.role[role]}: ${adminText.roleHint[role]}`]))
 }

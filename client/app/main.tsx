@@ -86,7 +86,7 @@ const api = new HttpApi({
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
-/** While the tenant is leaving, and for users who only read. The server decides; this spares refusals. */
+/** While the tenant is leaving, and for users who only read. The server decides; this only avoids refused requests. */
 const isReadOnly = computed(
   () => settings.value.erases_at !== undefined || readClaims(tokenResponse.value?.token ?? "")["role"] === "viewer",
 )
@@ -187,7 +187,7 @@ effect(() => {
 })
 router.openFromHash()
 void router.restoreDrafts()
-// What waited while nothing could be written is sent, too.
+// Messages that waited while nothing could be written are sent too.
 isReadOnly.subscribe((isHeld) => {
   if (!isHeld) router.resumeStored()
 })

@@ -1,4 +1,4 @@
-/** patient-sending.ts: what is refused by a limit is sent again after a wait. The code for it is loaded with the first refusal. */
+/** patient-sending.ts: repeats requests and frames that a limit refused, after a wait. The code for it is loaded with the first refusal. */
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"

@@ -31,11 +31,11 @@ import { TranscriptStore } from "./transcript-store.ts"
 export interface SessionControllerDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** What the tenant allows. If absent, nothing is allowed. */
+  /** The origins and hosts that the tenant allows. If absent, nothing is allowed. */
   readonly settings?: ReadonlySignal<PageSettings>
-  /** The user may write nothing. */
+  /** True if the user may not write. */
   readonly isReadOnly?: ReadonlySignal<boolean>
-  /** Called when the server may have changed what the user can do: it refused a write, or made the page connect again. */
+  /** Called when the user's rights may have changed: the server refused a write, or made the page reconnect. */
   onAccessUnsure?(): void
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
@@ -67,7 +67,7 @@ export class SessionController {
   readonly wasLive = signal(false)
   /** Whether the newest history was loaded at least once. */
   readonly isLoaded = signal(false)
-  /** Nothing can be written in this session. What is in the outbox waits. */
+  /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: Draft
   /** Where the user is reading; null if the view is at the end. Set by the view. */
@@ -223,7 +223,7 @@ export class SessionController {
     this.#sender.sendNext()
   }
 
-  /** Sends what another tab has stored for this session. */
+  /** Sends the messages and edits that another tab has stored for this session. */
   sendStored(): void {
     this.outbox.mergeStored((id) => this.store.has(id))
     this.#sender.sendNext()

@@ -36,7 +36,7 @@ async function run(): Promise<void> {
   if (values.help) return console.log(USAGE)
   if (tenant === undefined || rest.length > 0) throw new UsageError(USAGE)
   const into = values.into ?? tenant
-  // Found before anything is created.
+  // Checked before anything is created.
   const from = values.from ?? findBackup(values.dir, tenant, values.before)
   if (values.create) {
     const created = await request(values, "v1/tenants", readSecret(values), { id: into })

@@ -51,7 +51,7 @@ describe("the page", () => {
     await limit({ tenant: null, roles: { member: null } })
   })
 
-  test("[BU14] a refused message stays with the reason, also after a reload, and is sent when there is a budget again", async () => {
+  test("[BU14] a refused message stays with the reason, even after a reload, and is sent when there is a budget again", async () => {
     await limit({ tenant: { tokens_per_day: 0 } })
     const { page } = await open(setup.browser, setup.cuecard)
     await ask(page, "/say hello")

@@ -159,7 +159,7 @@ function manyModels(): UsageEntry[] {
 }
 
 describe("CSV", () => {
-  test("[MT10] the same figures, with exact costs and unknown ones named", async () => {
+  test("[MT10] the same figures, with exact costs and the number of unknown ones", async () => {
     const tenant = freshTenant()
     await addUsage(
       tenant,

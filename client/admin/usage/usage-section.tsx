@@ -1,4 +1,4 @@
-/** usage-section.tsx: what the tenant's model calls used and cost: totals, a chart and tables. Source: SPEC MT12. */
+/** usage-section.tsx: the usage and cost of the tenant's model calls: totals, a chart and tables. Source: SPEC MT12. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
