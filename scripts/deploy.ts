@@ -19,7 +19,7 @@ import { deployInStages, readSoleVersion, type StageOutcome } from "./release/st
 
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js"
 
-/** Exit codes, for scripts: 0 deployed, 1 nothing was changed, 2 rolled back, 3 somebody must look. */
+/** Exit codes, for scripts: 0 deployed, 1 nothing was changed, 2 rolled back, 3 somebody must intervene. */
 const EXIT_CODES: Readonly<Record<StageOutcome["kind"], number>> = {
   deployed: 0,
   unchanged: 1,
@@ -46,7 +46,7 @@ async function deployAtOnce(options: readonly string[]): Promise<number> {
 
 /**
  * Throws if the code that uses a new class would be deployed together with its migration: a rollback could never go back
- * past both. It needs a token for the platform's API; whoever signs in with `wrangler login` has only `npm run check`.
+ * past both. It needs a token for the platform's API; for people who sign in with `wrangler login`, only `npm run check` finds this.
  */
 async function refuseMixedMigration(): Promise<void> {
   if (!process.env["CLOUDFLARE_API_TOKEN"] || !process.env["CLOUDFLARE_ACCOUNT_ID"]) return
@@ -95,7 +95,7 @@ async function deployStaged(options: Parameters<typeof readStagePlan>[0]): Promi
   buildApp("production")
   const { name, migrationTag } = readBuilt()
   const api = new PlatformApi(readPlatformSettings(process.env, name))
-  // Before the upload, because wrangler would only say that it is impossible.
+  // Checked before the upload, because wrangler would only report that it is impossible.
   readSoleVersion((await api.listDeployments())[0])
   const applied = await api.readMigrationTag()
   if (applied !== migrationTag)

@@ -14,6 +14,7 @@ export const adminText = {
     issuers: "Sign-in",
     agents: "Agents",
     usage: "Usage",
+    prices: "Prices",
     budgets: "Budgets",
     settings: "Settings",
     audit: "Audit log",

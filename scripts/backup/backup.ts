@@ -27,7 +27,7 @@ async function run(): Promise<void> {
   const open = (): string => openPartialBackup(values.dir, tenant, new Date())
   let partial = open()
   const [exported, text] = await exportTenant({ ...values, to: partial }, tenant).catch(async (error: unknown) => {
-    // The server no longer has what an interrupted run began to download.
+    // The server no longer has the archive that an interrupted run began to download.
     if (!(error instanceof UsageError) || !error.message.includes("(export_unknown)")) throw error
     rmSync(partial, { recursive: true, force: true })
     partial = open()

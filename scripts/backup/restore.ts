@@ -30,7 +30,7 @@ async function run(): Promise<void> {
   if (values.help) return console.log(USAGE)
   const tenant = readTenant(positionals, USAGE)
   const into = values.into ?? tenant
-  // Found before anything is created.
+  // Checked before anything is created.
   const from = values.from ?? findBackup(values.dir, tenant, values.before)
   if (values.create) {
     const created = await request(values, "v1/tenants", readSecret(values), { id: into })

@@ -116,6 +116,22 @@ describe("cost", () => {
     expect(BUILT_IN_PRICES.filter(({ model }) => model.endsWith("-latest"))).toEqual([])
   })
 
+  test("[MT11] a price that has ended is replaced by no earlier one of the same model, but by one of any provider or the built-in", () => {
+    const ended = [priceOf({ from: "2025-06-01" }), priceOf({ input: 2, until: "2026-01-15" })]
+    const inputOn = (day: string, own: PriceEntry[], change: Partial<CallUsage> = {}) =>
+      findPrice(callOf(change), own, day)?.input ?? null
+    expect(["2025-06-01", "2026-01-01", "2026-01-15", "2026-01-16"].map((day) => inputOn(day, ended))).toEqual([
+      3_000_000_000,
+      2,
+      2,
+      null,
+    ])
+    expect(inputOn(DAY, [...ended, priceOf({ from: "2026-01-20", input: 5 })])).toBe(5)
+    expect(inputOn(DAY, [priceOf({ input: 1 }), priceOf({ provider: "acme", until: "2026-01-15" })])).toBe(1)
+    const gpt = { provider: "openai", model: "gpt-5" }
+    expect(inputOn(DAY, [priceOf({ ...gpt, input: 7, until: "2026-01-30" })], gpt)).toBe(1.25e9)
+  })
+
   test("[MT3] unknown is never 0", () => {
     expect(computeCost(callOf({ input: 5 }), [], DAY)).toBe(null)
     expect(computeCost(callOf({ isReported: false }), [priceOf({})], DAY)).toBe(null)

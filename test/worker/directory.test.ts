@@ -152,7 +152,7 @@ test("[DI6] a page of exactly the last sessions has no next one; neither has an 
   })
 })
 
-test("[DI6] what is used, created or erased while paging moves no other session over a page boundary", async () => {
+test("[DI6] using, creating or erasing a session while paging moves no other session over a page boundary", async () => {
   const token = await fillDirectory("cleo", 2 * MAX_SESSIONS_LISTED)
   const stub = env.DIRECTORY.getByName("pages:cleo")
   const first = (await call("/v1/sessions", { token })).json

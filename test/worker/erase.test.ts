@@ -131,7 +131,7 @@ describe("an erased session", () => {
     connection.socket.close()
   })
 
-  test("[RT10] a late alarm does nothing, also after the object was evicted", async () => {
+  test("[RT10] a late alarm does nothing, even after the object was evicted", async () => {
     const token = await tokenOf("era", "alarm")
     const id = await makeSession(token)
     await send(id, token, script([say("one"), pause(300), say("two")]))

@@ -169,7 +169,7 @@ describe("an invalid deployment", () => {
     expect(await call("/healthz", { env: production })).toEqual(refusal(503, "deployment_unsafe", "CANVAS_ORIGIN"))
   })
 
-  test("[SE4] what the deployment allows, it allows all tenants", async () => {
+  test("[SE4] the deployment's settings apply to all tenants", async () => {
     const { readDeploymentSettings: deploymentSettings, mergeSettings: joinSettings } = await import(
       "../../worker/settings/tenant-settings.ts"
     )

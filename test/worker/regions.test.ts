@@ -203,7 +203,7 @@ describe("a tenant's data", () => {
 })
 
 describe("the page of a host name", () => {
-  test("[RG2] has no tenant in a region that is not served, and asks no object", async () => {
+  test("[RG2] has no tenant in a region that is not served, and calls no object", async () => {
     const bindings = { MEDIA_EU: env.MEDIA, PAGE_DOMAIN: "chat.example.com" }
     await withRecordedDeployment(bindings, async ({ asked, fetch }) => {
       const tenantOf = async (host: string) => {

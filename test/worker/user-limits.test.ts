@@ -64,7 +64,7 @@ test("[LI8] the count equals the list after any changes and restarts", async () 
 /** Sockets that are opened at a time. */
 const BATCH = 50
 
-test("[LI9] the socket after the last is refused, and the others go on", async () => {
+test("[LI9] the socket beyond the limit is refused, and the others continue", async () => {
   const token = await tokenOf("acme", createUser())
   const id = await makeSession(token)
   const first = await openSocket(id, token)

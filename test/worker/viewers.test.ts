@@ -297,7 +297,7 @@ describe("sharing", () => {
     expect((await share(other, "sh6-3", "sh6d")).status).toBe(200)
   })
 
-  test("[SH7] lists sessions in pages, the newest first; a page reads the rows that it returns", async () => {
+  test("[SH7] lists sessions in pages, newest first; a page reads only the rows that it returns", async () => {
     const token = await roleToken(T, "sh7", "viewer")
     const stub = env.DIRECTORY.getByName(`${T}:sh7`)
     const count = MAX_SESSIONS_LISTED * 2 + 3

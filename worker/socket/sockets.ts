@@ -161,7 +161,7 @@ export class Sockets {
   sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, close } = faultToWire(fault)
     const optional = { ...(id === undefined ? {} : { id }), ...(trace === undefined ? {} : { trace }) }
-    this.sendFrame(socket, { type: "error", code, text, ...optional })
+    this.sendFrame(socket, { type: "error", code, text, ...optional, ...describeBudget(fault) })
     if (close !== null) socket.close(close, text)
   }
 
@@ -272,4 +272,11 @@ function sendNumbered(socket: WebSocket, attachment: SocketAttachment, frame: Nu
 /** Drops the text if the socket is closing; its client resumes later. */
 function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(text)
+}
+
+/** What a page needs to say in its user's time when a budget resets. */
+function describeBudget(fault: Fault): Pick<Extract<ServerFrame, { type: "error" }>, "budget" | "scope" | "resets"> {
+  if (fault.reason !== "budget_exhausted") return {}
+  const { budget, scope, resets } = fault
+  return { budget, scope, ...(resets === null ? {} : { resets }) }
 }
