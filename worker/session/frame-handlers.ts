@@ -72,7 +72,7 @@ export async function sendMessage(
  * only if the directory has to be asked.
  */
 function checkBudget({ turns, store, gate }: LiveSession, id: string): Result<null> | Promise<Result<null>> {
-  return turns.isActive() || store.findById(id) !== null ? succeed(null) : gate.check()
+  return gate.canBeginNow() || turns.isActive() || store.findById(id) !== null ? succeed(null) : gate.check()
 }
 
 /** Handles a frame that begins a turn: at once, or when the directory has replied. */

@@ -101,12 +101,12 @@ export function truncateMessage(text: string, maxTokens: number): string {
 const CUT_NOTE_TOKENS = 20
 export const CUT_NOTE_BYTES = 100
 
-/** The session's title. An untitled session gets the start of its first message. */
-export function ensureTitle(store: SessionStore, text: string): string {
+/** The session's title. An untitled session gets the start of its first message (`isNew`). */
+export function ensureTitle(store: SessionStore, text: string): { readonly title: string; readonly isNew: boolean } {
   const title = store.readSession()?.title ?? ""
-  if (title !== "") return title
+  if (title !== "") return { title, isNew: false }
   const line = removeControls(text).replace(/\s+/g, " ").trim()
   const newTitle = line.length <= MAX_TITLE_CHARS ? line : `${cutText(line, MAX_TITLE_CHARS - 1)}…`
   store.setTitle(newTitle)
-  return newTitle
+  return { title: newTitle, isNew: newTitle !== "" }
 }

@@ -119,7 +119,9 @@ export class TurnRecorder {
     this.#message = stored.message
     this.#intake = discardPending ? createIntake() : restoreIntake(store, stored)
     this.#segmenter.advance(stored.message)
-    this.#writePart = createPartWriter(store, stored.pos, () => JSON.stringify(this.#intake.saveCleaner()))
+    // Without parts there are no chunks to continue.
+    const serializeClean = (): string => JSON.stringify(this.#intake.saveCleaner())
+    this.#writePart = createPartWriter(store, stored.pos, serializeClean, stored.message.parts.length === 0)
   }
 
   /** The message with all events so far. It may be ahead of the store. */

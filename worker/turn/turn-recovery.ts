@@ -24,6 +24,7 @@ import {
   openRecorder,
   publishChanges,
   recordFailure,
+  type RowCounts,
   type TurnHost,
   type TurnRun,
 } from "./turn-run.ts"
@@ -40,7 +41,11 @@ export function hasUnfinishedAnswer({ store }: TurnHost): boolean {
 /** A run for the stored unfinished turn; null if there is none. */
 export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()): TurnRun | null {
   const stored = hasUnfinishedAnswer(host) ? readNewestMessage(host) : null
-  if (stored === null) return null
+  return stored === null ? null : openRun(host, stored, rowsBefore)
+}
+
+/** A run for an unfinished answer, as it is stored. */
+export function openRun(host: TurnHost, stored: StoredMessage, rowsBefore: RowCounts): TurnRun {
   const producer = restoreProducer(host, stored)
   const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
   const agent = host.currentAgent()

@@ -19,6 +19,7 @@ import { endOverdueTurn, nextTurnAlarmAt } from "./turn-alarm.ts"
 import {
   failStoredTurn,
   hasUnfinishedAnswer,
+  openRun,
   readNewestMessage,
   recoverTurnSafely,
   restoreRun,
@@ -61,10 +62,10 @@ export class TurnScheduler implements ActiveTurn {
       return seq
     }
     const rows = host.store.countRows()
-    const seq = beginTurn(host, message)
+    const { question, answer } = beginTurn(host, message)
     host.gate.beginTurn()
-    this.#run = restoreRun(host, rows)
-    return seq
+    this.#run = openRun(host, answer, rows)
+    return question.seq
   }
 
   /** Starts the turn of messages that are already stored: a new version of a question or an answer, or an external answer. */
@@ -132,11 +133,12 @@ export class TurnScheduler implements ActiveTurn {
   /** Begins the turn of the oldest queued message. If it was refused, its answer fails at once, and can be retried. */
   #beginQueued(rows: ReturnType<TurnHost["store"]["countRows"]>, admitted: Result<null>): void {
     const { host } = this
-    if (!beginNextQueued(host)) return
-    const run = restoreRun(host, rows)
+    const begun = beginNextQueued(host)
+    if (begun === null) return
+    const run = openRun(host, begun.answer, rows)
     this.#run = run
     if (admitted.ok) host.gate.beginTurn()
-    else if (run !== null) {
+    else {
       const { reason } = admitted.fault
       finishRun(host, run, "failed", reason === "budget_unchecked" ? reason : "budget_exhausted")
     }

@@ -58,14 +58,19 @@ export class TurnGate {
     this.#host = host
   }
 
+  /** Whether a turn may begin without asking the directory. Reads no row. */
+  canBeginNow(): boolean {
+    const view = this.#host.readView()
+    if (this.#lease === null && (view.hasBudgets !== true || view === this.#unlimitedView)) return true
+    return canBegin(this.#lease, this.#host.now())
+  }
+
   /**
    * Checks whether a turn may begin now. Returns a promise only if the directory has to be asked. Errors: `budget_exhausted`,
    * `budget_unchecked`. Never rejects.
    */
   check(isAgent = false): Result<null> | Promise<Result<null>> {
-    const view = this.#host.readView()
-    if (this.#lease === null && (view.hasBudgets !== true || view === this.#unlimitedView)) return succeed(null)
-    if (canBegin(this.#lease, this.#host.now())) return succeed(null)
+    if (this.canBeginNow()) return succeed(null)
     if (isAgent) return this.#ask(true)
     this.#asking ??= this.#ask(false).finally(() => {
       this.#asking = null
