@@ -7,7 +7,7 @@
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"
-import { bytesToHex } from "../../platform/hex.ts"
+import { bytesToHex } from "../../platform/crypto/hex.ts"
 import type { Env } from "../../env.ts"
 import { listServedRegions } from "../../platform/media-bucket.ts"
 import { registryStub } from "../../platform/rpc/object-stubs.ts"
