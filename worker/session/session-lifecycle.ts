@@ -22,6 +22,7 @@ import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
 import { SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
 import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
+import type { DirectorySync } from "./directory-sync.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
@@ -163,14 +164,13 @@ export class SessionLifecycle {
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
-    await this.#reportUsage(session)
+    await this.#syncDirectory(session.directorySync)
   }
 
-  /** Repeats a report that the directory may not have. The alarm ends only afterwards, so a kill does not lose the report. */
-  async #reportUsage({ store, directorySync }: LiveSession): Promise<void> {
-    if (!store.usage.isPending()) return
+  /** Sends what the directory may not have. The alarm ends only afterwards, so a kill does not lose it. */
+  async #syncDirectory(directorySync: DirectorySync): Promise<void> {
     await directorySync.syncRunningState()
-    if (store.usage.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
+    if (directorySync.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
   #createSocketsHost(): SocketsHost {
