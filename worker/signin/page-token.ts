@@ -43,7 +43,7 @@ export async function issuePageToken(
     return fail({ reason: "sign_in_required" })
   }
   const known = await findAdmission(env, cookie, used.value, asOf)
-  const admitted = known === null ? await admit(env, cookie, used.value, asOf) : succeed(known)
+  const admitted = known === null ? await requestAdmission(env, cookie, used.value, asOf) : succeed(known)
   if (!admitted.ok) return admitted
   const { name, role } = admitted.value
   const issued = await issueNewToken(env, { tenant, user, role, login }, PAGE_TOKEN_SECONDS, asOf)
@@ -68,7 +68,7 @@ async function findAdmission(
 }
 
 /** Asks the tenant's object. The version was read before, so that a change in the meantime is noticed with the next token. */
-async function admit(
+async function requestAdmission(
   env: Env,
   { tenant, user }: LoginCookie,
   { version = NO_VERSION, ...login }: UsedLogin,
