@@ -64,7 +64,7 @@ function deliverAll({ server, loading }: Setup): void {
   })
 }
 
-/** What may happen at each step. */
+/** The events that may happen at each step. */
 const ACTS: readonly ((setup: Setup, size: number) => void)[] = [
   deliverAll,
   deliverAll,

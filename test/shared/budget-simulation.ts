@@ -83,7 +83,7 @@ export interface Excess {
   readonly unleased: number
 }
 
-/** What one budget has seen since it was used up. */
+/** The usage of one budget since it was used up. */
 class Watch {
   readonly limit: number
   isUsedUp = false
@@ -348,7 +348,7 @@ export class BudgetSimulation {
   }
 }
 
-/** What sessions have used that their directory has not counted, with the turns that run. */
+/** The usage of sessions that their directory has not counted, including running turns. */
 function countOpenTokens(sessions: readonly SimSession[]): number {
   return sessions.reduce((sum, { reports, acknowledged, running }) => {
     const uncounted = reports.slice(acknowledged).reduce((tokens, { use }) => tokens + use.tokens, 0)

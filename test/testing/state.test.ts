@@ -1,4 +1,4 @@
-/** state.test.ts: a state directory of an earlier version under the current build: the same answers, and conversations that go on. */
+/** state.test.ts: a state directory of an earlier version under the current build: the same answers, and conversations that continue. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ const versions = readdirSync(STATES, { withFileTypes: true }).flatMap((entry) =>
 )
 
 /**
- * What the earlier version gave, without a field that was always null. `unsealed` was changed since: the earlier version
+ * The response of the earlier version, without a field that was always null. `unsealed` was changed since: the earlier version
  * left out the size of shortened output of an imported file (SPEC IH8).
  */
 function readExpected(path: string): string {

@@ -5,7 +5,7 @@
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"
 
-/** What a sender may do in the tenant. `agents`: a token of scope `admin`. */
+/** The rights of a sender in the tenant. `agents`: a token of scope `admin`. */
 export type Rights = "none" | "agents" | "admin" | "owner"
 
 type Route = Pick<AccessRule, "method" | "path">

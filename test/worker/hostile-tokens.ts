@@ -5,7 +5,7 @@
 
 import { base64url } from "jose"
 
-/** What the author of the tokens has. */
+/** The knowledge of the author of the tokens. */
 export interface Loot {
   /** The bytes of evil's token key. */
   readonly key: Uint8Array<ArrayBuffer>

@@ -183,7 +183,7 @@ describe("invalid ids", () => {
           await ask("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
           show(name),
         ).toEqual([400, "field_invalid"])
-      // What a header can carry: printable ASCII without white space.
+      // The characters that a header can carry: printable ASCII without white space.
       for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
         expect(
           await ask("GET", "/v1/keys", formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) })),
