@@ -29,7 +29,7 @@ async function requestToken(url: string, jar: CookieJar): Promise<Response> {
   return await open(`${url}/auth/token`, jar, { method: "POST", headers, body: "{}" })
 }
 
-test("[SI2] [SI1] killed at any moment of a first sign-in, the server has signed in nobody or everything works", async () => {
+test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody is signed in or everything works", async () => {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-sign-in-"))
   folders.push(persist)
   const vars = { AUTH: "jwt", PAGE_TENANT: TENANT }

@@ -206,7 +206,7 @@ test("[FS5] every intermediate state is a prefix of the stored message", () => {
   expect(strangeStates(final, states)).toEqual([])
 })
 
-test("[FS5] a state that is no prefix is reported", () => {
+test("[FS5] a state that is not a prefix is reported", () => {
   const { final, states } = turn()
   const shorter = fold(fold(EMPTY, { type: "step_start" }), { type: "text_delta", delta: "I will look elsewhere." })
   const last = states.at(-1)

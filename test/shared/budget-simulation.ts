@@ -64,7 +64,7 @@ export interface Outcome {
   readonly turns: number
   readonly refused: number
   readonly tenantCalls: number
-  /** Calls that were under way when the directory was killed, which are made again. */
+  /** Calls that were in progress when the directory was killed, which are made again. */
   readonly lostRenewals: number
   /** Turns that ended, by the sessions' own rows. */
   readonly spent: Spending

@@ -149,7 +149,7 @@ describe("a platform that misbehaves", () => {
     expect(sharesOf()).toEqual([5, 0])
   })
 
-  test("[DP5] counts that cannot be read are no reason to continue: it is rolled back", async () => {
+  test("[DP5] if the counts cannot be read, the deploy is rolled back", async () => {
     platform.misbehave = (seen) => (isCount(seen) ? { status: 500 } : null)
     expect(await deploy({ ...PLAN, watchMs: 10_000 })).toMatchObject({
       kind: "rolled_back",

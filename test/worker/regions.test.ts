@@ -1,4 +1,4 @@
-/** regions.test.ts: where the objects and files of a tenant are: in the region that its id names, and nowhere else. */
+/** regions.test.ts: the objects and files of a tenant are in the region that its id names, and nowhere else. */
 
 import { env } from "cloudflare:test"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"

@@ -1,4 +1,4 @@
-/** stored-bytes.test.ts: how much a user and a tenant store, through uploads, deletions, kills and lost reports. */
+/** stored-bytes.test.ts: the counts of stored bytes of users and tenants, through uploads, deletions, kills and lost reports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
