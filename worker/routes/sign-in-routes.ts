@@ -143,7 +143,7 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   const issued = await issuePageToken(env, cookie, createActor(context, "anonymous"))
   if (!issued.ok) {
     const refusal = faultToResponse(issued.fault)
-    // A suspended user may be restored, so the sign-in is kept.
+    // A suspended user may be restored, so the sign-in is kept. That of an erased one is kept to say so (SPEC PG88).
     if (issued.fault.reason === "sign_in_required") refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
     return refusal
   }

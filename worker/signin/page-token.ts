@@ -26,7 +26,7 @@ const NO_VERSION = -1
  * ADMISSION_MS (SPEC CM5).
  *
  * Errors: `sign_in_required` if the sign-in has ended, was copied, or its issuer was removed;
- * `user_suspended`.
+ * `user_suspended`, `user_erased`.
  */
 export async function issuePageToken(
   env: Env,
@@ -76,6 +76,7 @@ async function requestAdmission(
 ): Promise<Result<Admission>> {
   const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, ...login })
   if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
+  if (admitted?.status === "erasing") return fail({ reason: "user_erased" })
   if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
   return succeed({ name: admitted.name, role: admitted.role, version, at })
 }
