@@ -7,7 +7,7 @@
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
 import { AGENT_SESSION_PREFIX } from "../../shared/protocol/agent-session-id.ts"
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { AgentQuestion } from "../tool/agents-tool.ts"
 import type { ToolContext } from "../tool/tool.ts"

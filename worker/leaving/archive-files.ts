@@ -5,7 +5,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import { mediaBucket, type MediaEnv } from "../platform/media-bucket.ts"
 import { readBounded } from "../platform/read-bounded.ts"
 import { withTimeout } from "../platform/timeout.ts"

@@ -5,7 +5,7 @@
  * their parameters, which are content. Log lines need no tracing (docs/decisions/0043-telemetry.md).
  */
 
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import type { Log } from "../platform/log.ts"
 import type { SinkSpan, SpanAttributes, SpanSink } from "./spans.ts"
 

@@ -19,7 +19,7 @@ import {
   textToActor,
 } from "../../../shared/protocol/audit-entry.ts"
 import { cutText } from "../../../shared/text/cut-text.ts"
-import { bytesToHex } from "../../platform/hex.ts"
+import { bytesToHex } from "../../platform/crypto/hex.ts"
 import { type Actor, SYSTEM_ACTOR } from "../../platform/rpc/actor.ts"
 import type { AuditEvent, AuditFilter } from "../../settings/audit-event.ts"
 
