@@ -108,7 +108,7 @@ export const OPERATION_COSTS = {
     ...REQUEST,
     workerRequests: 0,
     alarms: 1,
-    DIRECTORY: cost(0, 50, 3),
+    DIRECTORY: cost(0, 80, 5),
     TENANT: cost(1, 110, 3),
   },
 } as const satisfies Readonly<Record<string, OperationCost>>

@@ -27,7 +27,7 @@ import { REMOTE_FETCH_TABLE, RemoteFetches } from "../limits/remote-fetches.ts"
 import { createUserBytes, USER_BYTES_TABLES, type UserBytes } from "../limits/user-bytes.ts"
 import { STOCK_TABLE, StockRows } from "../limits/stock-rows.ts"
 import { deleteAllRows, hasSchema, runMigrations } from "../platform/migrate.ts"
-import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS } from "../usage/directory-usage.ts"
+import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS, UNSENT_REPORTS } from "../usage/directory-usage.ts"
 import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { ALL_TOKENS, closeHolderSockets, isListed, restoreEntry } from "./directory-transfer.ts"
@@ -66,6 +66,7 @@ const MIGRATIONS: readonly string[] = [
   USER_BYTES_TABLES,
   REMOTE_FETCH_TABLE,
   ENDED_LEDGERS,
+  UNSENT_REPORTS,
 ]
 
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
@@ -306,7 +307,7 @@ export class Directory extends SessionLists implements DirectoryRpc {
 
   override async alarm(): Promise<void> {
     this.#revocationRows.pruneExpired(nowSeconds())
-    await Promise.all([this.#pushRevocations(), this.flushUsageBriefly(REVOCATION_RETRY_MS)])
+    await Promise.all([this.#pushRevocations(), this.flushDueUsage(REVOCATION_RETRY_MS)])
     this.#scheduleAlarm()
   }
 

@@ -8,6 +8,7 @@ import { toDay, toMonth } from "../../shared/usage/period.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import {
+  isUsedUpByAll,
   type PeriodSpending,
   SESSION_LEASE_MS,
   type SessionLease,
@@ -15,6 +16,7 @@ import {
 } from "../../shared/usage/user-account.ts"
 import { type BudgetView, type HeldCounts, listBudgetViews } from "../../shared/usage/budget-view.ts"
 import type { Env } from "../env.ts"
+import { FreshCache } from "../platform/fresh-cache.ts"
 import { describeError, log } from "../platform/log.ts"
 import { hasSchema } from "../platform/migrate.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
@@ -33,8 +35,19 @@ const MAX_ASK_PAUSE_MS = 5 * 60_000
 /** A new process does not know when it asked. It does not ask if a budget was counted so recently. Milliseconds. */
 const RESTART_PAUSE_MS = 2 * 60_000
 
-/** A user who asks nothing is limited by what the tenant said at most so long ago. Milliseconds. */
+/**
+ * With every eighth conversation the limits of a user who sends no messages are asked for, if the last answer or turn is so
+ * long ago. Milliseconds.
+ */
+const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
+
+/** How long the directories of an isolate rely on one answer that says that a tenant's budget is used up, in milliseconds. */
+const SHARED_ANSWER_MS = 60_000
+const MAX_SHARED_ANSWERS = 1_000
+
+/** By tenant: its newest answer to any directory of this isolate. */
+const tenantAnswers = new FreshCache<TenantGrant>(SHARED_ANSWER_MS, MAX_SHARED_ANSWERS)
 
 /** The longest that a refusal waits for the tenant, in milliseconds. */
 const MAX_ASK_MS = 5_000
@@ -42,6 +55,7 @@ const MAX_ASK_MS = 5_000
 export abstract class BudgetDirectory extends MeteredDirectory {
   protected readonly budget: UserBudget
   #asking: Promise<void> | null = null
+  readonly #tenant: string
   /** The tenant was asked, and has not answered yet or could not. */
   #isUnanswered = false
   /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
@@ -51,6 +65,8 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     const { sql } = ctx.storage
+    // The object's name is `tenant:user`.
+    ;[this.#tenant = ""] = (ctx.id.name ?? "").split(":", 1)
     this.budget = new UserBudget({ sql, now: Date.now, listRunning: () => this.listRunningSessions() })
   }
 
@@ -73,6 +89,8 @@ export abstract class BudgetDirectory extends MeteredDirectory {
 
   /** Asks the tenant, unless that was done a short time ago. Returns whether it did. */
   async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
+    // Otherwise all users of the tenant would ask its object as soon as its budget is used up.
+    if (this.#isKnownUsedUp(fault)) return false
     const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
     // Administrators see at once what has used up a budget. The answer to a report says what counts now.
     const isReport = (isUsedUp || this.#mayAskAgain()) && this.readUnsent(null).length > 0
@@ -80,6 +98,14 @@ export abstract class BudgetDirectory extends MeteredDirectory {
     if (isReport) this.#askedAt = Date.now()
     await waitAtMost(isReport ? this.flushUsageSafely() : this.#askTenant(), MAX_ASK_MS)
     return true
+  }
+
+  /** Whether the tenant has just told this isolate that it is its own budget that is used up. */
+  #isKnownUsedUp(fault: Fault): boolean {
+    const now = Date.now()
+    const answer = tenantAnswers.get(this.#tenant, now)
+    if (answer === undefined || fault.reason !== "budget_exhausted" || fault.scope !== "tenant") return false
+    return isUsedUpByAll(answer, fault.budget, now)
   }
 
   #mayAskAgain(): boolean {
@@ -111,6 +137,7 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   async learnBudgets(): Promise<void> {
     if (!hasSchema(this.ctx.storage.sql) || !this.#mayAsk()) return
     const account = this.budget.readAccount()
+    if (account !== null && (this.countHeld().sessions ?? 0) % LEARN_SESSIONS !== 0) return
     const countedAt = account === null ? 0 : Math.max(this.#askedAt, ...account.meters.map(({ at }) => at))
     if (Math.abs(Date.now() - countedAt) >= MAX_GRANT_AGE_MS) await this.#askTenant()
   }
@@ -151,6 +178,7 @@ export abstract class BudgetDirectory extends MeteredDirectory {
    */
   protected applyGrant(grant: TenantGrant | null, included = this.getAcknowledgedBatch()): void {
     this.#isUnanswered = false
+    this.#shareAnswer(grant)
     // Without budgets, nothing is stored for them.
     if (grant === null && !hasSchema(this.ctx.storage.sql)) return
     this.migrate()
@@ -159,6 +187,13 @@ export abstract class BudgetDirectory extends MeteredDirectory {
     const own = this.readUsage(`${month}-01`, `${month}-31`)
     const unsent = this.readUnsent({ included }).filter(({ day }) => day.startsWith(month))
     this.budget.applyGrant(grant, sumPeriods(own, grant.at), sumPeriods(unsent, grant.at))
+  }
+
+  #shareAnswer(grant: TenantGrant | null): void {
+    const now = Date.now()
+    const known = tenantAnswers.get(this.#tenant, now)
+    // Answers can overtake each other.
+    if (grant !== null && grant.at >= (known?.at ?? 0)) tenantAnswers.set(this.#tenant, grant, now)
   }
 
   #mayAsk(): boolean {
@@ -176,11 +211,11 @@ export abstract class BudgetDirectory extends MeteredDirectory {
   async #fetchGrant(): Promise<void> {
     this.#askedAt = Date.now()
     this.#isUnanswered = true
-    const [tenant = "", user = ""] = (this.ctx.id.name ?? "").split(":", 2)
+    const [, user = ""] = (this.ctx.id.name ?? "").split(":", 2)
     // The tenant may add a batch after it has answered, and acknowledge it before the answer arrives.
     const included = this.getAcknowledgedBatch()
     try {
-      this.applyGrant(await tenantStub(this.env, tenant).getBudgetGrant(user), included)
+      this.applyGrant(await tenantStub(this.env, this.#tenant).getBudgetGrant(user), included)
     } catch (error) {
       log("budget_unknown", { error: describeError(error) })
     }

@@ -24,11 +24,12 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
     super(ctx, env)
     // The object's name is `tenant:user`.
     const [tenant = "", user = ""] = (ctx.id.name ?? "").split(":", 2)
-    const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
+    const { usageWaitMs, usageSpreadMs } = readTimeLimits(env)
     this.#usage = new DirectoryUsage({
       sql: ctx.storage.sql,
       now: Date.now,
-      batchMs: usageBatchMs + Math.random() * usageSpreadMs,
+      name: ctx.id.name ?? "",
+      waitMs: usageWaitMs + Math.random() * usageSpreadMs,
       runInTransaction: (write) => ctx.storage.transactionSync(write),
       sendBatch: async (batch) => this.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch), batch),
       onReport: (entries) => this.countUsage(entries),
@@ -42,7 +43,7 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
   /** Called when the tenant has added a batch, with what it says about budgets. */
   protected onBatchSent(_grant: TenantGrant | null, _batch: BatchId): void {}
 
-  /** Whether the tenant should be asked before a batch is full. */
+  /** Whether the tenant should be asked at once. Otherwise a full batch waits. */
   protected needsRenewal(): boolean {
     return false
   }
@@ -76,21 +77,26 @@ export abstract class MeteredDirectory extends DurableObject<Env> {
   protected addUsage(report: UsageReport, isLast = false): void {
     this.migrate()
     const isBatchDue = this.ctx.storage.transactionSync(() => this.#usage.add(report, isLast))
-    if (isBatchDue || this.needsRenewal()) this.ctx.waitUntil(this.flushUsageSafely())
+    if (this.needsRenewal()) this.ctx.waitUntil(this.flushUsageSafely())
+    else if (isBatchDue) this.#usage.flushLater()
   }
 
   /** Like `flushUsage`, and never rejects: what failed is repeated by the alarm. */
   protected async flushUsageSafely(): Promise<void> {
+    await this.#logFailure(this.flushUsage())
+  }
+
+  async #logFailure(flushing: Promise<void>): Promise<void> {
     try {
-      await this.flushUsage()
+      await flushing
     } catch (error) {
       logError("usage_not_sent", { error: describeError(error) })
     }
   }
 
-  /** Like `flushUsageSafely`, but does not wait longer than that: the batch goes on, and `setAlarmBy` allows for it. */
-  protected async flushUsageBriefly(maxMs: number): Promise<void> {
-    await waitAtMost(this.flushUsageSafely(), maxMs)
+  /** Sends a batch that is due. Never rejects, and does not wait longer than that: the batch goes on, and `setAlarmBy` allows for it. */
+  protected async flushDueUsage(maxMs: number): Promise<void> {
+    await waitAtMost(this.#logFailure(this.#usage.flushDue()), maxMs)
   }
 
   /** Sets the alarm for that time, or earlier if a batch must be sent before. Infinity: it is needed for nothing else. */
