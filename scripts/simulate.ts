@@ -13,7 +13,7 @@ import { MILLION_SESSIONS, parseDayPrice, simulateDay } from "./cost/simulate-da
 import { LARGEST_UNDER_BUDGETS, simulateBudgets } from "./cost/simulate-budgets.ts"
 import { CALLS_BEFORE, CALLS_NOW, NINE_O_CLOCK, simulateMorning } from "./cost/simulate-morning.ts"
 
-/** Requests of one object in a second: half of what the platform recommends at most for an object that writes. */
+/** Requests to one object in a second: half of the maximum that the platform recommends for an object that writes. */
 const MAX_OBJECT_RPS = 100
 
 const { values } = parseArgs({

@@ -12,10 +12,10 @@ import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form-fields.tsx"
 
 const USERS_PATH = "/v1/users"
-/** The pause after a key before the search is sent, in milliseconds. */
+/** The pause after a keystroke before the search is sent, in milliseconds. */
 const SEARCH_DELAY_MS = 250
 
-/** A user, and what is about to be done to them. */
+/** A user, and the change that is to be confirmed. */
 interface PendingChange {
   readonly user: UserSummary
   readonly kind: "suspend" | "erase"
@@ -72,7 +72,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   )
 }
 
-/** Searches shortly after the last key. */
+/** Searches shortly after the last keystroke. */
 function UserSearch({ onSearch }: { readonly onSearch: (prefix: string) => void }): VNode {
   const typed = useSignal("")
   const timer = useSignal(0)
@@ -158,7 +158,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
   )
 }
 
-/** An admin can neither make nor change an owner. */
+/** An admin can neither appoint nor change an owner. */
 function roleOptions(own: RoleName, current: RoleName): Readonly<Record<RoleName, string>> {
   const isFixed = own !== "owner" && current === "owner"
   const roles = ROLE_NAMES.filter((role) => (isFixed ? role === current : own === "owner" || role !== "owner"))

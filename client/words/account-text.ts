@@ -28,16 +28,16 @@ export const signInText = {
   leadFor: (tenant: string) => `Sign in to ${tenant} to continue.`,
   continueWith: (provider: string) => `Continue with ${provider}`,
   loading: "Loading sign-in options…",
-  none: "Signing in isn't set up here yet. Ask whoever runs this service to add a sign-in provider.",
+  none: "Signing in isn't set up here yet. Ask the operator of this service to add a sign-in provider.",
   unreachable: "We couldn't load the sign-in options. Check your connection and try again.",
   retry: "Try again",
   draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",
 } as const
 
-/** Why a sign-in failed. */
+/** The reasons why a sign-in failed. */
 export const signInErrorText: Readonly<Record<SignInError, string>> = {
-  consent_denied: "You canceled the sign-in, or your provider didn't allow it. You can try again.",
-  state_invalid: "That sign-in took too long, was already used, or began in another browser. Please start again.",
+  consent_denied: "You cancelled the sign-in, or your provider didn't allow it. You can try again.",
+  state_invalid: "That sign-in took too long, was already used, or was started in another browser. Please start again.",
   provider_unknown: "This sign-in option isn't available any more. Choose another one.",
   provider_unreachable: "We couldn't reach your sign-in provider. Wait a moment and try again.",
   provider_failed:

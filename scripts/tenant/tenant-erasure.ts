@@ -1,4 +1,4 @@
-/** tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and what is printed. */
+/** tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and the text to print. */
 
 import { type JsonObject, readSecret, request, type ServerOptions, urlOption, UsageError } from "./tenant-request.ts"
 import { type TenantAccess, withAccess } from "./owner-access.ts"
@@ -51,7 +51,7 @@ function describeReceipt(receipt: JsonObject): string {
   const { kind, target, state, finished, unrecoverable_after: recovery } = receipt
   if (state !== "done") return `The ${kind} ${target} is being erased.`
   return `The ${kind} ${target} was erased on ${formatTime(finished)}: ${formatTally(receipt)}.
-Until ${formatTime(recovery)}, whoever operates the platform's account could restore its storage.`
+Until ${formatTime(recovery)}, the owner of the platform's account could restore its storage.`
 }
 
 function formatTime(ms: unknown): string {

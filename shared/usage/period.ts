@@ -4,7 +4,7 @@
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** The last instant that a period is formed of: 9999-12-31. A clock beyond it, or before 1970, counts as the nearest one. */
+/** The last instant that belongs to a period: 9999-12-31. A clock beyond it, or before 1970, counts as the nearest one. */
 const MAX_MS = 253_402_300_799_999
 
 export type PeriodKind = "day" | "month"
@@ -21,6 +21,13 @@ interface CivilDate {
 export function toDay(ms: number): string {
   const { year, month, day } = toCivilDate(ms)
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
+}
+
+/** Whether a text is a day that exists, from 1970 on: `2026-01-31`. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const [year = 0, month = 0, day = 0] = text.split("-").map(Number)
+  return year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= countDays(year, month)
 }
 
 /** The month of an instant, as `2026-11`. */

@@ -11,7 +11,7 @@ import { DESK, FIELD, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
-const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "settings", "audit", "tenant"] as const
+const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "prices", "settings", "audit", "tenant"] as const
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
@@ -91,7 +91,7 @@ describe("users", () => {
     await page.context().close()
   })
 
-  test("[AD2] an admin can neither make nor change an owner", async () => {
+  test("[AD2] an admin can neither appoint nor change an owner", async () => {
     await addUser(setup.cuecard, "the-owner", "owner")
     await addUser(setup.cuecard, "a-member")
     const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { role: "admin", user: "an-admin" })
@@ -176,7 +176,7 @@ describe("API keys", () => {
 })
 
 describe("sign-in providers", () => {
-  test("[AD4] one is saved only with its keys found; its secret is never shown; it is changed and deleted", async () => {
+  test("[AD4] one is saved only if its keys are found; its secret is never shown; it is changed and deleted", async () => {
     const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback/staff`] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
     await page.getByRole("button", { name: "Add a provider" }).click()
@@ -427,7 +427,7 @@ describe("export and deletion", () => {
     await page.context().close()
   })
 
-  test("[AD2] [AD7] a user is erased after their id was typed, and the receipt is listed", async () => {
+  test("[AD2] [AD7] a user is erased after typing their id, and the receipt is listed", async () => {
     await addUser(setup.cuecard, "to-erase")
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
     await page.getByLabel("User ID starts with").fill("to-erase")
@@ -451,7 +451,7 @@ describe("export and deletion", () => {
     await page.context().close()
   })
 
-  test("[AD7] the tenant is deleted only after its id was typed, and kept again; an admin can do neither", async () => {
+  test("[AD7] the tenant is deleted only after typing its id, and the deletion is undone; an admin can do neither", async () => {
     const admin = await openAdmin(setup.browser, setup.cuecard, "tenant", { role: "admin", user: "an-admin" })
     expect(await admin.page.textContent("main")).toContain("Only owners can export or delete the organization.")
     await admin.page.context().close()
@@ -472,7 +472,7 @@ describe("export and deletion", () => {
   })
 })
 
-/** What sticks out of the window sideways, except in lists that scroll. */
+/** Elements that stick out of the window sideways, except in lists that scroll. */
 function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all

@@ -17,7 +17,7 @@ import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/me
 import { launchChromium } from "../support/chromium.ts"
 import { GRABS, type To, ATTEMPTS } from "./escape-attempts.ts"
 
-/** What the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
+/** The requests that the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
 const received: string[] = []
 let browser: Browser
 let open: BrowserContext
@@ -181,7 +181,7 @@ describe("a document that tries to escape", () => {
     }, `/canvas/documents/${CONTROL}/index.html?mode=open`)
   }
 
-  test("[CD4] it cannot read the page, its storage or its cookies, nor add a second policy", async () => {
+  test("[CD4] it cannot read the page, its storage or its cookies, and cannot add a second policy", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const dialogs: string[] = []

@@ -265,7 +265,7 @@ describe("attachments", () => {
   test("[PG42] [PG67] [PG70] dropped files show progress and refusal and can be removed; the message waits for them and names them", async () => {
     const { page, context, wire } = await show([])
     const resumeUploads = await holdUploads(context)
-    // What takes dropped files is loaded after the first view.
+    // The code that handles dropped files is loaded after the first view.
     await page.waitForLoadState("networkidle")
     await drop(page, "main", ["chart.png", "no.exe", "notes.txt"])
     await expect
@@ -298,6 +298,37 @@ describe("attachments", () => {
     expect(await page.$(".chip")).toBe(null)
     await context.close()
   })
+
+  test.each([
+    ["conversation", "main", "attachment-chips", ".chip"],
+    ["list", ".sidebar", "session-actions", "dialog.box"],
+  ])(
+    "[PG87] a file that is dropped on the %s before its code has loaded waits for it",
+    async (_, over, chunk, shown) => {
+      const context = await setup.browser.newContext()
+      let release = (): void => {}
+      const released = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await context.route(`**/assets/${chunk}-*.js`, async (route) => {
+        await released
+        await route.continue()
+      })
+      const { page } = await openIn(context, setup.cuecard)
+      const isHeld = await page.evaluate((selector) => {
+        const data = new DataTransfer()
+        data.items.add(new File(["early"], "early.txt", { type: "text/plain" }))
+        const init = { dataTransfer: data, bubbles: true, cancelable: true }
+        const target = document.querySelector(selector)
+        return ["dragover", "drop"].map((type) => target?.dispatchEvent(new DragEvent(type, init)) === false)
+      }, over)
+      expect(isHeld).toEqual([true, true])
+      expect(await page.locator(shown).count()).toBe(0)
+      release()
+      await expect.poll(() => page.locator(shown).first().textContent(), { timeout: 20_000 }).toContain("early.txt")
+      await context.close()
+    },
+  )
 
   test("[PG42] the file picker takes several files, and the same one again", async () => {
     const { page, context } = await show([])

@@ -1,4 +1,4 @@
-/** read-only.test.ts: what the page shows where nothing can be written: shared conversations, viewers, a tenant that is leaving. */
+/** read-only.test.ts: the page where nothing can be written: shared conversations, viewers, a tenant that is leaving. */
 
 import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
@@ -136,7 +136,7 @@ describe("sharing", () => {
     await page.context().close()
   })
 
-  test("[SH12] a member reads what another shares, and still writes their own; more than a page is loaded on request", async () => {
+  test("[SH12] a member reads a conversation that another user shares, and still writes their own; further pages load on request", async () => {
     await api("mia", "POST", "/v1/sessions", { title: "Mine" })
     for (let i = 0; i < 101; i++) {
       const { id } = (await api("otto", "POST", "/v1/sessions", { title: `Trip ${i}` })).body as { id: string }
@@ -160,7 +160,7 @@ describe("sharing", () => {
 })
 
 describe("a tenant that is leaving", () => {
-  test("[PG85] says until when, keeps what is unsent, and sends it if the tenant is kept", async () => {
+  test("[PG85] shows the date, keeps unsent messages, and sends them if the tenant is kept", async () => {
     const { page, errors } = await openAs("lea")
     await ask(page, "Say hello world")
     await settled(page)

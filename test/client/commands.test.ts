@@ -106,7 +106,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[SO11] a cancel is repeated until the answer has ended, also where a send's ack looks like its own", async () => {
+  test("[SO11] a cancel is repeated until the answer has ended, even if a send's ack looks like its own", async () => {
     const all = await openSession([pageOf([])])
     const { controller, server } = all
     controller.sendMessage("go")
@@ -206,7 +206,7 @@ describe("repeating commands", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a command whose response was lost is complete once acknowledged, also if another tab undid it", async () => {
+  test("[SO11] a command whose response was lost is complete once acknowledged, even if another tab undid it", async () => {
     const versions = { version: 1, versions: 2 }
     const page = (epoch: string) => pageOf([user("q", "go"), ended(versions)], { epoch, seq: 20 })
     const all = await openSession([page("e1"), page("e3")])
@@ -224,7 +224,7 @@ describe("repeating commands", () => {
     expect(controller.commands.pending.value.size).toBe(0)
   })
 
-  test("[SO16] a refusal is shown until what it was for has changed", async () => {
+  test("[SO16] a refusal is shown until its target has changed", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), running()])])
     const refuse = (id: string) => {
       controller.editMessage("q", "other")

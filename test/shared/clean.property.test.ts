@@ -38,7 +38,7 @@ function listCode(text: string) {
   return splitFences(text).filter((block) => block.type === "code")
 }
 
-test("[CL9] any cut gives the same clean text, also when the cleaner is saved between chunks", () => {
+test("[CL9] any cut gives the same clean text, even when the cleaner is saved between chunks", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const whole = clean(raw)
@@ -67,7 +67,7 @@ test("[CL9] cleaning twice is cleaning once", () => {
   assertProperty(property(longText), LONG_RUNS)
 })
 
-test("[CL10] the code blocks of clean text are those of the raw text", () => {
+test("[CL10] clean text has the same code blocks as the raw text", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       expect(listCode(clean(raw))).toEqual(listCode(normalized(raw)))

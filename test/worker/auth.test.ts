@@ -100,17 +100,17 @@ describe("tokens", () => {
     ["no tenant", () => sign({ sub: "ada" })],
     ["no user", () => sign({ tenant: "acme" })],
     ["no expiry", () => sign({ ...GOOD, exp: undefined })],
-    ["an expiry that is no number", () => sign({ ...GOOD, exp: "never" })],
+    ["an expiry that is not a number", () => sign({ ...GOOD, exp: "never" })],
     ["a tenant with a colon", () => sign({ tenant: "ac:me", sub: "ada" })],
     ["an empty user", () => sign({ tenant: "acme", sub: "" })],
     ["a user of 65 characters", () => sign({ tenant: "acme", sub: "a".repeat(65) })],
-    ["a tenant that is no text", () => sign({ tenant: ["acme"], sub: "ada" })],
-    ["an id that is no text", () => sign({ ...GOOD, jti: 7 })],
+    ["a tenant that is not a text", () => sign({ tenant: ["acme"], sub: "ada" })],
+    ["an id that is not a text", () => sign({ ...GOOD, jti: 7 })],
     ["an empty id", () => sign({ ...GOOD, jti: "" })],
     ["an id of 257 characters", () => sign({ ...GOOD, jti: "x".repeat(257) })],
     ["an id that no header can carry", () => sign({ ...GOOD, jti: "grüße" })],
     ["a time of issue in milliseconds", () => sign({ ...GOOD, iat: Date.now() })],
-    ["a time of issue that is no number", () => sign({ ...GOOD, iat: "now" })],
+    ["a time of issue that is not a number", () => sign({ ...GOOD, iat: "now" })],
   ])("[AU1] %s is token_invalid, without details", async (_what, make) => {
     const token = await make()
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_invalid"))
@@ -248,7 +248,7 @@ describe("sockets that nobody uses", () => {
     expect(await openUnderShortLimits(HELLO)).toEqual({ codes: ["hello"], closed: 0 })
   })
 
-  test("[AU16] an idle socket is closed by the alarm when its token expires, also after the object slept", async () => {
+  test("[AU16] an idle socket is closed by the alarm when its token expires, even after the object slept", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const other = await openSocket(id, long)
@@ -383,7 +383,7 @@ describe("the local page's token", () => {
     expect(await ask(body)).toEqual(refusal(400, "field_invalid", "user"))
   })
 
-  test("[AU4] other sites get none", async () => {
+  test("[AU4] other sites get no token", async () => {
     expect(await ask("{}", { headers: { origin: "https://evil.example" } })).toEqual(refusal(403, "origin_denied"))
   })
 })

@@ -19,7 +19,7 @@ const fixtures = Object.entries(files).map(([path, text]) => {
 
 const freshSession = (): Promise<string> => fresh("records")
 
-/** What the page shows of a message. */
+/** The parts of a message that the page shows. */
 function shownOf({ role, mode, status, reason, segments, agent }: WireMessage): string {
   return toCanonicalJson({ role, mode, status, reason, segments, agent: agent ?? null })
 }
@@ -88,7 +88,7 @@ describe("live external answers", () => {
     await expectSame(id, client)
   })
 
-  test("[IR3] delta A, tool, text_done A shows A once, also after a reconnection", async () => {
+  test("[IR3] delta A, tool, text_done A shows A once, even after a reconnection", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const records = numberRecords(
@@ -109,7 +109,7 @@ describe("live external answers", () => {
     await expectSame(id, client)
   })
 
-  test("[IR3] a whole text counts once after the object has restarted, also with markup that was removed", async () => {
+  test("[IR3] a whole text counts once after the object has restarted, even with markup that was removed", async () => {
     const id = await freshSession()
     const whole = "Let me <script>alert(1)</script>look."
     const records = numberRecords(

@@ -1,4 +1,4 @@
-/** regions.test.ts: where the objects and files of a tenant are: in the region that its id names, and nowhere else. */
+/** regions.test.ts: the objects and files of a tenant are in the region that its id names, and nowhere else. */
 
 import { env } from "cloudflare:test"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
@@ -77,7 +77,7 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await ask("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
   expect((await ask("POST", "/v1/tokens", '{"user":"ben"}', key)).status).toBe(200)
   await useIssuer(tenant, ask)
-  // What is left of the table, and at last what erases.
+  // The remaining routes of the table, and finally those that erase.
   for (const { method, path } of ACCESS_TABLE) {
     if (path.endsWith("/revoke") || path.endsWith("/socket") || method === "DELETE") continue
     const body = method === "GET" ? undefined : "{}"
@@ -153,7 +153,7 @@ describe("a tenant's data", () => {
     })
   })
 
-  test("[RG2] in a region whose bucket is not bound is refused before any object is asked", async () => {
+  test("[RG2] in a region whose bucket is not bound is refused before any object is called", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async ({ asked, fetch, tokenFor }) => {
       for (const tenant of ["us.region3", "fedramp.region3", "fedramp-high.region3"]) {
         const headers = { authorization: `Bearer ${await tokenFor({ tenant, user: "ada", role: "owner" })}` }
@@ -203,7 +203,7 @@ describe("a tenant's data", () => {
 })
 
 describe("the page of a host name", () => {
-  test("[RG2] has no tenant in a region that is not served, and asks no object", async () => {
+  test("[RG2] has no tenant in a region that is not served, and calls no object", async () => {
     const bindings = { MEDIA_EU: env.MEDIA, PAGE_DOMAIN: "chat.example.com" }
     await withRecordedDeployment(bindings, async ({ asked, fetch }) => {
       const tenantOf = async (host: string) => {

@@ -1,4 +1,4 @@
-/** stored-bytes.test.ts: how much a user and a tenant store, through uploads, deletions, kills and lost reports. */
+/** stored-bytes.test.ts: the counts of stored bytes of users and tenants, through uploads, deletions, kills and lost reports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -18,7 +18,7 @@ const claimsOf = (tenant: string, user: string): Claims => ({ tenant, user, expi
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
-/** What the directory counts. */
+/** The directory's count. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
     const read = (query: string) => Number(sql.exec(query).one()["n"])
@@ -128,7 +128,7 @@ describe("a user", () => {
     await assertPropertyAsync(property, 60)
   })
 
-  test("[LI10] what a killed process did not report is reported by the alarm", async () => {
+  test("[LI10] the alarm reports the bytes that a killed process did not report", async () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
@@ -256,7 +256,7 @@ describe("a tenant", () => {
     expect(await countTenant(tenant)).toBe(4 * TENANT_STEP_BYTES - 1)
   })
 
-  test("[LI11] growth over the tenant's limit is refused, and what is stored already is counted", async () => {
+  test("[LI11] growth over the tenant's limit is refused, and bytes that are already stored are counted", async () => {
     const tenant = createName()
     const owner = env.TENANT.getByName(tenant)
     const tell = (user: string, bytes: number, n: number, isRequired: boolean) =>

@@ -1,4 +1,4 @@
-/** usage-calls.test.ts: what is recorded of a model call, from the events of adapters. */
+/** usage-calls.test.ts: the record of a model call, from the events of adapters. */
 
 import { describe, expect, test } from "vitest"
 import { NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"
@@ -44,7 +44,7 @@ describe("one call", () => {
     expect(call).toEqual({ ...tokens, ...about })
   })
 
-  test("[MT1] a call that is cut off has what was reported until then", () => {
+  test("[MT1] a call that is cut off has the usage reported until then", () => {
     const events: [number, ModelEvent][] = [
       [1_001, { type: "started" }],
       [1_002, { type: "usage", tokens }],

@@ -1,5 +1,5 @@
 /**
- * page-token.ts: what the cookie of a sign-in gives: tokens for the page, and the end of the sign-in.
+ * page-token.ts: issues tokens for the page from the cookie of a sign-in, and ends the sign-in.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -96,6 +96,6 @@ export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean
   const hash = await hashLoginSecret(cookie.secret)
   const ended = await directoryStub(env, cookie).endLogin(cookie.login, hash, everywhere)
   if (ended === "copied") await recordCopy(env, cookie, actor)
-  // Whoever asked to end the other sign-ins must not believe that they have ended.
+  // The user asked to end the other sign-ins, and must not believe that they have ended.
   return everywhere && ended !== "current" ? fail({ reason: "sign_in_required" }) : succeed(null)
 }

@@ -1,6 +1,6 @@
 /**
- * directory-usage.ts: the usage of one user, in the user's directory: what each session reported, the totals by day, model and
- * agent, and the batches that go to the tenant.
+ * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day, model and agent, and
+ * the batches that go to the tenant.
  *
  * report of a session → one row → batch → totals, tenant
  * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins after
@@ -9,7 +9,7 @@
 
 import { nanoid } from "nanoid"
 import { parseJson } from "../../shared/json.ts"
-import { findClosingTime } from "../../shared/usage/report-time.ts"
+import { findClosingTime } from "./report-time.ts"
 import { mergeEntries, type UsageEntry } from "../../shared/usage/usage-totals.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import { RENEW_TURNS } from "../../shared/usage/user-account.ts"
@@ -38,7 +38,7 @@ export const UNSENT_REPORTS = "ALTER TABLE usage_session ADD COLUMN reports INTE
 /** A batch that the tenant has is stored without entries, so that no later process sends it again. */
 const SENT = "[]"
 
-/** How long the ledger of an erased session is remembered, in milliseconds: longer than any call is under way. */
+/** How long the ledger of an erased session is remembered, in milliseconds: longer than any call can take. */
 const ENDED_MS = 24 * 60 * 60_000
 
 export type BatchId = Pick<UsageReport, "ledger" | "n">
