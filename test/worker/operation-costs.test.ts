@@ -1,4 +1,4 @@
-/** operation-costs.test.ts: the table of the cost model has what the real Worker and the real objects do. */
+/** operation-costs.test.ts: the table of the cost model matches the counts of the real Worker and objects. */
 
 import { expect, test } from "vitest"
 import {
@@ -18,7 +18,7 @@ const SHORT_TURN = "/bench deltas=4"
 
 /**
  * How much less than the table says may be counted: fewer windows in a turn on a busy machine, an alarm that is set already, a cache that is
- * still fresh. Reads cost a thousandth of writes, and each new table adds some: they may be twice what the table says.
+ * still fresh. Reads cost a thousandth of writes, and each new table adds some, so they may be twice the figures of the table.
  */
 const TOLERANCE = { requests: 1, rowsWritten: 6 } as const
 
@@ -39,7 +39,7 @@ async function closeAndWait(socket: WebSocket | null): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 500))
 }
 
-/** Counts what a page does for one session. */
+/** Counts the operations of a page for one session. */
 async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   const counts: Counts = {}
   const token = await tokenOf("costs", "ada")
@@ -111,7 +111,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   return { counts, bytes: { empty, afterTurns } }
 }
 
-/** Counts what a page does for a user who signs in. */
+/** Counts the operations of a page for a user who signs in. */
 async function countSignIn({ takeCost }: CountedDeployment): Promise<Counts> {
   await registerIssuer("costs2", await startProvider())
   await new TestBrowser("costs2").signIn("ada")
