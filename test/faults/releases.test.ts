@@ -40,7 +40,7 @@ const CONTENTS = [
 /** Lines of the earlier version whose field `message` or `fault` is a sentence. Today the field is `error`, which may be one. */
 const EARLIER_ERRORS = /^\{"event":"(?:model_retry","fault"|(?:route|turn|tool|frame|external)_error",.*"message")/
 
-/** What is wrong with the log lines, apart from the names of fields of the earlier version. */
+/** The faults of the log lines, apart from the names of fields of the earlier version. */
 function takeOtherLeaks(): string[] {
   return takeLeaks().filter((leak) => {
     const line = leak.slice(leak.indexOf("{"))
