@@ -25,6 +25,8 @@ export interface UserTurns {
   readonly running: number
   /** Ids of the stored messages, with those that wait in a queue; a message that is stored twice is here twice. */
   readonly messages: readonly string[]
+  /** Ids of the messages whose answer failed because a budget was used up. */
+  readonly unanswered: readonly string[]
 }
 
 export interface BudgetBounds {
@@ -42,6 +44,7 @@ export function readTurns(persist: string): Map<string, UserTurns> {
       spent: addSpending(before?.spent ?? NO_SPENDING, own.spent),
       running: (before?.running ?? 0) + own.running,
       messages: [...(before?.messages ?? []), ...own.messages],
+      unanswered: [...(before?.unanswered ?? []), ...own.unanswered],
     })
   }
   return byUser
@@ -99,7 +102,7 @@ function sumInPeriod(entries: readonly UsageEntry[], { budget, at }: Meter): num
 
 function readSession(database: DatabaseSync): UserTurns & { readonly user: string } {
   const [session] = database.prepare("SELECT user FROM session").all()
-  const rows = database.prepare("SELECT id, role, status, usage FROM transcript").all()
+  const rows = database.prepare("SELECT id, role, exchange_id, status, reason, usage FROM transcript").all()
   const queued = database.prepare("SELECT id FROM queue").all()
   const answers = rows.filter(({ role }) => role === "assistant")
   const isOpen = ({ status }: (typeof rows)[number]): boolean => status === "running" || status === "waiting"
@@ -110,5 +113,6 @@ function readSession(database: DatabaseSync): UserTurns & { readonly user: strin
     spent: sumSpending(entries),
     running: answers.filter(isOpen).length,
     messages: [...rows.filter(({ role }) => role === "user"), ...queued].map(({ id }) => String(id)),
+    unanswered: answers.filter(({ reason }) => reason === "budget_exhausted").map((row) => String(row["exchange_id"])),
   }
 }

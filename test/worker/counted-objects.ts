@@ -8,6 +8,7 @@
 import { createExecutionContext, env, runInDurableObject, waitOnExecutionContext } from "cloudflare:test"
 import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
+import { watchCalls } from "../support/watch-calls.ts"
 
 const CLASSES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 export type ObjectClass = (typeof CLASSES)[number]
@@ -109,16 +110,7 @@ function countNamespace(namespace: DurableObjectNamespace, count: (name: string,
   return {
     getByName(name: string) {
       count(name, false)
-      return new Proxy(namespace.getByName(name), {
-        get(stub, method) {
-          const value: unknown = Reflect.get(stub, method)
-          if (typeof value !== "function" || method === "then") return value
-          return (...args: unknown[]) => {
-            count(name, true)
-            return Reflect.apply(value, stub, args)
-          }
-        },
-      })
+      return watchCalls(namespace.getByName(name), () => count(name, true))
     },
   }
 }
