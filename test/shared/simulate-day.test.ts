@@ -1,11 +1,7 @@
-<<<<<<< HEAD
 /**
  * simulate-day.test.ts: the simulated day is repeatable, costs what the document says, and makes no object too busy.
  * `npx vitest run --project shared test/shared/simulate-day.test.ts -u` updates the figures in docs/cost.md.
  */
-=======
-/** simulate-day.test.ts: the simulated day is repeatable, its cost matches the document, and no object is too busy. */
->>>>>>> main
 
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
