@@ -16,7 +16,7 @@ import {
 
 export type AuditFileResult =
   | { readonly ok: true; readonly header: AuditFileHeader; readonly entries: number }
-  /** `line`: of the file, from 1. */
+  /** `line`: the line number in the file, from 1. */
   | { readonly ok: false; readonly line: number; readonly because: string }
 
 /**
@@ -68,7 +68,7 @@ function parseLine(text: string): unknown {
   }
 }
 
-/** The file was written by a server, so that only its type is checked. */
+/** A server wrote the file, so only its type is checked. */
 function findHeaderFlaw(value: unknown): string | null {
   const { type, version, tenant, base, head } = value as Partial<AuditFileHeader>
   if (type !== "audit" || version !== 1 || tenant === undefined || base === undefined || head === undefined)

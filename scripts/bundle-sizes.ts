@@ -13,7 +13,7 @@ export interface BundleSizes {
   readonly firstView: number
   /** The first view and the transcript chunk: the scripts that draw a conversation. */
   readonly conversation: number
-  /** What a cold start of the Worker loads. */
+  /** The scripts that a cold start of the Worker loads. */
   readonly workerEntry: number
   readonly workerTotal: number
 }

@@ -1,5 +1,5 @@
 /**
- * check.ts: everything that CI checks: format, lint, types, migrations, tests, size.
+ * check.ts: runs everything that CI checks: format, lint, types, migrations, tests, size.
  *
  * A failed step does not stop the following ones. The tests include every generated run (RUNS=full). The output ends with
  * the duration of each step and, for each failure, the command that reruns it. TOTALS_FILE receives the totals for
@@ -35,7 +35,7 @@ interface Step {
   readonly seconds: number
   readonly passed: number
   readonly failed: number
-  /** Lines of the summary: what failed, and the command that reruns it. */
+  /** Lines of the summary: each failure, and the command that reruns it. */
   readonly help: readonly string[]
 }
 
@@ -51,7 +51,7 @@ interface VitestResult {
   readonly testResults: readonly {
     readonly name: string
     readonly status: string
-    /** Why the file could not be loaded; otherwise empty or absent. */
+    /** The reason why the file could not be loaded; otherwise empty or absent. */
     readonly message?: string
     readonly assertionResults: readonly TestResult[]
   }[]

@@ -5,7 +5,7 @@
  * or rolls back (release/staged-deploy.ts). The bucket in wrangler.toml must exist.
  */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -13,13 +13,14 @@ import { parseArgs } from "node:util"
 import { isJsonObject, parseJson } from "../shared/json.ts"
 import { BUILT_CONFIG, buildApp } from "./build-state.ts"
 import { findBoundNewClasses } from "./release/migration-commits.ts"
+import { findPageBucket, listPageObjects } from "./release/page-files.ts"
 import { PlatformApi, PlatformError, readPlatformSettings } from "./release/platform-api.ts"
 import { readStagePlan } from "./release/stage-plan.ts"
 import { deployInStages, readSoleVersion, type StageOutcome } from "./release/staged-deploy.ts"
 
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js"
 
-/** Exit codes, for scripts: 0 deployed, 1 nothing was changed, 2 rolled back, 3 somebody must look. */
+/** Exit codes, for scripts: 0 deployed, 1 nothing was changed, 2 rolled back, 3 somebody must intervene. */
 const EXIT_CODES: Readonly<Record<StageOutcome["kind"], number>> = {
   deployed: 0,
   unchanged: 1,
@@ -36,7 +37,10 @@ function runWrangler(args: readonly string[], extraEnv: NodeJS.ProcessEnv = {}):
 /** Deploys to all of the traffic at once. The only way for a version with a migration. */
 async function deployAtOnce(options: readonly string[]): Promise<number> {
   buildApp("production")
-  if (!options.includes("--dry-run")) await refuseMixedMigration()
+  if (!options.includes("--dry-run")) {
+    await refuseMixedMigration()
+    if (!keepPageFiles()) console.error("The page's files were not kept: pages that stay open must be reloaded.")
+  }
   const status = runWrangler(["deploy", "--config", BUILT_CONFIG, ...options])
   if (status !== 0) {
     console.error("If the bucket is missing, create it once: npx wrangler r2 bucket create cuecard-media")
@@ -46,7 +50,7 @@ async function deployAtOnce(options: readonly string[]): Promise<number> {
 
 /**
  * Throws if the code that uses a new class would be deployed together with its migration: a rollback could never go back
- * past both. It needs a token for the platform's API; whoever signs in with `wrangler login` has only `npm run check`.
+ * past both. It needs a token for the platform's API; for people who sign in with `wrangler login`, only `npm run check` finds this.
  */
 async function refuseMixedMigration(): Promise<void> {
   if (!process.env["CLOUDFLARE_API_TOKEN"] || !process.env["CLOUDFLARE_ACCOUNT_ID"]) return
@@ -59,6 +63,23 @@ async function refuseMixedMigration(): Promise<void> {
 Deploy the commit that adds the migration first, and this one after it.`,
       null,
     )
+}
+
+/**
+ * Puts the page's scripts and styles into the bucket, where every version finds them: a page of one version may ask another
+ * one for them, and an open page may ask later for those of its own. False if the platform refuses.
+ */
+function keepPageFiles(): boolean {
+  const bucket = findPageBucket(JSON.parse(readFileSync(BUILT_CONFIG, "utf8")))
+  if (bucket === null) return false
+  const folder = mkdtempSync(join(tmpdir(), "cuecard-page-"))
+  const list = join(folder, "files.json")
+  try {
+    writeFileSync(list, JSON.stringify(listPageObjects()))
+    return runWrangler(["r2", "bulk", "put", bucket, "--filename", list, "--remote", "--config", BUILT_CONFIG]) === 0
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /** Uploads the build as a version without traffic. Returns its id. */
@@ -95,13 +116,19 @@ async function deployStaged(options: Parameters<typeof readStagePlan>[0]): Promi
   buildApp("production")
   const { name, migrationTag } = readBuilt()
   const api = new PlatformApi(readPlatformSettings(process.env, name))
-  // Before the upload, because wrangler would only say that it is impossible.
+  // Checked before the upload, because wrangler would only report that it is impossible.
   readSoleVersion((await api.listDeployments())[0])
   const applied = await api.readMigrationTag()
   if (applied !== migrationTag)
     throw new PlatformError(
       `The migration ${migrationTag} is not applied (${applied ?? "none"} is). A version with a migration gets all of the
 traffic at once and cannot be rolled back. Deploy it alone, before the code that needs it: npm run deploy`,
+      null,
+    )
+  if (!keepPageFiles())
+    throw new PlatformError(
+      `The page's files were not stored in the bucket, so pages would miss their scripts while the traffic is split. Nothing
+was changed. The token needs the permission "Workers R2 Storage: Edit".`,
       null,
     )
   const interrupted = new AbortController()

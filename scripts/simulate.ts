@@ -2,8 +2,8 @@
  * simulate.ts: `npm run simulate`: a day of one million sessions with objects as counters, and a tenant of 100,000 users who sign
  * in at nine.
  *
- * Options: `--sessions N`, `--seed N`, `--tenants N`. Ends with status 1 and the reason if an object is asked more than 100 times
- * in a second, or if the day costs more than 10 % more or less than docs/cost.md says.
+ * Options: `--sessions N`, `--seed N`, `--tenants N`. Exits with status 1 and the reason if an object gets more than 100 requests in a
+ * second, or if the cost of the day differs by more than 10 % from docs/cost.md.
  */
 
 import { readFileSync } from "node:fs"
@@ -12,7 +12,7 @@ import { parseArgs } from "node:util"
 import { MILLION_SESSIONS, parseDayPrice, simulateDay } from "./cost/simulate-day.ts"
 import { CALLS_BEFORE, CALLS_NOW, NINE_O_CLOCK, simulateMorning } from "./cost/simulate-morning.ts"
 
-/** Requests of one object in a second: half of what the platform recommends at most for an object that writes. */
+/** Requests to one object in a second: half of the maximum that the platform recommends for an object that writes. */
 const MAX_OBJECT_RPS = 100
 
 const { values } = parseArgs({

@@ -14,7 +14,7 @@ import { QUIET_ENV } from "./process-group.ts"
 const FIRST_VIEW_BUDGET_KB = 35
 /** The first view and the transcript chunk: the scripts that draw a conversation. */
 const CONVERSATION_BUDGET_KB = 73
-/** What a cold start of the Worker loads. The models, the renderers and the import formats are loaded on demand. */
+/** The scripts that a cold start of the Worker loads. The models, the renderers and the import formats are loaded on demand. */
 const WORKER_ENTRY_BUDGET_KB = 180
 /** All scripts of the Worker. The readers of nine import formats are loaded on demand and don't slow a cold start. */
 const WORKER_TOTAL_BUDGET_KB = 330

@@ -148,10 +148,10 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   },
   tenant_leaving: {
     status: 403,
-    text: "This organization is being deleted. You can read everything. Only an owner can keep it, in the admin page.",
+    text: "This organization is being deleted. You can still read everything. An owner can cancel the deletion on the admin page.",
     close: 4408,
   },
-  tenant_erased: { status: 410, text: "This organization was deleted, and its data is erased.", close: 4401 },
+  tenant_erased: { status: 410, text: "This organization was deleted, and its data has been erased.", close: 4401 },
   tenant_not_empty: { status: 409, text: "This tenant already has conversations. Import into a new one." },
   transfer_running: { status: 409, text: "Another export, import or erasure is in progress. Wait until it's done." },
   export_too_large: { status: 409, text: ({ max }) => `This export needs more than ${max} files.` },
@@ -186,7 +186,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   },
   storage_full: {
     status: 409,
-    text: ({ max }) => `Your files and conversations fill the ${formatSize(max)} that you have. Delete some first.`,
+    text: ({ max }) => `Your files and conversations use all of your ${formatSize(max)}. Delete some first.`,
   },
   tenant_storage_full: {
     status: 409,
@@ -194,7 +194,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   },
   remote_limited: {
     status: 429,
-    text: ({ max }) => `You've loaded ${formatCount(max)} files of other sites within an hour. Try again later.`,
+    text: ({ max }) => `You've loaded ${formatCount(max)} files from other sites in the last hour. Try again later.`,
   },
   internal: { status: 500, text: "Something went wrong on our side. Try again in a moment.", close: 1011 },
 }

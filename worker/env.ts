@@ -19,7 +19,7 @@ import type { SessionRpc } from "./platform/rpc/session-rpc.ts"
 import type { TenantRpc } from "./settings/tenant-rpc.ts"
 import { findAllowListFaults } from "./settings/tenant-settings.ts"
 
-/** The bindings of wrangler.toml. What has no binding is not limited. */
+/** The rate limiting bindings of wrangler.toml. Without its binding, a limit does not apply. */
 export interface RateBindings {
   readonly RATE_WRITE?: RateLimit
   readonly RATE_WRITE_TENANT?: RateLimit
@@ -81,7 +81,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly METRICS?: AnalyticsEngineDataset
   /** `log`: data points are logged, with or without METRICS. For local use and tests. */
   readonly POINTS?: string
-  /** `platform` or `log`: where the spans of turns go. Otherwise there are none. */
+  /** The destination of the spans of turns: `platform` or `log`. Without it there are none. */
   readonly SPANS?: string
   /** The share of turns with spans, 0 to 1. Default: DEFAULT_SPAN_SAMPLING of telemetry/telemetry.ts. */
   readonly SPAN_SAMPLING?: string
@@ -91,7 +91,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly MODEL_CONTEXT_TOKENS?: string
   /** For tests: a factor that shortens all time limits. See platform/time-limits.ts. */
   readonly TIME_SCALE?: string
-  /** For tests: the time of grace before a tenant is erased, in milliseconds. */
+  /** For tests: the grace period before a tenant is erased, in milliseconds. */
   readonly TENANT_GRACE_MS?: string
   /** For tests: `on` adds the tools of tool/probe-tools.ts. */
   readonly PROBE_TOOLS?: string
@@ -175,7 +175,7 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
   }
   if (OPERATOR_SECRET !== undefined && !/^[\x21-\x7e]*$/.test(OPERATOR_SECRET))
     faults.push("OPERATOR_SECRET has characters that a header cannot carry")
-  // Otherwise whoever may create tenants could sign tokens for all of them.
+  // Otherwise anybody who may create tenants could sign tokens for all of them.
   if (OPERATOR_SECRET === JWT_SECRET && JWT_SECRET !== "") faults.push("OPERATOR_SECRET is the same as JWT_SECRET")
   return faults
 }

@@ -22,7 +22,7 @@ import { settingsRoutes } from "./routes/settings-routes.ts"
 import { devTokenRoutes, tokenRoutes } from "./routes/token-routes.ts"
 
 export { Session } from "./session/session-object.ts"
-export { Directory } from "./auth/user-directory.ts"
+export { Directory } from "./directory/directory-object.ts"
 export { Registry } from "./tenant/registry-object.ts"
 export { Tenant } from "./tenant/tenant-object.ts"
 
@@ -37,7 +37,7 @@ app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
-// Loaded on demand, as all of the sign-in is.
+// Loaded on demand, like everything else about the sign-in.
 app.all("/auth/*", async ({ req, env, executionCtx }) => {
   const { signInRoutes } = await import("./routes/sign-in-routes.ts")
   return await signInRoutes.fetch(req.raw, env, executionCtx)
@@ -51,7 +51,7 @@ app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)
 })
-// Last, because its paths have no common prefix. `authorize` has refused every path that is in no table.
+// Last, because its paths have no common prefix. `authorize` has refused every path that is not in the table.
 app.all("/v1/*", async (context) => {
   const { administration } = await import("./routes/administration.ts")
   return await handOver(context, administration)

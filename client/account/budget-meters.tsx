@@ -1,5 +1,5 @@
 /**
- * budget-meters.tsx: what is left of the user's budgets, in the user's menu. Shows nothing without budgets, or while they are
+ * budget-meters.tsx: the remaining amounts of the user's budgets, in the user's menu. Shows nothing without budgets, or while they are
  * unknown. Source: SPEC BU13.
  */
 
@@ -73,10 +73,10 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
   )
 }
 
-/** Nothing if they can't be loaded: the menu works without them. */
+/** Returns an empty list if they can't be loaded: the menu works without them. */
 async function loadBudgets(): Promise<readonly BudgetView[]> {
   try {
-    // The page asks for its list again and again, so the newest token is valid.
+    // The page refreshes its list periodically, so the newest token is valid.
     const headers = { authorization: `Bearer ${tokenResponse.value?.token ?? ""}` }
     const response = await fetch("/v1/usage/me", { headers, signal: AbortSignal.timeout(LOAD_TIMEOUT_MS) })
     return (await parseBody(response, parseUserBudgets)).budgets

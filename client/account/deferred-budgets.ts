@@ -1,4 +1,4 @@
-/** deferred-budgets.ts: loads what the user's menu shows of budgets, when it is opened for the first time. */
+/** deferred-budgets.ts: loads the budgets of the user's menu when it is opened for the first time. */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

@@ -1,4 +1,4 @@
-/** identity.ts: who the user of the page is, as the token and its response say. Pure. */
+/** identity.ts: the identity of the page's user, from the token and its response. Pure. */
 
 import { readClaims, type TokenResponse } from "../net/token-source.ts"
 
@@ -12,7 +12,7 @@ export interface Identity {
   readonly id: string
   readonly name: string
   readonly role: RoleName
-  /** Where the token comes from: a sign-in, this machine (`AUTH=dev`), or the product that embeds the page. */
+  /** The source of the token: a sign-in, this machine (`AUTH=dev`), or the product that embeds the page. */
   readonly source: "sign-in" | "development" | "product"
 }
 

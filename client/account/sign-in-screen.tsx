@@ -1,5 +1,5 @@
 /**
- * sign-in-screen.tsx: what the page shows while nobody is signed in: the tenant, and a link for each sign-in provider.
+ * sign-in-screen.tsx: the screen that the page shows while nobody is signed in: the tenant, and a link for each sign-in provider.
  *
  * GET /auth/providers → links to /auth/login, which leads to the provider and back to the same conversation. Source: SPEC
  * SP4, SP6.
@@ -42,10 +42,10 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
 
 /** The hash of the address to which a failed sign-in leads, with a code. */
 const ERROR_HASH = /^#\/signin-error\/([a-z_]{1,40})$/
-/** Where the person wanted to go, kept in this tab while they are at the provider. */
+/** Storage key of the page to return to, kept in this tab while the person is at the provider. */
 const TARGET_KEY = "cuecard.sign-in.to"
 
-/** The text of the code that a failed sign-in added to the address. The address becomes the one from which it began. */
+/** The text of the code that a failed sign-in added to the address. The address is reset to the one from which the sign-in began. */
 function takeSignInError(): string | null {
   const code = ERROR_HASH.exec(location.hash)?.[1]
   if (code === undefined) return null
@@ -64,9 +64,9 @@ function readTarget(): string {
 }
 
 interface SignInScreenProps {
-  /** Why the last sign-in failed. */
+  /** The reason why the last sign-in failed. */
   readonly error: string | null
-  /** The sign-in of a user has ended. */
+  /** True if a user was signed in before. */
   readonly hadUser: boolean
 }
 

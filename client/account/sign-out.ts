@@ -1,4 +1,4 @@
-/** sign-out.ts: ends the sign-in, and leaves nothing of the user in the page. Source: SPEC SP6, SP7. */
+/** sign-out.ts: ends the sign-in, and removes everything of the user from the page. Source: SPEC SP6, SP7. */
 
 import { render } from "preact"
 import { openStorage } from "../ui/browser-storage.ts"
@@ -9,7 +9,7 @@ import { putUserAside } from "./switch-user.ts"
 /** Longest wait for the server, in milliseconds. */
 const SIGN_OUT_TIMEOUT_MS = 15_000
 
-/** Signs out here, or in every browser of the user. Throws if the server can't be reached or refuses; then nothing changes. */
+/** Signs out here, or in every browser of the user. Throws if the server can't be reached or refuses; nothing has changed then. */
 export async function signOut(everywhere: boolean): Promise<void> {
   const request = createJsonRequest("POST", { everywhere })
   await readJson(await fetch("/auth/logout", { ...request, signal: AbortSignal.timeout(SIGN_OUT_TIMEOUT_MS) }))

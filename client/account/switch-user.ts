@@ -1,5 +1,5 @@
 /**
- * switch-user.ts: what happens to unsent messages when a user signs out or another one signs in.
+ * switch-user.ts: puts unsent messages aside when a user signs out, and brings them back when the user signs in again.
  *
  * The rows of a known user are stored under their prefix (net/user-storage.ts) and stay there. Rows that were stored before
  * the page knew its user get the prefix of the first one. Source: SPEC SP5.
@@ -8,17 +8,17 @@
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix } from "../net/user-storage.ts"
 
-/** Rows kept for users other than the current one. The oldest stored ones go first. */
+/** Rows kept for users other than the current one. The oldest ones are deleted first. */
 const MAX_ASIDE_ROWS = 200
 
-/** Ends the use by this user. Afterwards the storage belongs to nobody, and the other tabs load again (watch-user.ts). */
+/** Puts this user's rows aside. Afterwards the storage belongs to nobody, and the other tabs reload (watch-user.ts). */
 export function putUserAside(storage: KeyValueStorage, user: string | null): void {
   claimRows(storage, user)
   limitRows(storage, null)
   removeRow(storage, USER_KEY)
 }
 
-/** Gives the rows that name no user to this one. Without one, they are deleted. */
+/** Assigns the rows without a user to this one. Without one, they are deleted. */
 function claimRows(storage: KeyValueStorage, user: string | null): void {
   for (const [key, value] of readStorageRows(storage)) {
     if (!UNSENT_KEY.test(key)) continue
@@ -36,8 +36,8 @@ function limitRows(storage: KeyValueStorage, user: string | null): void {
 }
 
 /**
- * Makes the storage that of another user. If the page shows something of the previous one, or the user has rows that it
- * doesn't show, it is loaded again, and the promise is never settled.
+ * Assigns the storage to another user. If the page shows something of the previous one, or the user has rows that it doesn't show, the page
+ * is reloaded and the promise never settles.
  */
 export async function switchUser(
   storage: KeyValueStorage,
@@ -45,7 +45,7 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // The other tabs of a product go on: it may show the pages of two users side by side.
+  // The other tabs of a product continue: it may show the pages of two users side by side.
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)
@@ -59,7 +59,7 @@ function writeUser(storage: KeyValueStorage, user: string): void {
   try {
     storage.setItem(USER_KEY, user)
   } catch {
-    // Storage is forbidden: nothing is stored for anybody.
+    // Storage is forbidden, so nothing is stored for anybody.
   }
 }
 

@@ -1,4 +1,4 @@
-/** token-response.ts: the newest token's response, which says who the user is. */
+/** token-response.ts: the response with the newest token, which identifies the user. */
 
 import { signal } from "@preact/signals"
 import type { TokenResponse } from "../net/token-source.ts"

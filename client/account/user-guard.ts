@@ -1,8 +1,8 @@
 /**
  * user-guard.ts: notices when the user of the page changes.
  *
- * The browser's storage remembers the last user, whose unsent messages the page shows. Before the token of another user is
- * used, the page is loaded again. Source: SPEC SP5.
+ * The browser's storage remembers the last user, whose unsent messages the page shows. Before the token of another user is used, the page
+ * is reloaded. Source: SPEC SP5.
  */
 
 import type { KeyValueStorage } from "../net/outbox.ts"

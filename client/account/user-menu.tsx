@@ -1,6 +1,6 @@
 /**
- * user-menu.tsx: the user's name at the end of the sidebar, and a panel with their role, the way to the admin page and to
- * sign out. Source: SPEC SP3.
+ * user-menu.tsx: the user's name at the end of the sidebar, and a panel with their role, a link to the admin page, and sign-out. Source:
+ * SPEC SP3.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -142,7 +142,7 @@ function SignOutDialog({ onCancel }: { readonly onCancel: () => void }): VNode {
 
 interface SignOutState {
   readonly isBusy: boolean
-  /** Why the user is still signed in. */
+  /** The reason why the user is still signed in. */
   readonly fault: string | null
   leave(everywhere: boolean): void
 }

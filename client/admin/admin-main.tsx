@@ -1,4 +1,4 @@
-/** admin-main.tsx: the entry of the admin page: signs in as the page does, and draws the sections. */
+/** admin-main.tsx: the entry of the admin page: signs in like the page, and draws the sections. */
 
 import { computed, signal } from "@preact/signals"
 import { render } from "preact"

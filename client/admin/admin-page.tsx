@@ -1,5 +1,5 @@
 /**
- * admin-page.tsx: the admin page: its header, the sections, and what is shown instead of them. Source: SPEC AD1.
+ * admin-page.tsx: the admin page: its header, the sections, and the screens shown instead of them. Source: SPEC AD1.
  *
  * The hash of the address names the section, so that the browser's history works.
  */
@@ -21,6 +21,7 @@ import { BudgetsSection } from "./budgets/budgets-section.tsx"
 import { FaultText } from "./form-fields.tsx"
 import { IssuersSection } from "./issuers-section.tsx"
 import { KeysSection } from "./keys-section.tsx"
+import { DeferredPrices } from "./prices/deferred-prices.tsx"
 import { SettingsSection } from "./settings-section.tsx"
 import { TenantSection } from "./tenant/tenant-section.tsx"
 import { UsageSection } from "./usage/usage-section.tsx"
@@ -34,6 +35,7 @@ const SECTIONS: Readonly<Record<SectionName, ComponentType<AdminContext>>> = {
   issuers: IssuersSection,
   agents: AgentsSection,
   usage: UsageSection,
+  prices: DeferredPrices,
   budgets: BudgetsSection,
   settings: SettingsSection,
   audit: AuditSection,
@@ -49,7 +51,7 @@ interface AdminPageProps {
   readonly api: AdminApi
   /** Null until the user is known. */
   readonly identity: ReadonlySignal<Identity | null>
-  /** Why the user is not known. */
+  /** The reason why the user is not known. */
   readonly fault: ReadonlySignal<string | null>
 }
 
@@ -175,5 +177,6 @@ function useSection(): SectionName {
 }
 
 function parseSection(hash: string): SectionName {
-  return SECTION_NAMES.find((name) => `#${name}` === hash) ?? "users"
+  const [named] = hash.split("?")
+  return SECTION_NAMES.find((name) => `#${name}` === named) ?? "users"
 }

@@ -1,4 +1,4 @@
-/** admin-state.ts: what the sections of the admin page share: loading data, running an action, and the notice. */
+/** admin-state.ts: the state shared by the sections of the admin page: loaded data, running actions, and the notice. */
 
 import { type Signal, signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
@@ -19,7 +19,7 @@ export interface Loaded<T> {
   readonly value: T | null
   /** The text of the failed request. */
   readonly fault: string | null
-  /** Loads it again; what was loaded stays visible meanwhile. */
+  /** Loads it again; the old value stays visible meanwhile. */
   reload(): Promise<void>
   set(value: T): void
 }

@@ -11,7 +11,7 @@ import { type AdminContext, useAction, useLoaded } from "./admin-state.ts"
 import { FaultText, Pending, TextField, Time } from "./form-fields.tsx"
 
 const AUDIT_PATH = "/v1/audit"
-/** Pages without a match that one click reads on, so that a rare action is found without many clicks. */
+/** Pages without a match that one click skips, so that a rare action is found without many clicks. */
 const MAX_EMPTY_PAGES = 20
 
 interface Filter {
@@ -192,7 +192,7 @@ function EntryRow({ entry: { seq, at, actor, action, target, details } }: { read
   )
 }
 
-/** What isn't set says nothing. */
+/** Leaves out fields that aren't set. */
 export function formatDetails(details: object): string {
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== "")

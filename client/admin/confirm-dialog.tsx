@@ -1,4 +1,4 @@
-/** confirm-dialog.tsx: asks before a change, in some cases for a text that has to be typed. */
+/** confirm-dialog.tsx: asks for confirmation before a change, in some cases by typing a text. */
 
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
@@ -10,16 +10,16 @@ import { FaultText, TextField } from "./form-fields.tsx"
 interface ConfirmDialogProps {
   readonly title: string
   readonly text?: string
-  /** What the user has to type first. */
+  /** The text that the user has to type first. */
   readonly typed?: { readonly label: string; readonly value: string }
   readonly confirm: string
-  /** Instead of “Cancel”. */
+  /** The text of the button, instead of “Cancel”. */
   readonly cancel?: string
   /** The change can't be undone. */
   readonly isGrave?: boolean
   readonly children?: ComponentChildren
   readonly onConfirm: () => Promise<void>
-  /** Called after the change, or without one. */
+  /** Called when the dialog closes, with or without a change. */
   readonly onClose: () => void
 }
 

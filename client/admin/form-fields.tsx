@@ -56,6 +56,33 @@ export function TextField(props: TextFieldProps): VNode {
   )
 }
 
+interface DateFieldProps extends FieldProps {
+  /** `2026-01-31`, or empty. */
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly isRequired?: boolean
+  readonly isFirst?: boolean
+}
+
+export function DateField({ label, hint, value, onChange, isRequired, isFirst }: DateFieldProps): VNode {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="date"
+        value={value}
+        required={isRequired ?? false}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        data-first={isFirst === true ? "" : undefined}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      {hint !== undefined && <small id={`${id}-hint`}>{hint}</small>}
+    </div>
+  )
+}
+
 interface SelectFieldProps<T extends string> extends FieldProps {
   readonly value: T
   readonly options: Readonly<Record<T, string>>
@@ -116,7 +143,7 @@ export function CheckList<T extends string>({ label, options, texts, value, onCh
   )
 }
 
-/** The roles that a user of this role may give, with what they mean. */
+/** The roles that a user of this role may give, with their descriptions. */
 export function roleTexts(options: readonly RoleName[]): Readonly<Partial<Record<RoleName, string>>> {
   return Object.fromEntries(options.map((role) => [role, `${adminText.role[role]}: ${adminText.roleHint[role]}`]))
 }

@@ -34,7 +34,7 @@ const ALGORITHMS = [
 const DEFAULT_ALGORITHMS: readonly string[] = ["RS256", "PS256", "ES256", "EdDSA"]
 const DEFAULT_ROLES: readonly RoleName[] = ["admin", "member", "viewer"]
 
-/** What is entered. An empty text is an absent field. */
+/** The entered values. An empty text is an absent field. */
 interface IssuerEntry {
   readonly name: string
   readonly label: string
@@ -166,7 +166,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
   )
 }
 
-/** What has to be entered at the provider. */
+/** The address that has to be entered at the provider. */
 function CallbackAddress({ name }: { readonly name: string }): VNode {
   const address = `${location.origin}/auth/callback/${name}`
   return (

@@ -12,10 +12,10 @@ import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form-fields.tsx"
 
 const USERS_PATH = "/v1/users"
-/** The pause after a key before the search is sent, in milliseconds. */
+/** The pause after a keystroke before the search is sent, in milliseconds. */
 const SEARCH_DELAY_MS = 250
 
-/** A user, and what is about to be done to them. */
+/** A user, and the change that is to be confirmed. */
 interface PendingChange {
   readonly user: UserSummary
   readonly kind: "suspend" | "erase"
@@ -72,7 +72,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   )
 }
 
-/** Searches shortly after the last key. */
+/** Searches shortly after the last keystroke. */
 function UserSearch({ onSearch }: { readonly onSearch: (prefix: string) => void }): VNode {
   const typed = useSignal("")
   const timer = useSignal(0)

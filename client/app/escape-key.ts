@@ -1,5 +1,5 @@
 /**
- * escape-key.ts: what the Escape key does.
+ * escape-key.ts: handles the Escape key.
  *
  * In this order: it ends an input method's composition, closes an editor or the lightbox, closes the drawer, stops
  * playback, removes the reply reference, stops the running answer. Source: SPEC PG18, PG58, PG73.

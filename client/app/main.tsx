@@ -23,6 +23,7 @@ import { sessionActions } from "../sidebar/deferred-actions.tsx"
 import { loadTranscript, transcriptModule } from "../transcript/load-transcript.ts"
 import { announceAnswerEnd } from "../ui/announcer.ts"
 import { focusRequests } from "../ui/focus.ts"
+import { holdDroppedFiles } from "../ui/held-drop.ts"
 import { appText } from "../words/page-text.ts"
 import { App } from "./app.tsx"
 import { handleEscape } from "./escape-key.ts"
@@ -85,7 +86,7 @@ const api = new HttpApi({
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
-/** While the tenant is leaving, and for users who only read. The server decides; this spares refusals. */
+/** While the tenant is leaving, and for users who only read. The server decides; this only avoids refused requests. */
 const isReadOnly = computed(
   () => settings.value.erases_at !== undefined || readClaims(tokenResponse.value?.token ?? "")["role"] === "viewer",
 )
@@ -143,6 +144,7 @@ async function loadSettings(attempt: number): Promise<void> {
   }
 }
 
+holdDroppedFiles()
 addEventListener("hashchange", () => {
   router.openFromHash()
   focusRequests.value++
@@ -185,7 +187,7 @@ effect(() => {
 })
 router.openFromHash()
 void router.restoreDrafts()
-// What waited while nothing could be written is sent, too.
+// Messages that waited while nothing could be written are sent too.
 isReadOnly.subscribe((isHeld) => {
   if (!isHeld) router.resumeStored()
 })

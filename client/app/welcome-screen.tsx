@@ -1,4 +1,4 @@
-/** welcome-screen.tsx: what an empty conversation shows: a heading and examples that are sent when clicked. */
+/** welcome-screen.tsx: the content of an empty conversation: a heading and examples that are sent when clicked. */
 
 import type { VNode } from "preact"
 import { focusRequests } from "../ui/focus.ts"

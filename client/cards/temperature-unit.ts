@@ -1,5 +1,5 @@
 /**
- * temperature-unit.ts: whether cards show °C or °F. The choice is stored per browser (SPEC CA8).
+ * temperature-unit.ts: the unit that cards show, °C or °F. The choice is stored per browser (SPEC CA8).
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -11,7 +11,7 @@ const STORAGE_KEY = "cuecard.temperature-unit"
 /** Regions whose weather services report in °F: the United States and its territories, and a few island states. */
 const FAHRENHEIT_REGIONS = new Set("US AS BS BZ FM GU KY LR MH MP PR PW TC UM VG VI".split(" "))
 
-/** The unit that a language's region uses. A language without a region, such as "en", says nothing, so it is °C. */
+/** The unit that a language's region uses. A language without a region, such as "en", gets °C. */
 export function localeToUnit(locale: string): TemperatureUnit {
   try {
     return FAHRENHEIT_REGIONS.has(new Intl.Locale(locale).region ?? "") ? "F" : "C"

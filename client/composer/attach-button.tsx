@@ -1,4 +1,4 @@
-/** attach-button.tsx: the composer's file picker, and which pasted files become attachments. Source: SPEC PG67. */
+/** attach-button.tsx: the composer's file picker, and the handling of pasted files. Source: SPEC PG67. */
 
 import type { VNode } from "preact"
 import { useRef } from "preact/hooks"

@@ -38,7 +38,7 @@ export function AttachmentChips({ attachments, onFocusLost }: AttachmentChipsPro
   )
 }
 
-/** Why the message can't be sent; empty if nothing prevents it, or only uploads that are running. */
+/** The reason why the message can't be sent; empty if there is none, or only uploads that are still running. */
 function describeBlocked(entries: readonly AttachmentUpload[]): string {
   const failed = entries.filter(({ state }) => state.at === "failed")
   const [first] = failed

@@ -42,9 +42,9 @@ export type ImportStage =
       readonly skippedLines: readonly SkippedLine[]
       /** Number of imported messages; null if the server does not say. */
       readonly messages: number | null
-      /** What could not be imported as it was, by kind. */
+      /** Counts of content that could not be imported as it was, by kind. */
       readonly kinds: Readonly<Record<string, number>>
-      /** Of a data export with several conversations: how many were imported, skipped, and left out. */
+      /** For a data export with several conversations: the numbers of imported, skipped and omitted ones. */
       readonly export: ExportCounts | null
     }
 
@@ -115,7 +115,7 @@ export class Importer {
     this.#abort?.abort()
   }
 
-  /** Whether there is more to say than that the file was imported. */
+  /** Whether there is more to report than that the file was imported. */
   hasSummary(): boolean {
     const stage = this.stage.peek()
     return stage.at === "done" && (stage.skipped > 0 || stage.export !== null || Object.keys(stage.kinds).length > 0)

@@ -1,5 +1,5 @@
 /**
- * remote-media.ts: which media may be loaded without asking the user.
+ * remote-media.ts: decides which media may be loaded without asking the user.
  *
  * Stored assets load at once. Media of other hosts loads after a click, or at once if the tenant allows the host. A click
  * allows that URL until the page is closed. Source: SPEC PG40.

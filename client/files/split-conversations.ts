@@ -19,7 +19,7 @@ const MARKS = /"(?:mapping|chat_messages)"\s*:/
 export interface SplitExport {
   /** The first MAX_CONVERSATIONS conversations, in the order of the file. */
   readonly conversations: readonly Blob[]
-  /** How many more the file has. */
+  /** Number of further conversations in the file. */
   readonly leftOut: number
 }
 

@@ -53,7 +53,7 @@ export const MAX_BLOCK_DEPTH = 24
 /** Link definitions per text. */
 export const MAX_DEFINITIONS = 500
 
-/** Length of a formula, in UTF-16 code units. What is longer is no formula. */
+/** Length of a formula, in UTF-16 code units. A longer one is not a formula. */
 export const MAX_MATH_CHARS = 2_000
 
 const MARKUP_CHARS = /[*_~[\]<`!\\$]/g

@@ -4,7 +4,7 @@ import { createContext, type VNode } from "preact"
 import { useContext } from "preact/hooks"
 import { transcriptText } from "../words/transcript-text.ts"
 
-/** Called before more is shown. What is added is read from its beginning, so the view must not follow its end. */
+/** Called before more is shown. The added text is read from its beginning, so the view must not follow its end. */
 export const BeforeShowMoreContext = createContext<() => void>(() => {})
 
 interface ShowMoreButtonProps {

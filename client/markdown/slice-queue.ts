@@ -14,8 +14,8 @@ const waiting: (() => void)[] = []
 let isDrawScheduled = false
 
 /**
- * Calls `draw` in an idle task of its own. The newest request comes first, because the end of a transcript is what is in
- * view. Returns the function that withdraws the request.
+ * Calls `draw` in an idle task of its own. The newest request comes first, because the end of a transcript is in view. Returns the function
+ * that withdraws the request.
  */
 export function scheduleSlice(draw: () => void): () => void {
   waiting.push(draw)
@@ -42,7 +42,7 @@ function drawNext(): void {
 
 /** Number of items of a list that one slice adds. */
 export const SLICE_ITEMS = 100
-/** Number of items after which the reader is asked: as many as an import may have in an answer is shown in two parts. */
+/** Number of items after which a button asks for the rest. The longest answer of an import is shown in two parts. */
 export const PART_ITEMS = 4_000
 
 export interface SlicedCount {
@@ -52,7 +52,7 @@ export interface SlicedCount {
   showMore(): void
 }
 
-/** How many items of a list are drawn now. */
+/** The number of items of a list that are drawn now. */
 export function useSlicedCount(total: number): SlicedCount {
   const [part, setPart] = useState(PART_ITEMS)
   const [slice, setSlice] = useState(SLICE_ITEMS)

@@ -1,5 +1,5 @@
 /**
- * text-part.ts: how much of a long text is shown at once.
+ * text-part.ts: computes how much of a long text is shown at once.
  *
  * A text is shown in parts. The reader asks for each part after the first. A part is added in slices, so that the page
  * responds to input between them. Both are measured in cost: an estimate of the work that drawing a text takes. A plain
@@ -98,7 +98,7 @@ function isDigit(unit: number): boolean {
   return unit >= 48 && unit < 58
 }
 
-/** What a line has before a character: a marker with its space or none, a number, a marker without its space, other text. */
+/** The content of a line before a character: a marker with its space or nothing, a number, a marker without its space, other text. */
 type MarkerState = 0 | 1 | 2 | 3
 const NO_MARKER = 0
 const NUMBER = 1

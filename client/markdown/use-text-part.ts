@@ -1,8 +1,8 @@
 /**
  * use-text-part.ts: draws a long text in slices, each in its own task, and in parts that the reader asks for.
  *
- * All texts on the page share one budget per task, so a page full of long answers doesn't block the main thread either. What is shown in
- * the end depends on the text and the number of parts alone. SPEC PF1, PF2.
+ * All texts on the page share one budget per task, so a page full of long answers doesn't block the main thread either. The final result
+ * depends only on the text and the number of parts. SPEC PF1, PF2.
  */
 
 import { useEffect, useState } from "preact/hooks"

@@ -21,7 +21,7 @@ interface CanvasFrameProps {
   readonly onMissing: () => void
   /** Called when the document has taken the keyboard focus too often. */
   readonly onFocusStolen: () => void
-  /** The document sends messages without end. */
+  /** Called when the document sends messages without end. */
   readonly onFlood: () => void
 }
 

@@ -1,4 +1,4 @@
-/** media-icons.tsx: the icons for the kinds of media and for what can be done with them. */
+/** media-icons.tsx: the icons for the kinds of media and for the actions on them. */
 
 import type { VNode } from "preact"
 import type { MediaKind } from "../words/media-descriptions.ts"

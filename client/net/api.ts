@@ -14,7 +14,7 @@ import {
 import { createJsonRequest, parseBody, readJson } from "./http-request.ts"
 import { TokenSource } from "./token-source.ts"
 
-/** What `HttpApi` offers, as a type that tests can implement. */
+/** The methods of `HttpApi`, as a type that tests can implement. */
 export type Api = Pick<HttpApi, keyof HttpApi>
 
 export class HttpApi extends TokenSource {

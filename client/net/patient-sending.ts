@@ -1,11 +1,18 @@
-/** patient-sending.ts: what is refused by a limit is sent again after a wait. The code for it is loaded with the first refusal. */
+/** patient-sending.ts: repeats requests and frames that a limit refused, after a wait. The code for it is loaded with the first refusal. */
 
+import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"
 
 /** Sends a request or an upload, and repeats it if its response asks for a wait. */
 export async function sendPatiently<T extends Refusable>(send: () => Promise<T>): Promise<T> {
   const response = await send()
   return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
+}
+
+/** The refusal of a budget with its text in the user's language and time; without the code for that, the server's text. */
+export async function wordRefusal(refusal: BudgetRefusal): Promise<string> {
+  const code = await import("../words/budget-text.ts").catch(() => null)
+  return code?.describeExhausted(refusal) ?? refusal.text
 }
 
 /** Handles a frame or a socket that a limit of the server refused. `resend` is called after the wait, if there is one. */

@@ -13,7 +13,7 @@ import { hold, holdText } from "./request-hold.ts"
 
 /** Longest `Retry-After` that is waited for, in seconds. A request that has to wait longer fails. */
 const MAX_WAIT_SECONDS = 60
-/** A random part of the wait is added, up to this share of it: other tabs and users wait, too. */
+/** A random time is added to the wait, up to this share of it, because other tabs and users are waiting too. */
 const JITTER_SHARE = 0.3
 
 /** A response that may ask for a wait: to a request, or to an upload. */
@@ -26,7 +26,7 @@ interface UploadResponse {
   readonly retryAfter?: string | null
 }
 
-/** What sends refused frames again after the wait. */
+/** Functions that send refused frames again after the wait. */
 const resends = new Set<() => void>()
 
 /** Repeats a refused request or upload while its response asks for a wait. Returns the first response that does not. */
@@ -38,7 +38,7 @@ export async function repeatRefused<T extends Refusable>(refused: T, send: () =>
 
 /**
  * Handles a refused frame or socket. After a refused frame it waits, and then calls `resend` once for all frames that were
- * refused. Why a socket was refused is shown until one is admitted; the link opens the next one anyway.
+ * refused. The text for a refused socket is shown until one is admitted; the link opens the next one by itself.
  */
 export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
   if (code !== "rate_limited") {
@@ -47,24 +47,25 @@ export async function holdFrames(code: string, text: string, resend: () => void)
   }
   if (resends.has(resend)) return
   resends.add(resend)
-  await beginWait(text, RATE_PERIOD_SECONDS)
+  await beginWait(code, text, RATE_PERIOD_SECONDS)
   resends.delete(resend)
   resend()
 }
 
-/** Waits if a response asks for it, or as long as the page waits already. False at once if the response is final. */
+/** Waits if a response asks for it, or until the page's current wait ends. Returns false at once if the response is final. */
 async function waitAfter(response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response
   const seconds = Number(isRequest ? response.headers.get("retry-after") : response.retryAfter)
   if (response.status !== 429 || !(seconds > 0 && seconds <= MAX_WAIT_SECONDS)) return false
   const body = isRequest ? await response.clone().text() : response.text
-  await beginWait(parseRefusal(parseJson(body)).text ?? "", seconds)
+  const refusal = parseRefusal(parseJson(body))
+  await beginWait(refusal.code, refusal.text ?? "", seconds)
   return true
 }
 
-async function beginWait(text: string, seconds: number): Promise<void> {
+async function beginWait(code: string | null, text: string, seconds: number): Promise<void> {
   if (hold.end === null) {
-    holdText.value = rateWaitText.waiting(text)
+    holdText.value = code === "rate_limited" ? rateWaitText.limited(seconds) : rateWaitText.waiting(text)
     hold.end = new Promise((resolve) => {
       const end = (): void => {
         hold.end = null

@@ -22,7 +22,7 @@ export interface PendingCommand {
   readonly command: Command
   /** Id of the message that the command changes. */
   readonly messageId: string
-  /** Id of what shows the command's state: the message, or a tool call in it. */
+  /** Id of the element that shows the command's state: the message, or a tool call in it. */
   readonly target: string
   /** The text of a message that is withdrawn. */
   readonly text?: string

@@ -1,4 +1,4 @@
-/** quote.ts: what the composer and a reply show of the message that is replied to. */
+/** quote.ts: the excerpt of the replied-to message that the composer and a reply show. */
 
 export interface Quote {
   readonly author: string

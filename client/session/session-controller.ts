@@ -12,7 +12,7 @@ import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/
 import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, isShared } from "../net/api.ts"
 import { RequestError } from "../net/http-request.ts"
-import { holdFrames } from "../net/patient-sending.ts"
+import { holdFrames, wordRefusal } from "../net/patient-sending.ts"
 import { hold, holdText } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
@@ -31,11 +31,11 @@ import { TranscriptStore } from "./transcript-store.ts"
 export interface SessionControllerDeps {
   readonly api: Api
   readonly storage: KeyValueStorage
-  /** What the tenant allows. If absent, nothing is allowed. */
+  /** The origins and hosts that the tenant allows. If absent, nothing is allowed. */
   readonly settings?: ReadonlySignal<PageSettings>
-  /** The user may write nothing. */
+  /** True if the user may not write. */
   readonly isReadOnly?: ReadonlySignal<boolean>
-  /** Called when the server may have changed what the user can do: it refused a write, or made the page connect again. */
+  /** Called when the user's rights may have changed: the server refused a write, or made the page reconnect. */
   onAccessUnsure?(): void
   connect(session: string, protocols: string[], events: WebSocketEvents): WebSocketLike
   now(): number
@@ -67,7 +67,7 @@ export class SessionController {
   readonly wasLive = signal(false)
   /** Whether the newest history was loaded at least once. */
   readonly isLoaded = signal(false)
-  /** Nothing can be written in this session. What is in the outbox waits. */
+  /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: Draft
   /** Where the user is reading; null if the view is at the end. Set by the view. */
@@ -223,7 +223,7 @@ export class SessionController {
     this.#sender.sendNext()
   }
 
-  /** Sends what another tab has stored for this session. */
+  /** Sends the messages and edits that another tab has stored for this session. */
   sendStored(): void {
     this.outbox.mergeStored((id) => this.store.has(id))
     this.#sender.sendNext()
@@ -338,8 +338,14 @@ export class SessionController {
     this.#forgetDoneCommands()
   }
 
-  #handleError({ id, code, text, trace }: ErrorFrame): void {
-    if (/^rate_l|sockets_f/.test(code)) return void holdFrames(code, text, this.#resend)
+  #handleError(frame: ErrorFrame): void {
+    const { code, text, resets } = frame
+    if (/^rate_l|sockets_f/.test(code)) void holdFrames(code, text, this.#resend)
+    else if (resets === undefined) this.#handleRefusal(frame, text)
+    else void wordRefusal(frame).then((words) => this.#handleRefusal(frame, words))
+  }
+
+  #handleRefusal({ id, code, trace }: ErrorFrame, text: string): void {
     if (id === undefined) return
     if (code === "scope_denied") this.#deps.onAccessUnsure?.()
     if (this.commands.refuseCommand(id, code, text)) this.#restoreOrphanedEdits()

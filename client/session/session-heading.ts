@@ -1,4 +1,4 @@
-/** session-heading.ts: the heading of the open session, for the page's header and title, and where the session was opened from. */
+/** session-heading.ts: the heading of the open session, for the page's header and title, and the session from which it was opened. */
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"

@@ -29,14 +29,14 @@ export interface SessionListDeps {
   isVisible(): boolean
 }
 
-/** Whether the list goes on after what is loaded. */
+/** Whether there are more sessions after the loaded ones. */
 export type MoreSessions = "none" | "available" | "loading" | "failed"
 
 /** A message in the notice bar. */
 export interface Notice {
   readonly text: string
   readonly isFault: boolean
-  /** True while what it reports is still running. Such a notice stays until the next one. */
+  /** True while the reported operation is still running. Such a notice stays until the next one. */
   readonly isSticky: boolean
 }
 
@@ -48,7 +48,7 @@ export class SessionList {
   /** The list could not be fetched yet. */
   readonly isUnreachable = signal(false)
   readonly more: Signal<MoreSessions> = signal("none")
-  /** What others share with the user, the newest first. Loaded by the sidebar. */
+  /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
   readonly shared: Signal<readonly SharedSession[]> = signal([])
   readonly notice: Signal<Notice | null> = signal(null)
   readonly #deps: SessionListDeps
@@ -230,7 +230,7 @@ export class SessionList {
   }
 }
 
-/** What names a session on the page: its id, after the owner if another user shares it. */
+/** The name of a session in the page's address: its id, preceded by the owner if another user shares it. */
 export function toSessionRef({ id, owner }: { readonly id: string; readonly owner?: string }): string {
   return owner === undefined ? id : `${owner}/${id}`
 }

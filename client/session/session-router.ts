@@ -58,7 +58,7 @@ export class SessionRouter {
   readonly sessionList: SessionList
   /** The first message of a session that is being created. */
   readonly startingEntry: Signal<OutboxEntry | null> = signal(null)
-  /** What names the open session. */
+  /** The heading of the open session. */
   readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
   readonly #sessionStarts: SessionStarts
@@ -92,7 +92,7 @@ export class SessionRouter {
     return this.controller.value?.draft ?? this.#getDraft("")
   }
 
-  /** Nothing can be written, in no conversation. */
+  /** True if nothing can be written in any conversation. */
   get isReadOnly(): ReadonlySignal<boolean> {
     return this.#deps.isReadOnly ?? WRITABLE
   }
@@ -112,7 +112,7 @@ export class SessionRouter {
     return { api, createId, setTimer, random, sendFile, unfinishedImports: { trackSession } }
   }
 
-  /** Loads what uploads and imports need, which the first view doesn't. Rejects if that fails; the next call tries again. */
+  /** Loads the code of uploads and imports, which the first view doesn't need. Rejects if that fails; the next call tries again. */
   async loadUploads(): Promise<SessionUploads> {
     const module = await import("../files/session-uploads.ts")
     if (this.#uploads === null) {
@@ -148,7 +148,7 @@ export class SessionRouter {
     this.#showController(id === null ? null : this.#openController(id))
   }
 
-  /** Restores what the user was writing before the page was closed. Retries until the user is known. */
+  /** Restores the drafts that the user was writing before the page was closed. Retries until the user is known. */
   async restoreDrafts(attempt = 1): Promise<void> {
     const { api, setTimer, random } = this.#deps
     try {
@@ -164,7 +164,7 @@ export class SessionRouter {
     }
   }
 
-  /** The page may be about to close. */
+  /** Writes all drafts now, because the page may be about to close. */
   flushDrafts(): void {
     this.#storedDrafts?.flush()
   }
@@ -185,7 +185,7 @@ export class SessionRouter {
     this.#openedFrom.value = stored ?? previous
   }
 
-  /** The text continues in the new conversation. */
+  /** Moves the draft of a deleted conversation to a new one. */
   #keepDraftOfGone({ id, draft }: SessionController): void {
     this.#getDraft("").restoreText(draft.text.peek())
     this.#forgetDraft(id)
@@ -270,7 +270,7 @@ export class SessionRouter {
     this.#uploads?.unfinishedImports.settleStale()
   }
 
-  /** Sends what closed tabs have left in storage, for all sessions. */
+  /** Sends the messages that closed tabs have left in storage, for all sessions. */
   resumeStored(): void {
     this.#sessionStarts.resumeStored()
     this.#uploads?.unfinishedImports.settleStale()

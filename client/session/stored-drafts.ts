@@ -71,7 +71,7 @@ export class StoredDrafts {
     if (watched !== undefined) this.#removeRow(watched.key)
   }
 
-  /** Writes what is not written yet. The page may be about to close. */
+  /** Writes all pending changes, because the page may be about to close. */
   flush(): void {
     for (const watched of this.#watched.values()) if (watched.cancelWrite !== null) this.#write(watched)
   }

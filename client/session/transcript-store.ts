@@ -132,7 +132,7 @@ export class TranscriptStore {
     this.#reportEnd(before, message)
   }
 
-  /** Whether a message that is not loaded comes before those that are, as one does that changed long after its end. */
+  /** Whether a message that is not loaded comes before the loaded ones. This happens if it changed long after its end. */
   #isOlderThanLoaded({ timestamp }: WireMessage): boolean {
     const first = this.#messages.get(this.#ids[0] ?? "")
     return this.hasOlder.peek() && first !== undefined && timestamp < first.timestamp
@@ -230,7 +230,7 @@ function reuseSegments(before: WireMessage | undefined, after: WireMessage): Wir
 }
 
 /**
- * The index at which a message is inserted that is new or has just begun. An answer follows its question. Exchanges that
+ * The index at which to insert a message that is new or has just begun. An answer follows its question. Exchanges that
  * have begun are in the order in which they began, which is that of their frames. Queued messages follow: those of users,
  * then those of agents.
  */

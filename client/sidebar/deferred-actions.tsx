@@ -6,13 +6,13 @@ import { deferModule } from "../ui/deferred-module.ts"
 
 export const sessionActions = deferModule(() => import("./session-actions.tsx"))
 
-/** What is shown instead of the welcome screen where nothing can be written. */
+/** Replaces the welcome screen where nothing can be written. */
 export function ReadOnlyStart({ router }: { readonly router: SessionRouter }): VNode | null {
   const LoadedStart = sessionActions.module.value?.ReadOnlyStartText
   return LoadedStart === undefined ? null : <LoadedStart router={router} />
 }
 
-/** What is shown instead of the composer where nothing can be written. */
+/** Replaces the composer where nothing can be written. */
 export function ReadOnlyNote({ router }: { readonly router: SessionRouter }): VNode | null {
   const LoadedNote = sessionActions.module.value?.ReadOnlyText
   return LoadedNote === undefined ? null : <LoadedNote router={router} />

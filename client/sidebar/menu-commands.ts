@@ -1,5 +1,5 @@
 /**
- * menu-commands.ts: what a conversation's menu, the rename field and the dialogs do, and where the focus goes afterwards.
+ * menu-commands.ts: the commands of a conversation's menu, the rename field and the dialogs, and moving the focus afterwards.
  *
  * Source: SPEC PG32–PG34.
  */
@@ -29,7 +29,7 @@ export function finishRenaming(
 }
 
 export function openDialog({ dialog, findMenuButton }: SessionActions, kind: SessionDialogKind, id: string): void {
-  // The dialog returns the focus to what had it before, which must not be the closed menu.
+  // The dialog returns the focus to the element that had it before, which must not be the closed menu.
   findMenuButton(id)?.focus()
   dialog.value = { kind, id }
 }

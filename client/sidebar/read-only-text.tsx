@@ -1,6 +1,6 @@
 /**
- * read-only-text.tsx: what replaces the composer where nothing can be written, and why: the tenant is leaving, another user
- * shares the conversation, or the user only reads. Source: SPEC PG85, SH13.
+ * read-only-text.tsx: the note that replaces the composer where nothing can be written: because the tenant is leaving, another user shares
+ * the conversation, or the user only reads. Source: SPEC PG85, SH13.
  */
 
 import type { VNode } from "preact"
@@ -30,7 +30,7 @@ export function ReadOnlyText({ router }: { readonly router: SessionRouter }): VN
   )
 }
 
-/** What the middle of the page shows while no conversation is open. */
+/** The middle of the page while no conversation is open. */
 export function ReadOnlyStartText({ router }: { readonly router: SessionRouter }): VNode | null {
   const { sessions, shared, isLoaded } = router.sessionList
   const isLeaving = router.settings.value.erases_at !== undefined

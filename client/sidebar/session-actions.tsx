@@ -1,6 +1,6 @@
 /**
- * session-actions.tsx: what the sidebar's menu can do with a session (rename, share, export, delete), the other code of the
- * sidebar that the first view doesn't need, and the note that replaces the composer.
+ * session-actions.tsx: the sidebar's menu of a session (rename, share, export, delete), other code of the sidebar that the first view
+ * doesn't need, and the note that replaces the composer.
  *
  * Loaded after the first view (deferred-actions.tsx). Source: SPEC PG32–PG34, SH12.
  */

@@ -1,4 +1,4 @@
-/** share-dialog.tsx: with whom a conversation is shared: adds users by their id, lists and removes them. Source: SPEC SH14. */
+/** share-dialog.tsx: the dialog for sharing a conversation: adds users by their id, lists and removes them. Source: SPEC SH14. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

@@ -27,7 +27,7 @@ interface SessionRowsProps {
   readonly isCurrentOpen: boolean
   /** The open session, if the list doesn't contain it yet. */
   readonly unlistedId: string | null
-  /** The pointer is over the list: rows must not move below it. */
+  /** True while the pointer is over the list, because rows must not move below it. */
   readonly isPointerInside: boolean
   readonly actions: SessionActions
   /** `title` is null if it didn't change. `byKeyboard`: the focus must be moved. */
@@ -67,7 +67,7 @@ function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, canCrea
   return canCreate && isLoaded.value && shared.value.length === 0 ? sidebarText.empty : ""
 }
 
-/** The rows in order of their activity. While the order is held, they keep the one that they had when that began. */
+/** The rows in order of their activity. While the order is held, they stay in the order that they had at the beginning. */
 function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonly SessionSummary[] {
   const heldActive = useRef<ReadonlyMap<string, number> | null>(null)
   if (!isHeld) heldActive.current = null

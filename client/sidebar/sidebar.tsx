@@ -1,5 +1,5 @@
 /**
- * sidebar.tsx: the list of sessions and what can be done with them: a column on a desktop, a drawer on a phone.
+ * sidebar.tsx: the list of sessions and their actions: a column on a desktop, a drawer on a phone.
  *
  * All rows share one menu and one dialog. Source: SPEC PG31, PG32.
  */
@@ -110,7 +110,7 @@ function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const wasOpen = useRef(false)
   useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
-    // The focus must not stay in a hidden drawer, nor be lost: what was behind the drawer could not have it.
+    // The focus must not stay in a hidden drawer, nor be lost: elements behind the drawer could not receive it.
     else if (wasOpen.current && isFocusFree(drawer.current)) focusDrawerButton()
     wasOpen.current = isOpen.value
   }, [isOpen.value])
@@ -138,7 +138,7 @@ function focusDrawerButton(): void {
 
 export type SessionDialogKind = "delete" | "share"
 
-/** Which menu, field and dialog is open. What they do is in menu-commands.ts. */
+/** The open menu, field and dialog. Their commands are in menu-commands.ts. */
 export interface SessionActions {
   readonly openMenuId: Signal<string | null>
   readonly renamingId: Signal<string | null>

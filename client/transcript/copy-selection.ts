@@ -1,8 +1,8 @@
 /**
- * copy-selection.ts: what the browser copies when the user selects part of a transcript.
+ * copy-selection.ts: changes the text that the browser copies when the user selects part of a transcript.
  *
- * By default the copy would contain the URLs of images, audio and frames. They are signed, and anyone can use them for an
- * hour. The copy names the media instead, as the copy button does. SPEC PG44.
+ * By default the copy would contain the URLs of images, audio and frames. They are signed, and anyone can use them until they expire. The
+ * copy names the media instead, as the copy button does. SPEC PG44.
  */
 
 /** Elements that render media. Their labels are kind and name. */
@@ -29,7 +29,7 @@ export function copySelection(event: ClipboardEvent): void {
   event.preventDefault()
 }
 
-/** The text with line breaks between blocks. Only a rendered element has these, so it is added to the page for a moment. */
+/** The text with line breaks between blocks. Only a rendered element has them, so the copy is added to the page for a moment. */
 function renderToText(copied: HTMLElement): string {
   copied.className = "unseen"
   document.body.append(copied)

@@ -238,7 +238,7 @@ function getMessageText(message: WireMessage): string {
   return message.segments.length === 0 ? message.content : texts.join("\n\n")
 }
 
-/** Why an answer isn't complete, and the button that continues from there. */
+/** The reason why an answer isn't complete, and the button that continues it. */
 function StatusNote({ message }: { readonly message: WireMessage }): VNode | null {
   const requests = useChangeRequests()
   const { id, status, reason, segments } = message

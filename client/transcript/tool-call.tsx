@@ -128,7 +128,7 @@ function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps):
 /** In UTF-16 code units: one line on a phone. */
 const MAX_HINT_CHARS = 60
 
-/** A longer value, or one with several lines, is a document to work on rather than a description of the call. */
+/** A longer value, or one with several lines, is a document rather than a description of the call. */
 const MAX_HINTED_CHARS = 200
 
 /** The string and number arguments, each once: enough to tell folded calls apart. */

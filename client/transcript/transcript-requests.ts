@@ -1,5 +1,5 @@
 /**
- * transcript-requests.ts: what the user can request inside a transcript, and the state of these requests.
+ * transcript-requests.ts: the requests that a user can make inside a transcript, and their state.
  *
  * A context, so that a button deep inside a message needs no props from every component above it. Without it, as in a
  * test fixture, the transcript has no buttons.
@@ -29,7 +29,7 @@ export interface TranscriptRequests {
     getMessageSignal(id: string): ReadonlySignal<WireMessage> | undefined
   }
   readonly link: ReadonlySignal<LinkState>
-  /** Nothing can be changed: no button does. */
+  /** True if nothing can be changed. Then no button changes anything. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: { readonly editTexts: Map<string, string>; readonly replyTo: Signal<string | null> }
   /** The hosts and origins that the tenant allows. */

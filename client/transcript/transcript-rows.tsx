@@ -21,7 +21,7 @@ interface TranscriptRowsProps {
   readonly writingId: string | null
 }
 
-/** What componentDidUpdate needs to restore the scroll position and the focus. */
+/** The data from which componentDidUpdate restores the scroll position and the focus. */
 interface ScrollSnapshot {
   /** The first article in view that stays, and the position of its top; null if there is none. */
   readonly id: string | null

@@ -51,7 +51,7 @@ export function Transcript(props: TranscriptProps): VNode {
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
   const isAnswerPending = useIsConnected(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
-  // Once the transcript is drawn.
+  // Loaded once the transcript is drawn.
   useEffect(() => void messageEditor.load(), [])
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (
@@ -90,7 +90,7 @@ function CopyTraceButton({ trace }: { readonly trace: string }): VNode {
   return <CopyButton getText={() => trace} label={copyTrace} text={copyTrace} doneText={copied} />
 }
 
-/** False once the connection is lost: then nothing arrives. */
+/** False while the connection is lost, because nothing arrives then. */
 function useIsConnected(requests: TranscriptRequests | null): boolean {
   const wasLive = useRef(false)
   const link = requests?.link.value ?? "live"

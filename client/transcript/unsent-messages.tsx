@@ -1,5 +1,5 @@
 /**
- * unsent-messages.tsx: what follows the last message of a transcript: unsent messages, and the typing indicator.
+ * unsent-messages.tsx: the end of a transcript: unsent messages, and the typing indicator.
  *
  * Part of the first view.
  */

@@ -1,4 +1,4 @@
-/** announcer.ts: what a screen reader announces when a response ends or needs approval. Source: SPEC PG17. */
+/** announcer.ts: the announcement for screen readers when a response ends or needs approval. Source: SPEC PG17. */
 
 import type { Signal } from "@preact/signals"
 import type { MessageStatus } from "../../shared/protocol/message.ts"

@@ -11,7 +11,7 @@ interface AnswerMenuProps {
   /** The id of the answer's turn in the server's log. */
   readonly trace: string
   readonly anchor: HTMLElement
-  /** False if the browser refuses. */
+  /** Resolves with false if the browser refuses. */
   readonly writeText: (text: string) => Promise<boolean>
   readonly onClose: () => void
 }

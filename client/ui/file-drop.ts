@@ -5,14 +5,7 @@
 
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
-
-type DropTarget = "list" | "conversation"
-
-const LIST_SELECTOR = ".sidebar, dialog"
-
-function findDropTarget(event: DragEvent): DropTarget {
-  return event.target instanceof Element && event.target.closest(LIST_SELECTOR) !== null ? "list" : "conversation"
-}
+import { type DropTarget, findDropTarget, takeHeldFiles } from "./held-drop.ts"
 
 /** Whether files are being dragged over the target. Files dropped on it are passed to `onFiles`. */
 export function useFileDrop(
@@ -23,6 +16,8 @@ export function useFileDrop(
   const onFilesRef = useRef(onFiles)
   onFilesRef.current = onFiles
   useEffect(() => {
+    const held = takeHeldFiles(dropTarget)
+    if (held.length > 0) onFilesRef.current(held)
     const onDrag = (event: DragEvent): void => {
       if (event.dataTransfer?.types.includes("Files") !== true) return
       // Otherwise the browser would navigate to the file.

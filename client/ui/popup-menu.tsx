@@ -11,7 +11,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 export interface MenuItem {
   readonly label: string
   readonly isDestructive?: boolean
-  /** The menu stays, to show what came of it. */
+  /** The menu stays open to show the result. */
   readonly staysOpen?: boolean
   readonly onSelect: () => void
 }
@@ -33,7 +33,7 @@ export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: Popu
   const findItems = (): HTMLElement[] => [...(menuRef.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])]
   useLayoutEffect(() => {
     const button = findAnchor()
-    // In the top layer nothing around the button clips it.
+    // In the top layer, nothing around the button clips the menu.
     menuRef.current?.showPopover?.()
     if (menuRef.current !== null && button !== null) positionMenu(menuRef.current, button)
     findItems()[0]?.focus({ preventScroll: true })

@@ -1,5 +1,5 @@
 /**
- * reading-place.ts: where the user is reading in a conversation, and how the view returns there when it is shown again.
+ * reading-place.ts: records where the user is reading in a conversation, and returns the view there when it is shown again.
  *
  * Source: SPEC PG81.
  */
@@ -34,7 +34,7 @@ export function attachReadingPlace(
     pending = null
   }
   const showPlace = (): void => {
-    // Having been shown, the place is left by any way to the end: a button, or a message that is sent.
+    // Once the place has been shown, any way to the end leaves it: a button, or a message that is sent.
     if (settleTimer !== undefined && scrollAnchor.isFollowing.peek()) forgetPlace()
     if (pending === null || !controller.isLoaded.peek()) return
     const article = findArticle(view, pending.messageId)

@@ -34,10 +34,10 @@ export const signInText = {
   draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",
 } as const
 
-/** Why a sign-in failed. */
+/** The reasons why a sign-in failed. */
 export const signInErrorText: Readonly<Record<SignInError, string>> = {
-  consent_denied: "You canceled the sign-in, or your provider didn't allow it. You can try again.",
-  state_invalid: "That sign-in took too long, was already used, or began in another browser. Please start again.",
+  consent_denied: "You cancelled the sign-in, or your provider didn't allow it. You can try again.",
+  state_invalid: "That sign-in took too long, was already used, or was started in another browser. Please start again.",
   provider_unknown: "This sign-in option isn't available any more. Choose another one.",
   provider_unreachable: "We couldn't reach your sign-in provider. Wait a moment and try again.",
   provider_failed:

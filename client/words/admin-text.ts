@@ -14,6 +14,7 @@ export const adminText = {
     issuers: "Sign-in",
     agents: "Agents",
     usage: "Usage",
+    prices: "Prices",
     budgets: "Budgets",
     settings: "Settings",
     audit: "Audit log",
@@ -84,7 +85,7 @@ export const keysText = {
   expiry: { never: "Never", month: "In 30 days", quarter: "In 90 days", year: "In a year" },
   confirmCreate: "Create key",
   createdTitle: "Copy your API key now",
-  createdText: "This is the only time that we show it. Store it in your backend's secrets.",
+  createdText: "This is the only time we show it. Store it in your backend's secrets.",
   key: "API key",
   copyKey: "Copy the API key",
   stored: "I've stored it",
@@ -96,7 +97,7 @@ export const keysText = {
   actionsOf: (name: string) => `Actions for ${name}`,
   rotate: "Rotate…",
   rotateTitle: (name: string) => `Rotate “${name}”?`,
-  rotateText: "You get a new key with the same name and roles. The old one keeps working for the time that you choose.",
+  rotateText: "You get a new key with the same name and roles. The old one keeps working for as long as you choose.",
   grace: "The old key works for another",
   graceOption: { none: "0 seconds (stops now)", hour: "hour", day: "day", week: "week" },
   confirmRotate: "Create the new key",
@@ -121,7 +122,7 @@ export const keysText = {
 } as const
 
 export const issuersText = {
-  lead: "Connect your identity provider (OpenID Connect), and your users sign in with the accounts they have.",
+  lead: "Connect your identity provider (OpenID Connect), so that your users can sign in with their existing accounts.",
   empty: "No sign-in provider yet.",
   add: "Add a provider",
   addTitle: "Add a sign-in provider",
@@ -191,7 +192,7 @@ export const agentsText = {
   tools: "Tools",
   defaultModel: "Default model",
   noTools: "No tools",
-  general: "Answers every conversation that names no other agent. It can't be deleted.",
+  general: "Answers in every conversation that doesn't name another agent. It can't be deleted.",
   actionsOf: (name: string) => `Actions for ${name}`,
   removeTitle: (name: string) => `Delete “${name}”?`,
   removeText: "Its conversations stay readable, but it doesn't answer any more.",
@@ -258,7 +259,7 @@ export const tenantText = {
   exportRemoved: "The export is deleted.",
   exportStarted: "The export has started.",
   receipts: "Receipts of erasures",
-  noReceipts: "Nothing was erased yet.",
+  noReceipts: "Nothing has been erased yet.",
   receiptOf: { user: (id: string) => `User ${id}`, tenant: (id: string) => `Organization ${id}` },
   receiptState: { running: "In progress", done: "Done" },
   requested: "Requested",
@@ -297,7 +298,7 @@ export const importsText = {
       : `Missing: ${missing.map((n) => `part ${n}`).join(", ")}. Choose the manifest and all parts together.`,
   manifestMissing: "None of these files is the manifest of an archive. Choose the manifest and all parts together.",
   severalArchives: "These files belong to several archives. Choose the files of one archive.",
-  otherArchive: "These files are of another archive. Choose those with which this import was started.",
+  otherArchive: "These files belong to another archive. Choose the files that this import was started with.",
   unreadable: "A file can't be read. Choose the files again.",
   remaining: (count: number, of: number) =>
     of === 1
@@ -311,5 +312,5 @@ export const importsText = {
   cancelText: "Its uploaded files are deleted. To import the archive later, start again.",
   confirmCancel: "Cancel the import",
   keep: "Keep it",
-  canceled: "The import is canceled.",
+  canceled: "The import is cancelled.",
 } as const

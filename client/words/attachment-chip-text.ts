@@ -1,4 +1,4 @@
-/** attachment-chip-text.ts: the texts of the chips of attachments and replies, and of dropping files. They are loaded after the first view. Pure. */
+/** attachment-chip-text.ts: the strings of attachment and reply chips, and of dropping files. Loaded after the first view. Pure. */
 
 export const attachmentChipText = {
   list: "Attachments",

@@ -1,6 +1,6 @@
 /** budget-text.ts: the strings about budgets, for the user's menu and the admin page. Pure, except for the language and time zone. */
 
-import type { BudgetName } from "../../shared/fault.ts"
+import type { BudgetName, BudgetScope } from "../../shared/fault.ts"
 import type { BudgetView } from "../../shared/usage/budget-view.ts"
 
 /** Nano-dollars in a dollar. */
@@ -24,10 +24,15 @@ export const budgetText = {
   left: (left: string, limit: string) => `${left} of ${limit} left`,
   usedUp: "Used up",
   resets: (time: string) => `Resets ${time}`,
+  exhausted: (kind: string, period: string, time: string) =>
+    `Your ${kind} budget for the ${period} is used up. It resets on ${time}.`,
+  exhaustedTenant: (kind: string, period: string, time: string) =>
+    `Your organization's ${kind} budget for the ${period} is used up. It resets on ${time}.`,
+  kind: { tokens: "token", cost: "cost" },
 } as const
 
 export const budgetsText = {
-  lead: "Limit what people may use. A limit of a role counts for each of its users. If several limits apply, the strictest one counts.",
+  lead: "Limit what people may use. A role's limit applies to each of its users. If several limits apply, the strictest one counts.",
   tenant: "Whole organization",
   limit: {
     tokens_per_day: "Tokens per day",
@@ -61,7 +66,7 @@ export const budgetsText = {
     sessions: "Conversations, per user",
     stored_bytes: "Stored files in megabytes, per user",
   } satisfies Record<BudgetName, string>,
-  ownersOnly: "Only owners change it.",
+  ownersOnly: "Only owners can change it.",
 } as const
 
 /** An amount in the unit of its budget: "62,000", "$1.50", "3.2 MB". */
@@ -97,4 +102,27 @@ export function formatReset({ budget, resets }: Pick<BudgetView, "budget" | "res
   return isDaily
     ? budgetText.resets(`at ${at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}`)
     : budgetText.resets(`on ${at.toLocaleDateString(undefined, { day: "numeric", month: "long" })}`)
+}
+
+/** The fields of a refusal for a budget. */
+export interface BudgetRefusal {
+  readonly text: string
+  readonly budget?: BudgetName
+  readonly scope?: BudgetScope
+  /** Milliseconds since 1970. */
+  readonly resets?: number
+}
+
+/** A refusal in words, with the time by the user's clock; null if it has no time, or a budget that the page doesn't know. */
+export function describeExhausted({ budget = "sessions", scope, resets }: BudgetRefusal): string | null {
+  const [, kind, period] = /^(tokens|cost)_per_(day|month)$/.exec(budget) ?? []
+  if (resets === undefined || kind === undefined || period === undefined) return null
+  const time = new Date(resets).toLocaleString(undefined, {
+    day: "numeric",
+    month: "long",
+    hour: "2-digit",
+    minute: "2-digit",
+  })
+  const describe = scope === "tenant" ? budgetText.exhaustedTenant : budgetText.exhausted
+  return describe(kind === "cost" ? budgetText.kind.cost : budgetText.kind.tokens, period, time)
 }

@@ -5,12 +5,12 @@ function formatCount(count: number, noun: string, plural = `${noun}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`
 }
 
-/** What was imported. `messages` is null if the server does not say. */
+/** The number of imported messages. `messages` is null if the server does not report it. */
 function formatSummary(messages: number | null, records: number): string {
   return `Imported ${messages === null ? formatCount(records, "record") : formatCount(messages, "message")}.`
 }
 
-/** What was imported of a data export with several conversations. */
+/** The summary for a data export with several conversations. */
 function formatExportSummary(imported: number, empty: number, leftOut: number, messages: number | null): string {
   const total = messages === null ? "" : ` with ${formatCount(messages, "message")}`
   const sentences = [`Imported ${formatCount(imported, "conversation")}${total}.`]
@@ -21,7 +21,7 @@ function formatExportSummary(imported: number, empty: number, leftOut: number, m
   return sentences.join(" ")
 }
 
-/** Why something of a response was dropped while its message was put together. */
+/** The reason why a piece of a response was dropped while its message was put together. */
 function wasDropped(count: number): string {
   return `${count === 1 ? "was" : "were"} dropped: too late, too much, or different from what is shown`
 }
@@ -51,7 +51,7 @@ const KIND_TEXTS: Readonly<Record<string, (count: number) => string>> = {
   other: (count) => `${formatCount(count, "block")} of other unknown types, imported as text.`,
 }
 
-/** What happened to the content of one kind. A kind of the form `block:chart` names a type that is unknown here. */
+/** The result for the content of one kind. A kind of the form `block:chart` names a type that is unknown here. */
 function formatKind(kind: string, count: number): string {
   const known = Object.hasOwn(KIND_TEXTS, kind) ? KIND_TEXTS[kind] : undefined
   if (known !== undefined) return known(count)

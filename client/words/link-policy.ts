@@ -1,5 +1,5 @@
 /**
- * link-policy.ts: which URLs in a text may become links: web, mail and telephone.
+ * link-policy.ts: selects the URLs in a text that may become links: web, mail and telephone.
  *
  * Script, file and relative URLs stay text. Pure. Source: SPEC MD5.
  */

@@ -109,7 +109,7 @@ export const timeText = {
   groups: { today: "Today", week: "Last 7 days", month: "Last 30 days", older: "Older" },
 } as const
 
-/** What kinds of media are called where they are named instead of shown. */
+/** Names of the kinds of media, for places that name them instead of showing them. */
 export const mediaKindText = {
   image: "Image",
   audio: "Audio",

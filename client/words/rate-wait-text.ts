@@ -3,4 +3,7 @@
 export const rateWaitText = {
   /** `reason`: the server's text. */
   waiting: (reason: string) => `${reason} Nothing is lost. We'll continue automatically.`.trim(),
+  /** Too many requests. `seconds`: about how long the page waits. */
+  limited: (seconds: number) =>
+    `Too many requests at once. Nothing is lost. We'll continue automatically in about ${seconds.toLocaleString()} seconds.`,
 } as const

@@ -1,4 +1,4 @@
-/** session-action-text.ts: the strings of the sessions' menu and of what it does. Pure. */
+/** session-action-text.ts: the strings of the sessions' menu and its actions. Pure. */
 
 export const sessionActionText = {
   importFile: "Import a conversation",

@@ -5,7 +5,7 @@ export const sharingText = {
   by: (owner: string) => `by ${owner}`,
   more: "Show more",
   title: (title: string) => `Share “${title}”`,
-  lead: "People you add can read this conversation and its files, also what is added later. They can't change it, and don't see who else can read it.",
+  lead: "People you add can read this conversation and its files, including what is added later. They can't change it or see who else can read it.",
   user: "User ID",
   add: "Add",
   adding: "Adding…",

@@ -55,7 +55,7 @@ export const actionText = {
   nextVersion: "Next version",
 } as const
 
-/** How long a text is of which only a part is shown. 0: unknown. */
+/** The size of a text of which only a part is shown. 0: unknown. */
 function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
   const size = bytes > 0 ? formatSize(bytes) : ""
   const whole = lines > 0 ? `${lines.toLocaleString("en")} lines${size === "" ? "" : ` (${size})`}` : size
@@ -142,7 +142,7 @@ export const cardText = {
   showUnit: (unit: "C" | "F") => `Show temperatures in °${unit}`,
 } as const
 
-/** Why an answer isn't complete, or null. A status with a reason shows the reason's text instead. */
+/** The reason why an answer isn't complete, or null. A status with a reason shows the reason's text instead. */
 function formatMessageStatus(status: MessageStatus, needsApproval: boolean): string | null {
   switch (status) {
     case "running":

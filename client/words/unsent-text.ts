@@ -1,5 +1,5 @@
 /**
- * unsent-text.ts: the strings of messages that aren't sent yet. Part of the first view, so apart from transcript-text.ts.
+ * unsent-text.ts: the strings of messages that aren't sent yet. Separate from transcript-text.ts, because they are part of the first view.
  */
 
 export const unsentText = {

@@ -20,7 +20,7 @@ export const usageText = {
   retries: (count: string) => `${count} repeated`,
   unknown: "Unknown",
   unpriced: (count: number) => `${formatCount(count)} ${count === 1 ? "call" : "calls"} of unknown price`,
-  unpricedHint: "Set the price of a model with PUT /v1/prices. It counts for later calls.",
+  unpricedHint: "Calls without a price, and calls whose provider reported no tokens, have no cost.",
   input: "Input",
   output: "Output",
   chartOf: (measure: string, range: string) => `${measure}, ${range.toLowerCase()}`,
@@ -31,6 +31,79 @@ export const usageText = {
   share: "Share",
   more: "Show more",
 } as const
+
+export const pricesText = {
+  lead: "What a model call costs, in US dollars per million tokens. Your own prices come before the built-in ones. A change applies to later calls.",
+  own: "Your prices",
+  noOwn: "You have no prices of your own.",
+  builtIn: "Built-in prices",
+  builtInLead: "The providers' published prices.",
+  add: "Add a price",
+  addTitle: "Add a price",
+  editTitle: (model: string) => `Price of ${model}`,
+  edit: "Edit",
+  end: "End…",
+  replace: "Replace…",
+  actionsOf: (model: string, from: string) => `Actions for ${model} from ${from}`,
+  replaceOf: (model: string, from: string) => `Replace the price of ${model} from ${from}`,
+  unpriced: "Models without a price",
+  unpricedLead: (range: string) => `Used in the ${range}, and their cost is unknown.`,
+  setPrice: "Set a price",
+  setPriceOf: (model: string) => `Set a price for ${model}`,
+  provider: "Provider",
+  providerHint: "As in the usage table. Leave it empty for any provider.",
+  anyProvider: "Any provider",
+  model: "Model",
+  modelHint: "A name without a date also applies to the dated versions of the model.",
+  from: "First day (UTC)",
+  until: "Last day (UTC)",
+  untilHint: "Leave it empty if the price has no end.",
+  input: "Input",
+  output: "Output",
+  cached: "Cached input",
+  cacheWrite: "Input written to the cache",
+  inputField: "Input, US dollars per million tokens",
+  outputField: "Output, US dollars per million tokens",
+  cachedField: "Cached input, US dollars per million tokens",
+  cacheWriteField: "Input written to the cache, US dollars per million tokens",
+  asInput: "Leave it empty if it costs as much as input.",
+  period: (from: string, until: string | undefined) =>
+    until === undefined ? `From ${formatFullDay(from)}` : `From ${formatFullDay(from)} to ${formatFullDay(until)}`,
+  state: { past: "Ended", current: "Now", future: "Later" },
+  saved: (model: string) => `The price of ${model} is saved.`,
+  endTitle: (model: string) => `End the price of ${model}?`,
+  endText: "After its last day, the built-in price applies. Without one, the cost of the model's calls is unknown.",
+  confirmEnd: "End the price",
+  ended: (model: string) => `The price of ${model} has an end.`,
+  removeTitle: (model: string) => `Delete this price of ${model}?`,
+  removeText: "It no longer applies to new calls. The cost of past calls stays.",
+  confirmRemove: "Delete the price",
+  removed: (model: string) => `The price of ${model} is deleted.`,
+  invalid: {
+    provider: "“Provider” is one line without spaces at its ends, or empty.",
+    model: "“Model” needs a name: one line without spaces at its ends.",
+    from: "“First day” isn't a day.",
+    until: "“Last day” can't be before the first day.",
+    price: (field: string) => `“${field}” must be a number from 0 to 100,000.`,
+    twice: "There is a price of this model from the same day already. Edit that one.",
+    full: (max: number) => `You can have up to ${max} prices. Delete one first.`,
+  },
+} as const
+
+/** `2026-01-31` as the reader's language writes it, with its year. */
+function formatFullDay(day: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day))
+}
+
+/** A price, in USD per million tokens, with all its digits. */
+export function formatPrice(usd: number): string {
+  return usd.toLocaleString(undefined, {
+    style: "currency",
+    currency: "USD",
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 9,
+  })
+}
 
 export function formatCount(count: number): string {
   return count.toLocaleString()

@@ -13,7 +13,7 @@ const REMOVE = { recursive: true, force: true } as const
 /** `2026-11-22T14-05-09Z`: sorts by time, and is a valid name everywhere. */
 const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/
 
-/** The folder of the backup that is being made: one that an earlier run has begun, or a new one. */
+/** The folder of the backup that is being made: the one of an interrupted run, or a new one. */
 export function openPartialBackup(folder: string, tenant: string, now: Date): string {
   const parent = tenantFolder(folder, tenant)
   // Nothing in it can be used before it has a manifest.
@@ -35,7 +35,7 @@ export function completeBackup(partial: string): string {
   return path
 }
 
-/** The complete backups of a tenant, the oldest first. */
+/** The complete backups of a tenant, oldest first. */
 export function listBackups(folder: string, tenant: string): string[] {
   const parent = tenantFolder(folder, tenant)
   return listNames(parent)
@@ -43,7 +43,7 @@ export function listBackups(folder: string, tenant: string): string[] {
     .map((name) => join(parent, name))
 }
 
-/** Deletes all but the newest `kept` backups of a tenant. Returns how many are gone. */
+/** Deletes all but the newest `kept` backups of a tenant. Returns the number of deleted ones. */
 export function deleteOldBackups(folder: string, tenant: string, kept: number): number {
   const old = listBackups(folder, tenant).slice(0, -kept)
   for (const path of old) rmSync(path, REMOVE)

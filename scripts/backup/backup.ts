@@ -3,39 +3,31 @@
  */
 
 import { rmSync } from "node:fs"
-import process from "node:process"
 import { parseArgs } from "node:util"
 import { withAccess } from "../tenant/owner-access.ts"
 import { exportTenant } from "../tenant/tenant-archive.ts"
 import { UsageError } from "../tenant/tenant-request.ts"
 import { completeBackup, deleteOldBackups, openPartialBackup } from "./backup-folder.ts"
+import { BACKUP_OPTIONS, describeServerOptions, readTenant, runCommand } from "./backup-options.ts"
 
 const USAGE = `npm run backup -- TENANT [--dir backups] [--keep 14]
 
 Writes a backup into DIR/TENANT/TIME and deletes all but the newest 14. A repeated command continues an interrupted one.
 
---url URL            the server, default http://127.0.0.1:8787
---secret-env NAME    the variable with the operator's secret, default OPERATOR_SECRET. With CUECARD_KEY, an API key of
-                     an owner, it is not needed`
+${describeServerOptions()}`
 
 async function run(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: {
-      url: { type: "string", default: "http://127.0.0.1:8787" },
-      "secret-env": { type: "string", default: "OPERATOR_SECRET" },
-      dir: { type: "string", default: "backups" },
-      keep: { type: "string", default: "14" },
-      help: { type: "boolean", default: false },
-    },
+    options: { ...BACKUP_OPTIONS, keep: { type: "string", default: "14" } },
   })
-  const [tenant, ...rest] = positionals
   if (values.help) return console.log(USAGE)
-  if (tenant === undefined || rest.length > 0 || !/^[1-9]\d{0,4}$/.test(values.keep)) throw new UsageError(USAGE)
+  const tenant = readTenant(positionals, USAGE)
+  if (!/^[1-9]\d{0,4}$/.test(values.keep)) throw new UsageError(USAGE)
   const open = (): string => openPartialBackup(values.dir, tenant, new Date())
   let partial = open()
   const [exported, text] = await exportTenant({ ...values, to: partial }, tenant).catch(async (error: unknown) => {
-    // The server no longer has what an interrupted run began to download.
+    // The server no longer has the archive that an interrupted run began to download.
     if (!(error instanceof UsageError) || !error.message.includes("(export_unknown)")) throw error
     rmSync(partial, { recursive: true, force: true })
     partial = open()
@@ -51,11 +43,4 @@ async function run(): Promise<void> {
   if (deleted > 0) console.log(`Deleted ${deleted} older ${deleted === 1 ? "backup" : "backups"}.`)
 }
 
-try {
-  await run()
-} catch (error) {
-  const isOption = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")
-  if (!(error instanceof UsageError || isOption)) throw error
-  console.error(isOption ? `${error.message}\n\n${USAGE}` : error.message)
-  process.exitCode = 1
-}
+await runCommand(run, USAGE)

@@ -1,9 +1,9 @@
 /**
- * operation-costs.ts: what each operation asks of the Worker and of the objects, and what it reads and writes.
+ * operation-costs.ts: the requests that each operation sends to the Worker and the objects, and the rows that it reads and writes.
  *
- * Requests and rows are counted: test/worker/operation-costs.test.ts compares this table with the real Worker. The table has
- * the most that was counted, since timers and caches of 30 s make some counts vary. When the test fails because an operation
- * has changed, take over the counts that it prints, and update docs/cost.md (`npx vitest run test/cost-page.test.ts -u`).
+ * Requests and rows are counted: test/worker/operation-costs.test.ts compares this table with the real Worker. The table has the highest
+ * counts, because timers and caches of 30 s make some counts vary. When the test fails because an operation has changed, copy the counts
+ * that it prints into the table, and update docs/cost.md (`npx vitest run test/cost-page.test.ts -u`).
  */
 
 import { type BilledAmounts, OBJECT_GB } from "./prices.ts"
@@ -11,12 +11,12 @@ import { type BilledAmounts, OBJECT_GB } from "./prices.ts"
 export const OBJECT_CLASSES = ["SESSION", "DIRECTORY", "TENANT"] as const
 export type ObjectClass = (typeof OBJECT_CLASSES)[number]
 
-/** Of all objects of one class. */
+/** The cost of all objects of one class. */
 export interface ObjectCost {
   /** Calls and fetches. */
   readonly requests: number
   readonly rowsRead: number
-  /** Rows of tables and indexes; an alarm that is set counts as one. */
+  /** Rows of tables and indexes; setting an alarm counts as one. */
   readonly rowsWritten: number
 }
 
@@ -27,7 +27,7 @@ export interface OperationCost extends Partial<Record<ObjectClass, ObjectCost>> 
   readonly frames: number
   /** Alarms that fire because of the operation. */
   readonly alarms: number
-  /** How long the session's object works besides its requests: a model answers. In seconds. */
+  /** How long the session's object works besides its requests, while a model answers. In seconds. */
   readonly answerSeconds: number
 }
 
@@ -118,13 +118,13 @@ export type Operation = keyof typeof OPERATION_COSTS
 /** Frames of a client that are billed as one request. */
 const FRAMES_PER_REQUEST = 20
 
-/** How long an object works on a request or an alarm, in seconds: above what `npm run bench -- history` measures. */
+/** How long an object works on a request or an alarm, in seconds: more than `npm run bench -- history` measures. */
 const REQUEST_SECONDS = 0.01
 
 /** Processor time of the Worker for a request, in milliseconds: verifying a token, and JSON. */
 const WORKER_CPU_MS = 2
 
-/** What an operation is billed. */
+/** The billed amounts of an operation. */
 export function toAmounts(operation: Operation): BilledAmounts {
   const cost: OperationCost = OPERATION_COSTS[operation]
   const objects = OBJECT_CLASSES.map((name) => cost[name]).filter((one) => one !== undefined)

@@ -1,4 +1,4 @@
-/** prices.ts: the list prices of the platform that operations are billed by, and what they add up to. */
+/** prices.ts: the platform's list prices, and the sums of what operations are billed. */
 
 /** When the prices were read, from Cloudflare's pricing pages of Durable Objects and Workers. */
 export const PRICES_AS_OF = "2026-11-22"
@@ -11,17 +11,17 @@ export const PRICES_PER_MILLION = {
   workerCpuMs: 0.02,
   /** Requests to objects: calls, fetches and alarms. Twenty incoming frames of sockets count as one. */
   objectRequests: 0.15,
-  /** Gigabyte-seconds of an object that works. One that is idle and may hibernate costs nothing. */
+  /** Gigabyte-seconds of an active object. An idle one that may hibernate costs nothing. */
   objectGbSeconds: 12.5,
   rowsRead: 0.001,
-  /** Rows of tables and indexes. An alarm that is set counts as one. */
+  /** Rows of tables and indexes. Setting an alarm counts as one. */
   rowsWritten: 1,
 } as const
 
-/** US dollars for a gigabyte of an object's database and a month. */
+/** US dollars per gigabyte of an object's database and month. */
 export const PRICE_PER_GB_MONTH = 0.2
 
-/** What every object is billed, whatever it uses, in gigabytes. */
+/** Memory that every object is billed for, whatever it uses, in gigabytes. */
 export const OBJECT_GB = 0.128
 
 export type BilledAmounts = Readonly<Record<keyof typeof PRICES_PER_MILLION, number>>
@@ -41,7 +41,7 @@ function mapUnits(toAmount: (unit: keyof BilledAmounts) => number): BilledAmount
   return Object.fromEntries(UNITS.map((unit) => [unit, toAmount(unit)])) as Record<keyof BilledAmounts, number>
 }
 
-/** The sum of some amounts, each taken a number of times. */
+/** The sum of amounts, each multiplied by a count. */
 export function sumAmounts(...terms: readonly (readonly [count: number, amounts: BilledAmounts])[]): BilledAmounts {
   return mapUnits((unit) => terms.reduce((sum, [count, amounts]) => sum + count * amounts[unit], 0))
 }

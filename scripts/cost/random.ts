@@ -14,7 +14,7 @@ export interface Random {
   normal(): number
 }
 
-/** Mulberry32: 32 bits of state, which is enough to draw from, and for nothing else. */
+/** Mulberry32: 32 bits of state, which is enough for a simulation and not for security. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {

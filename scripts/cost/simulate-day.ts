@@ -1,8 +1,8 @@
 /**
  * simulate-day.ts: a day of many sessions, with objects as counters. Pure and seeded.
  *
- * users → sessions at times of the day → operations → requests of each object per second, and what is billed
- * A tenant's object is asked by operations and by the caches of isolates. A user's directory is asked by that user's operations.
+ * users → sessions at times of the day → operations → requests of each object per second, billed amounts
+ * Operations and the caches of isolates send requests to a tenant's object. A user's operations send requests to the user's directory.
  */
 
 import { OPERATION_COSTS, type Operation, type OperationCost } from "./operation-costs.ts"
@@ -11,7 +11,7 @@ import { createRandom, type Random } from "./random.ts"
 import { MEAN_OPERATIONS, PROFILE, sumOperations } from "./usage-profile.ts"
 
 const DAY_SECONDS = 24 * 3600
-/** Sessions that begin before midnight end after it. */
+/** The simulation continues after midnight, because sessions that began before still run. */
 const COUNTED_SECONDS = DAY_SECONDS + 6 * 3600
 
 export interface DayPlan {
@@ -20,7 +20,7 @@ export interface DayPlan {
   readonly tenants: number
   /** Share of all users that the largest tenant has. */
   readonly largestShare: number
-  /** The busiest minute has so many times the sessions of the mean minute. */
+  /** Sessions in the busiest minute, as a multiple of the mean. */
   readonly peakFactor: number
   /** Isolates of the Worker and of the objects that serve a tenant. Each has a cache of its own. */
   readonly isolates: number
@@ -75,7 +75,7 @@ export function simulateDay(plan: DayPlan): SimulatedDay {
   return { sessions, users, operations, peak, billed, price: priceOf(billed) }
 }
 
-/** What docs/cost.md says that as many sessions cost, by the mean of each operation, in US dollars, without the storage. */
+/** The cost of this many sessions by the means of docs/cost.md, in US dollars, without the storage. */
 export function meanDayPrice(sessions: number): number {
   return sessions * priceOf(sumOperations(MEAN_OPERATIONS))
 }
@@ -183,7 +183,7 @@ function simulateUser(
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 
-/** The directory reports a batch when it is full, or some time after its first turn. */
+/** Simulates the batches of a directory: one is reported when it is full, or some time after its first turn. */
 export function reportUsage(random: Random, turns: number[], perform: Perform): void {
   turns.sort((a, b) => a - b)
   const { batchTurns, batchSeconds, batchSpreadSeconds } = PROFILE
@@ -211,7 +211,7 @@ export function simulateSession(random: Random, start: number, tokens: Tokens, p
     if (!isAdmitted) tokens.admittedAt = at
     tokens.issuedAt = at
   }
-  // The page is opened anew, and keeps no token.
+  // The page is opened anew, so it has no token.
   renewToken(start)
   for (const operation of ["listSessions", "createSession", "openSocket"] as const) perform(operation, start)
   const turns = random.geometric(PROFILE.turns)
@@ -235,7 +235,7 @@ export function simulateSession(random: Random, start: number, tokens: Tokens, p
   return ends
 }
 
-/** Adds what the isolates ask. Those of the Worker cache the access to the tenant, those of the sessions the agent. */
+/** Adds the requests of the isolates. The Worker's isolates cache the access to the tenant, the sessions' isolates the agent. */
 function addCacheRequests({ requests, cached }: TenantCounter, random: Random, plan: DayPlan): void {
   const { isolates } = plan
   for (const cacheSeconds of plan.cacheSeconds) addCachedReads(requests, cached, random, { isolates, cacheSeconds })

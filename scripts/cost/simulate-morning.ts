@@ -1,5 +1,5 @@
 /**
- * simulate-morning.ts: the users of one tenant sign in at nine, and what its object is asked in the busiest second. Pure and seeded.
+ * simulate-morning.ts: counts the requests to a tenant's object in the busiest second of a morning when its users sign in at nine. Pure and seeded.
  */
 
 import type { Operation } from "./operation-costs.ts"
@@ -12,7 +12,7 @@ export interface MorningPlan {
   /** The time of the most sign-ins, and their standard deviation, in seconds from the beginning of the simulation. */
   readonly middleSeconds: number
   readonly deviationSeconds: number
-  /** How long is simulated, in seconds. */
+  /** The simulated time, in seconds. */
   readonly seconds: number
   readonly isolates: number
 }
@@ -26,9 +26,9 @@ export const NINE_O_CLOCK: MorningPlan = {
   isolates: 200,
 }
 
-/** What a user's operations ask of the tenant's object, without what isolates cache. */
+/** The requests of a user's operations to the tenant's object, without those for values that isolates cache. */
 export interface MorningCalls {
-  /** By the sign-in. */
+  /** Requests of a sign-in. */
   readonly signIn: number
   readonly operations: Readonly<Partial<Record<Operation, number>>>
   /** For each value that isolates read at a sign-in and cache: how long they rely on it, in seconds. */
@@ -56,7 +56,7 @@ export const CALLS_NOW: MorningCalls = {
 }
 
 /**
- * The largest number of requests of the tenant's object in a single second. Each user signs in, has one session of the profile
+ * The largest number of requests to the tenant's object in a single second. Each user signs in, has one session of the profile
  * and closes the page.
  */
 export function simulateMorning(plan: MorningPlan, calls: MorningCalls): number {

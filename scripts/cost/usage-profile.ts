@@ -1,4 +1,4 @@
-/** usage-profile.ts: how people use it in the cost model and in the simulated day, and what they cost by the mean. */
+/** usage-profile.ts: the assumed usage behind the cost model and the simulated day, and its mean cost. */
 
 import { type Operation, toAmounts } from "./operation-costs.ts"
 import { type BilledAmounts, PRICE_PER_GB_MONTH, sumAmounts } from "./prices.ts"
@@ -16,7 +16,7 @@ export const PROFILE = {
   /** The tenant is asked for name and role again after this time, in seconds. */
   admissionSeconds: 1_800,
   /**
-   * The directory reports usage to the tenant after so many turns, or so long after the first of them, in seconds: at least
+   * The directory reports usage to the tenant after `batchTurns` turns, or some time after the first of them, in seconds: at least
    * `batchSeconds`, and up to `batchSpreadSeconds` more, evenly distributed.
    */
   batchTurns: 8,
@@ -24,12 +24,12 @@ export const PROFILE = {
   batchSpreadSeconds: 3_600,
 } as const
 
-/** Bytes of a session's database: empty, and what the turns of PROFILE.turns add. Counted with the rows. */
+/** Bytes of a session's database: empty, and after PROFILE.turns turns. Counted together with the rows. */
 export const SESSION_BYTES = { empty: 135_168, afterTurns: 184_320 } as const
 
 /**
- * What each operation is done on average for one session, tokens of its user included. A test compares it with the simulated
- * day, which draws each of them.
+ * How often each operation occurs on average in one session, including the tokens of its user. A test compares these means with the
+ * simulated day, which draws each operation.
  */
 export const MEAN_OPERATIONS: Readonly<Partial<Record<Operation, number>>> = {
   firstToken: 0.9,
@@ -48,7 +48,7 @@ export function sumOperations(operations: Readonly<Partial<Record<Operation, num
   return sumAmounts(...entries.map(([operation, count]) => [count, toAmounts(operation)] as const))
 }
 
-/** What the page does when it is reloaded in a session. */
+/** The operations of reloading the page in a session. */
 export const RELOAD: Readonly<Partial<Record<Operation, number>>> = {
   nextToken: 1,
   listSessions: 1,
@@ -56,7 +56,7 @@ export const RELOAD: Readonly<Partial<Record<Operation, number>>> = {
   reopenSocket: 1,
 }
 
-/** What a tab does that is open for a day without being used. */
+/** The operations of a tab that is open for a day without being used. */
 export const IDLE_DAY: Readonly<Partial<Record<Operation, number>>> = {
   firstToken: (24 * 3600) / PROFILE.admissionSeconds,
   nextToken: (24 * 3600) / PROFILE.tokenSeconds - (24 * 3600) / PROFILE.admissionSeconds,

@@ -1,10 +1,10 @@
 /**
- * earlier-version.ts: finds the version that a rollback goes back to, and gives it all of the traffic.
+ * earlier-version.ts: finds the version for a rollback, and gives it all of the traffic.
  */
 
 import { type Deployment, type PlatformApi, PlatformError } from "./platform-api.ts"
 
-/** The version that had all of the traffic before; of a split, the one before the split. Null: there is none. */
+/** The version that had all of the traffic before; if the traffic is split, the one before the split. Null: there is none. */
 export function findEarlierVersion(deployments: readonly Deployment[]): string | null {
   const [active, ...earlier] = deployments
   const isSplit = (active?.versions.length ?? 0) > 1
@@ -17,7 +17,7 @@ export function findEarlierVersion(deployments: readonly Deployment[]): string |
 }
 
 /**
- * Gives all traffic to the earlier version, or to `to`. Returns its id, and those that had the traffic.
+ * Gives all traffic to the earlier version, or to `to`. Returns its id, and the ids of the versions that had the traffic.
  *
  * Errors: PlatformError with a text for the user: there is no such version, or it cannot be deployed any more.
  */

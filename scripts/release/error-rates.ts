@@ -6,10 +6,10 @@ import type { RequestCount } from "./platform-api.ts"
 
 /** A difference that matters to users: half a request in a hundred. */
 const MIN_DIFFERENCE = 0.005
-/** Fewer failed requests than these are no evidence, however few requests there were. */
+/** Fewer failed requests than this are not enough evidence, however few requests there were. */
 const MIN_FAILED = 3
 /**
- * Standard errors between the two rates: by chance once in 740 independent comparisons. A stage compares about 20 times and a
+ * Standard errors between the two rates. A healthy version exceeds it by chance once in 740 independent comparisons. A stage compares about 20 times and a
  * deploy 60 times, on counts that mostly overlap: a healthy version is rolled back more often than that, in the worst case once
  * in 12 deploys.
  */

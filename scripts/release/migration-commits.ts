@@ -1,9 +1,9 @@
 /**
  * migration-commits.ts: finds commits that mix a new Durable Object migration with code that uses it.
  *
- * A version with a migration gets all of the traffic at once, and no rollback goes past it. So the commit that adds one
- * changes nothing else of what is deployed: it may add the class (new files, and its export in worker/index.ts), but no
- * binding, and it touches no other file that exists. The code that uses the class is a later commit, and a later deploy.
+ * A version with a migration gets all of the traffic at once, and no rollback goes past it. So the commit that adds one changes nothing
+ * else that is deployed, except that it may add the class (new files, and its export in worker/index.ts). It adds no binding and touches no
+ * other existing file. The code that uses the class is a later commit, and a later deploy.
  */
 
 import { execFileSync } from "node:child_process"
@@ -13,7 +13,7 @@ import { join } from "node:path"
 const CONFIG = "wrangler.toml"
 const ENTRY = "worker/index.ts"
 
-/** What a deploy contains. Documents, tests and scripts may change together with a migration. */
+/** The deployed files. Documents, tests and scripts may change together with a migration. */
 const DEPLOYED =
   /^(?:shared|worker|client|public)\/(?!.*\.md$)|^(?:index|admin)\.html$|^vite\.config\.ts$|^package-lock\.json$/
 
@@ -22,7 +22,7 @@ export const EARLIER_TAGS: ReadonlySet<string> = new Set(["v1", "v2", "v3"])
 
 type Git = (...args: string[]) => string
 
-/** A state of the files: a commit, or null for those of the folder, committed or not. */
+/** A state of the files: a commit, or null for the files in the folder, committed or not. */
 type State = string | null
 
 export interface MixedCommit {
@@ -34,7 +34,7 @@ export interface MixedCommit {
 
 /**
  * All mixed commits of the history of HEAD, and the working tree if it would be one. Null: the folder has no history.
- * `shallow`: it has only a part of it, so nothing was checked. Throws if git fails otherwise.
+ * `shallow`: the folder has only a part of the history, so nothing was checked. Throws if git fails otherwise.
  */
 export function findMixedCommits(root: string): MixedCommit[] | "shallow" | null {
   const git: Git = (...args) =>
@@ -46,7 +46,7 @@ export function findMixedCommits(root: string): MixedCommit[] | "shallow" | null
   }
   if (git("rev-parse", "--is-shallow-repository").trim() === "true") return "shallow"
   const folderConfig = readFileSync(join(root, CONFIG), "utf8")
-  // A merge brings commits that are checked themselves.
+  // The commits of a merge are checked one by one.
   const commits = git("log", "--format=%H %P", "--no-merges", "--", CONFIG).split("\n").filter(Boolean)
   const steps: [State, string][] = commits.flatMap((line) => {
     const [commit = "", parent] = line.split(" ")

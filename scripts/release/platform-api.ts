@@ -1,6 +1,6 @@
 /**
- * platform-api.ts: the requests to Cloudflare's API that a staged deploy and a rollback make: deployments, versions, and the
- * counted requests of each version.
+ * platform-api.ts: Cloudflare's API, as used by staged deploys and rollbacks: deployments, versions, and the counted requests of each
+ * version.
  *
  * It reads the same environment variables as wrangler: CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID, CLOUDFLARE_API_BASE_URL.
  */
@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 60_000
 /** Longest response that is parsed, in characters. */
 const MAX_RESPONSE_CHARS = 4 * 1024 * 1024
 
-/** How long a deployment of the list may be followed. The API returns the newest ones. */
+/** Deployments that are read from the list. The API returns the newest ones. */
 const MAX_DEPLOYMENTS = 100
 
 /** The platform refused a request, or did not respond. */
@@ -82,7 +82,7 @@ export function readPlatformSettings(env: NodeJS.ProcessEnv, script: string): Pl
   if (token === "" || account === "")
     throw new PlatformError(
       `CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID are required. The token needs the permissions
-"Workers Scripts: Edit" and "Workers Observability: Read".`,
+"Workers Scripts: Edit", "Workers R2 Storage: Edit" and "Workers Observability: Read".`,
       null,
     )
   return { baseUrl, token, account, script }
@@ -104,7 +104,7 @@ export class PlatformApi {
   }
 
   /**
-   * Makes a deployment, and returns its id. It is not repeated: without a response nobody knows whether it was made.
+   * Makes a deployment, and returns its id. The request is not repeated, because without a response it is unknown whether the deployment was made.
    * Errors: PlatformError.
    */
   async createDeployment(versions: readonly VersionShare[], message: string): Promise<string> {
@@ -172,7 +172,7 @@ export class PlatformApi {
         filterCombination: "and",
         filters: [
           { key: "$metadata.service", operation: "eq", type: "string", value: script },
-          // One event per invocation; its log lines are others.
+          // One event per invocation. Log lines are separate events.
           { key: "$metadata.type", operation: "eq", type: "string", value: "cf-worker-event" },
           ...filters,
         ],

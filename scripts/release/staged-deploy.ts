@@ -15,12 +15,12 @@ export interface StagePlan {
   readonly watchMs: number
   /** Time between two comparisons, in milliseconds. */
   readonly pollMs: number
-  /** A step ends only when the new version had as many requests, or is given up after MAX_WATCHES times `watchMs`. */
+  /** A step ends only when the new version has had this many requests. It is given up after MAX_WATCHES times `watchMs`. */
   readonly minRequests: number
 }
 
 /**
- * `deployed`: all traffic goes to the new version. `rolled_back`: to the old one again. `unchanged`: no deployment was made.
+ * `deployed`: all traffic goes to the new version. `rolled_back`: all traffic goes to the old one again. `unchanged`: no deployment was made.
  * `left`: somebody else has deployed, and nothing was changed after that. `stuck`: the traffic is still split, because the
  * platform refuses.
  */
@@ -31,9 +31,9 @@ export interface StageOutcome {
 
 /** How much longer than planned a step waits for requests. */
 const MAX_WATCHES = 3
-/** Comparisons in a row that may fail. More of them are a deploy that nobody watches. */
+/** Consecutive comparisons that may fail. With more, the deploy would not be watched. */
 const MAX_BLIND_POLLS = 5
-/** Attempts of the last request, which takes all traffic from a version that is bad. */
+/** Attempts of the last request, which takes all traffic from a bad version. */
 const ROLLBACK_ATTEMPTS = 5
 
 /** Somebody else's deployment is the active one. */
@@ -74,7 +74,7 @@ class StagedDeploy {
   readonly #signal: AbortSignal
   /** The id of the deployment that the next one must follow. */
   #own = ""
-  /** What this run has asked for. Any other deployment is somebody else's. */
+  /** The messages of this run's deployments. Any other deployment is somebody else's. */
   readonly #messages = new Set<string>()
 
   constructor(
@@ -118,8 +118,8 @@ class StagedDeploy {
   }
 
   /**
-   * Makes a deployment and remembers its id. The platform has no condition for this request, so somebody else's deployment
-   * of the same moment is found afterwards, in the list.
+   * Makes a deployment and remembers its id. The platform offers no conditional request for this, so somebody else's simultaneous
+   * deployment is found in the list afterwards.
    */
   async #deploy(versions: Parameters<PlatformApi["createDeployment"]>[0], message: string): Promise<void> {
     const known = this.#own
@@ -128,14 +128,14 @@ class StagedDeploy {
       this.#own = await this.#api.createDeployment(versions, message)
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status !== null) throw error
-      // It may have been made all the same.
+      // The deployment may have been made all the same.
       if ((await this.#requireOwn()).message !== message) throw error
     }
     await this.#requireOwn()
     await this.#giveWay(known)
   }
 
-  /** If somebody else's deployment came just before this run's last one, that one has replaced it: it is made again. */
+  /** If this run's last deployment has replaced one that somebody else made just before, that one is made again. */
   async #giveWay(known: string): Promise<void> {
     const [, earlier] = await this.#api.listDeployments()
     if (earlier === undefined || earlier.id === known || this.#messages.has(earlier.message)) return
@@ -151,7 +151,7 @@ class StagedDeploy {
     throw new TakenOver(describeOther(newest?.id ?? "unknown"))
   }
 
-  /** Returns when the new version was watched for long enough and is not worse. */
+  /** Returns when the new version has been watched for long enough and is not worse. */
   async #watch(share: number): Promise<void> {
     const { watchMs, pollMs, minRequests } = this.#plan
     const started = Date.now()

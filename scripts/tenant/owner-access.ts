@@ -21,7 +21,7 @@ const RENEW_MS = 15 * 60_000
 export function readGivenKey(tenant: string): string | null {
   const given = process.env["CUECARD_KEY"]
   if (given === undefined || given === "") return null
-  // A key of another tenant than the command names would be a surprise.
+  // The key must not belong to a tenant other than the one that the command names.
   if (!given.startsWith(`ck_${tenant}_`)) throw new UsageError(`The key in CUECARD_KEY is not one of ${tenant}.`)
   return given
 }
@@ -33,7 +33,7 @@ export interface PassingKey {
   readonly expires: number
 }
 
-/** Has the operator's routes make a key. `purpose`: the command, which is part of the key's name. */
+/** Creates a key through the operator's routes. `purpose`: the command, which is part of the key's name. */
 export async function createPassingKey(
   options: ServerOptions,
   tenant: string,
@@ -82,7 +82,7 @@ export class TenantAccess {
     return await readJson(this.#options, response)
   }
 
-  /** Revokes the key that this command made. A tenant that is leaving refuses that; the key expires by itself. */
+  /** Revokes the key that this command made. A tenant that is leaving refuses this; then the key expires by itself. */
   async close(): Promise<void> {
     if (this.#passing === null) return
     const { id, key } = this.#passing

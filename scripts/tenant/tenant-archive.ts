@@ -1,5 +1,5 @@
 /**
- * tenant-archive.ts: `npm run tenant -- export` and `import`. Each returns the server's response and what is printed.
+ * tenant-archive.ts: `npm run tenant -- export` and `import`. Each returns the server's response and the text to print.
  *
  * An archive is a folder with `manifest.json` and `<n>.cuecard`. Both commands continue where an earlier run ended.
  */
@@ -36,7 +36,7 @@ const IMPORTS = "v1/tenant/imports"
 
 const jobSchema = v.object({ id: v.string(), state: v.string(), from: v.optional(v.string()) })
 
-/** Exports a tenant into the folder `--to`, by default one that is named after the tenant. */
+/** Exports a tenant into the folder `--to`, which is named after the tenant by default. */
 export async function exportTenant(
   options: ServerOptions & { readonly to?: string | undefined },
   tenant: string,
@@ -170,7 +170,7 @@ function hash(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex")
 }
 
-/** A killed command leaves no half of a file under this name. */
+/** Writes a file so that a killed command leaves no incomplete file under this name. */
 function writeWholeFile(path: string, content: string | Uint8Array): void {
   writeFileSync(`${path}.partial`, content)
   renameSync(`${path}.partial`, path)

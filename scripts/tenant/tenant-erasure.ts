@@ -1,4 +1,4 @@
-/** tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and what is printed. */
+/** tenant-erasure.ts: `npm run tenant -- erase`, `undo` and `receipt`. Each returns the server's response and the text to print. */
 
 import { type JsonObject, readSecret, request, type ServerOptions, urlOption, UsageError } from "./tenant-request.ts"
 import { type TenantAccess, withAccess } from "./owner-access.ts"

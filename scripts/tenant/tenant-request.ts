@@ -1,4 +1,4 @@
-/** tenant-request.ts: the requests of `npm run tenant`: to which server, with which secret, and what is said if one fails. */
+/** tenant-request.ts: sends the requests of `npm run tenant`: chooses the server and the secret, and reports failures. */
 
 import { existsSync, readFileSync } from "node:fs"
 import process from "node:process"
@@ -6,7 +6,7 @@ import { isJsonObject, parseJson } from "../../shared/json.ts"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The options that say where the server is. */
+/** The options that select the server. */
 export interface ServerOptions {
   readonly url: string
   readonly "secret-env": string
@@ -21,7 +21,7 @@ const TRANSFER_MS = 10 * 60_000
 /** Files that hold the operator's secret of a local server. The first one that has it counts. */
 const LOCAL_FILES = [".dev.vars", "wrangler.toml"]
 
-/** What the user must correct, or what the server refused. */
+/** An error that the user must correct, or a refusal of the server. */
 export class UsageError extends Error {}
 
 export function isLocalUrl({ hostname }: URL): boolean {
@@ -59,7 +59,7 @@ function readSecretOf(file: string): string | null {
   return line?.replace(/^(["'])(.*)\1$/, "$2") ?? null
 }
 
-/** What a request sends. `file`: bytes of an archive. */
+/** The body and method of a request. `file`: bytes of an archive. */
 interface Sent {
   readonly method: string
   readonly json?: object | undefined

@@ -54,7 +54,7 @@ export interface AuditVerification {
   readonly head: AuditHead
 }
 
-/** The first line of an exported log. The other lines are its entries, the oldest first. */
+/** The first line of an exported log. The other lines are its entries, oldest first. */
 export interface AuditFileHeader {
   readonly type: "audit"
   readonly version: 1

@@ -84,7 +84,7 @@ export interface SharedSession {
   readonly since: number
 }
 
-/** The response to `GET /v1/sessions/shared`: a page of the sessions that were shared with the user, the newest first. */
+/** The response to `GET /v1/sessions/shared`: a page of the sessions that were shared with the user, newest first. */
 export interface SharedSessionPage {
   readonly sessions: readonly SharedSession[]
   /** The `after` parameter of the next page; null on the last one. */

@@ -6,7 +6,7 @@
  */
 
 import { type Check, hasShape, isListOf, isNumber, isOptional, isString } from "./shape-check.ts"
-import type { FaultReason } from "../fault.ts"
+import type { BudgetName, BudgetScope, FaultReason } from "../fault.ts"
 import { isJsonObject, MAX_JSON_DEPTH, parseJson } from "../json.ts"
 import type { AgentTag, Metrics } from "./event.ts"
 import type { MessageStatus, Role } from "./message.ts"
@@ -72,6 +72,10 @@ export type ServerFrame =
       readonly text: string
       readonly id?: string
       readonly trace?: string
+      /** Of `budget_exhausted`: whose budget is used up, and when it resets, in milliseconds since 1970, if it does by itself. */
+      readonly budget?: BudgetName
+      readonly scope?: BudgetScope
+      readonly resets?: number
     }
 
 const numbered = { seq: isNumber, prev: isNumber, pieces: isOptional(isNumber) }
@@ -101,10 +105,13 @@ const FRAME_CHECKS: { readonly [T in ServerFrame["type"]]: Check } = {
     ops: isListOf(hasShape<{ op: string }>({ op: isString })),
   }),
   ack: hasShape<{ id: string }>({ id: isString }),
-  error: hasShape<{ code: string; text: string; id: string }>({
+  error: hasShape<Omit<Extract<ServerFrame, { type: "error" }>, "type" | "trace">>({
     code: isString,
     text: isString,
     id: isOptional(isString),
+    budget: isOptional(isString),
+    scope: isOptional(isString),
+    resets: isOptional(isNumber),
   }),
 }
 

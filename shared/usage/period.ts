@@ -23,6 +23,13 @@ export function toDay(ms: number): string {
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
 }
 
+/** Whether a text is a day that exists, from 1970 on: `2026-01-31`. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const [year = 0, month = 0, day = 0] = text.split("-").map(Number)
+  return year >= 1970 && month >= 1 && month <= 12 && day >= 1 && day <= countDays(year, month)
+}
+
 /** The month of an instant, as `2026-11`. */
 export function toMonth(ms: number): string {
   return toDay(ms).slice(0, 7)

@@ -21,6 +21,8 @@ export interface PriceEntry extends TokenPrices {
   readonly model: string
   /** First day on which it is valid, in UTC: `2026-01-31`. It ends when the next entry of the same model begins. */
   readonly from: string
+  /** Last day on which it is valid. Absent: it is valid until the next entry. */
+  readonly until?: string
 }
 
 export const NANO_PER_USD = 1_000_000_000

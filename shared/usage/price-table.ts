@@ -16,7 +16,7 @@ export function findPrice(
   return findEntry(call, ownPrices, day) ?? findEntry(call, BUILT_IN_PRICES, day)
 }
 
-/** The newest entry that is valid. The exact name of a model comes before its name without a date, a provider before none. */
+/** The exact name of a model comes before its name without a date, a provider before none. */
 function findEntry(
   { provider, model }: { readonly provider: string; readonly model: string },
   entries: readonly PriceEntry[],
@@ -24,15 +24,19 @@ function findEntry(
 ): PriceEntry | null {
   const names = new Set([model, withoutDate(model)])
   for (const name of names) {
-    const valid = entries.filter(
-      (entry) =>
-        entry.model === name && entry.from <= day && (entry.provider === undefined || entry.provider === provider),
-    )
-    const ofProvider = valid.filter((entry) => entry.provider !== undefined)
-    const [first, ...others] = ofProvider.length > 0 ? ofProvider : valid
-    if (first !== undefined) return others.reduce((best, entry) => (entry.from > best.from ? entry : best), first)
+    const begun = entries.filter((entry) => entry.model === name && entry.from <= day)
+    const found = findNewest(begun, provider, day) ?? findNewest(begun, undefined, day)
+    if (found !== null) return found
   }
   return null
+}
+
+/** The newest entry of a provider; null if it has ended. The ones before it ended when it began. */
+function findNewest(entries: readonly PriceEntry[], provider: string | undefined, day: string): PriceEntry | null {
+  const [first, ...others] = entries.filter((entry) => entry.provider === provider)
+  if (first === undefined) return null
+  const newest = others.reduce((best, entry) => (entry.from > best.from ? entry : best), first)
+  return newest.until !== undefined && newest.until < day ? null : newest
 }
 
 /** Whether an entry can be the price of a model of this name. */

@@ -8,6 +8,8 @@ export interface PriceView {
   readonly model: string
   /** First day on which it is valid, in UTC: `2026-01-31`. */
   readonly from: string
+  /** Last day on which it is valid. Absent: it is valid until the next entry of the model. */
+  readonly until?: string
   readonly input: number
   readonly output: number
   /** Null: as `input`. */
@@ -22,10 +24,11 @@ export interface PricesView {
 }
 
 export function pricesToView(entries: readonly PriceEntry[]): PriceView[] {
-  return entries.map(({ provider, model, from, input, output, cached, cacheWrite }) => ({
+  return entries.map(({ provider, model, from, until, input, output, cached, cacheWrite }) => ({
     ...(provider === undefined ? {} : { provider }),
     model,
     from,
+    ...(until === undefined ? {} : { until }),
     input: input / NANO_PER_USD,
     output: output / NANO_PER_USD,
     cached: cached === undefined ? null : cached / NANO_PER_USD,

@@ -2,13 +2,16 @@
  * floor.ts: a bare Durable Object that does only what a row measures: the cost of the platform itself.
  *
  * One object per path, with hibernating sockets. A message selects the work: send a number of frames of a given size, with
- * a yield every so many frames, single or batched, to one socket or to all; write one row and then send one frame; or
+ * a yield every so many frames, single or batched, to one socket or to all; write one row, and if asked move the alarm, and then send one frame; or
  * forward the stream of an upstream, chunk by chunk or in windows that are written as a row first. A posted file is written
  * as rows, and these are rewritten as others.
  */
 
-import { convertV4MiniflareOptions, Miniflare } from "miniflare"
-import { watchChild } from "../../testing/server-process.ts"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { readBuild } from "../../testing/built-worker.ts"
+import { startRuntime } from "../../testing/workerd-runtime.ts"
 import { exchange, opened } from "./measure.ts"
 
 const SCRIPT = `
@@ -22,6 +25,7 @@ export class Bare extends DurableObject {
   }
   async webSocketMessage(socket, text) {
     const asked = JSON.parse(text)
+    if (asked.alarm) this.ctx.waitUntil(this.ctx.storage.setAlarm(Date.now() + 60000))
     if (asked.write) return this.write(socket)
     if (asked.upstream) return this.pass(socket, asked)
     await this.stream(asked.all ? this.ctx.getWebSockets() : [socket], asked)
@@ -66,6 +70,7 @@ export class Bare extends DurableObject {
     sql.exec("DELETE FROM line")
     return new Response(String(n))
   }
+  alarm() {}
   write(socket, word = '{"end":true}') {
     this.ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS fact (n INTEGER PRIMARY KEY, word TEXT)")
     this.ctx.storage.sql.exec("INSERT INTO fact (word) VALUES (?)", word)
@@ -87,9 +92,6 @@ export class Bare extends DurableObject {
 export default { fetch: (request, env) => env.BARE.getByName(new URL(request.url).pathname).fetch(request) }
 `
 
-/** The server under test reaches its upstreams through such a Worker, and so does the floor. */
-const OUTBOUND = "export default { fetch: (request) => fetch(request) }"
-
 export interface Floor {
   readonly url: URL
   /** Process id of its workerd. */
@@ -99,35 +101,31 @@ export interface Floor {
   close(): Promise<void>
 }
 
+/** Starts the bare object as `startCuecard` starts the server: behind the same front, with storage on disk. */
 export async function startFloor(): Promise<Floor> {
-  const compatibilityDate = "2026-10-15"
-  const moduleOf = (name: string, contents: string) => ({ type: "ESModule" as const, path: `${name}.mjs`, contents })
-  const options = convertV4MiniflareOptions({
-    host: "127.0.0.1",
-    port: 0,
-    cf: false,
-    workers: [
-      {
-        name: "floor",
-        modules: [moduleOf("floor", SCRIPT)],
-        compatibilityDate,
-        outboundService: "outbound",
-        durableObjects: { BARE: { className: "Bare", useSQLite: true } },
-      },
-      { name: "outbound", modules: [moduleOf("outbound", OUTBOUND)], compatibilityDate },
-    ],
-  })
-  const { started, child } = watchChild(() => {
-    const miniflare = new Miniflare(options)
-    return { miniflare, ready: miniflare.ready }
-  })
-  const url = await started.ready
+  const persist = await mkdtemp(join(tmpdir(), "cuecard-floor-"))
+  const objects = { BARE: "Bare" }
+  const bare = {
+    main: "floor.js",
+    modules: { "floor.js": SCRIPT },
+    workerPaths: ["/*"],
+    vars: {},
+    objects,
+    buckets: {},
+  }
+  const build = { ...readBuild(), ...bare }
+  const runtime = await startRuntime({ build, vars: {}, persist, port: 0, onLog() {} })
+  const url = new URL(runtime.url)
   const open = (name = "one"): Promise<WebSocket> => {
     const address = new URL(name, url)
     address.protocol = "ws:"
     return opened(new WebSocket(address))
   }
-  return { url, pid: child()?.pid ?? 0, open, close: () => started.miniflare.dispose() }
+  const close = async (): Promise<void> => {
+    await runtime.close()
+    await rm(persist, { recursive: true, force: true })
+  }
+  return { url, pid: runtime.pid(), open, close }
 }
 
 export function isFloorEnd(text: string): boolean {

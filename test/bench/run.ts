@@ -12,6 +12,7 @@ import { benchAuth } from "./auth.ts"
 import { benchCancel } from "./cancel.ts"
 import { benchCost } from "./cost.ts"
 import { benchCrowd } from "./crowd.ts"
+import { benchFirstDelta } from "./first-delta.ts"
 import { benchGrowth } from "./growth.ts"
 import { benchHistory } from "./history.ts"
 import { benchImport } from "./import.ts"
@@ -30,6 +31,7 @@ type Groups = Readonly<Record<string, () => Promise<Row[]> | Row[]>>
 const GROUPS: Groups = {
   text: benchText,
   turn: benchTurn,
+  "first-delta": benchFirstDelta,
   rows: benchRows,
   cost: benchCost,
   added: benchAdded,
@@ -69,12 +71,14 @@ if (requested.length === 0) {
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}`
   const file = new URL("RESULTS.md", import.meta.url)
   // Written by hand.
-  const [, missing] = readFileSync(file, "utf8").split("\n## Not measured yet\n")
+  const [, ...sections] = readFileSync(file, "utf8")
+    .trimEnd()
+    .split(/\n\n(?=## )/)
   const text = [
     "# Measured figures",
     `Made by \`npm run bench\` on ${machine}. Medians; times of one run are to be compared with the floor of the same run.`,
     table,
-    ...(missing === undefined ? [] : [`## Not measured yet\n${missing.trimEnd()}`]),
+    ...sections,
   ]
   writeFileSync(file, `${text.join("\n\n")}\n`)
 }

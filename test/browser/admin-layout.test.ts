@@ -9,7 +9,7 @@ import { DESK, PHONE } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
-const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "settings", "audit", "tenant"] as const
+const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "prices", "settings", "audit", "tenant"] as const
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 

@@ -104,7 +104,7 @@ describe("export and deletion", () => {
     await page.context().close()
   })
 
-  test("[AD7] the tenant is deleted only after its id was typed, and kept again; an admin can do neither", async () => {
+  test("[AD7] the tenant is deleted only after typing its id, and the deletion is undone; an admin can do neither", async () => {
     const admin = await openAdmin(setup.browser, setup.cuecard, "tenant", { role: "admin", user: "an-admin" })
     expect(await admin.page.textContent("main")).toContain("Only owners can export or delete the organization.")
     await admin.page.context().close()

@@ -83,7 +83,7 @@ describe("users", () => {
     await page.context().close()
   })
 
-  test("[AD2] an admin can neither make nor change an owner", async () => {
+  test("[AD2] an admin can neither appoint nor change an owner", async () => {
     await addUser(setup.cuecard, "the-owner", "owner")
     await addUser(setup.cuecard, "a-member")
     const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { role: "admin", user: "an-admin" })
@@ -168,7 +168,7 @@ describe("API keys", () => {
 })
 
 describe("sign-in providers", () => {
-  test("[AD4] one is saved only with its keys found; its secret is never shown; it is changed and deleted", async () => {
+  test("[AD4] one is saved only if its keys are found; its secret is never shown; it is changed and deleted", async () => {
     const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback/staff`] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
     await page.getByRole("button", { name: "Add a provider" }).click()

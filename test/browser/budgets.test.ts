@@ -4,7 +4,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, DESK, open, PHONE, THEMES } from "./page.ts"
+import { ask, DESK, open, openIn, PHONE, THEMES } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -51,13 +51,13 @@ describe("the page", () => {
     await limit({ tenant: null, roles: { member: null } })
   })
 
-  test("[BU14] a refused message stays with the reason, also after a reload, and is sent when there is a budget again", async () => {
+  test("[BU14] a refused message stays with the reason, even after a reload, and is sent when there is a budget again", async () => {
     await limit({ tenant: { tokens_per_day: 0 } })
     const { page } = await open(setup.browser, setup.cuecard)
     await ask(page, "/say hello")
     const note = page.locator("[data-role=user] .note")
-    await expect.poll(() => note.textContent(), SOON).toContain("It resets at 00:00 UTC.")
-    expect(await note.textContent()).toContain("Your organization's token budget for today is used up.")
+    await expect.poll(() => note.textContent(), SOON).toContain("It resets on ")
+    expect(await note.textContent()).toContain("Your organization's token budget for the day is used up.")
     await page.reload()
     await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
     await expect.poll(() => note.textContent(), SOON).toContain("is used up")
@@ -72,6 +72,27 @@ describe("the page", () => {
     expect(await note.count()).toBe(0)
     await closeAll(page)
   })
+})
+
+test("[PG86] a refusal says in the reader's time when the budget resets: live, after a reload, and in a second tab", async () => {
+  await limit({ tenant: { tokens_per_day: 0 } })
+  // 5:30 ahead of UTC.
+  const context = await setup.browser.newContext({ viewport: PHONE, timezoneId: "Asia/Kolkata", locale: "en-GB" })
+  const { page, errors } = await openIn(context, setup.cuecard)
+  await ask(page, "/say hello")
+  const note = page.locator("[data-role=user] .note bdi")
+  const midnight = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000)
+  const day = midnight.toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "Asia/Kolkata" })
+  const words = `Your organization's token budget for the day is used up. It resets on ${day} at 05:30.`
+  await expect.poll(() => note.textContent(), SOON).toBe(words)
+  await page.screenshot({ path: "test/browser/out/budget-refusal-phone.png" })
+  await page.reload()
+  await expect.poll(() => note.textContent(), SOON).toBe(words)
+  const second = await openIn(context, setup.cuecard, new URL(page.url()).hash)
+  await expect.poll(() => second.page.locator("[data-role=user] .note bdi").textContent(), SOON).toBe(words)
+  expect([...errors, ...second.errors]).toEqual([])
+  await limit({ tenant: null })
+  await context.close()
 })
 
 describe("the admin page", () => {

@@ -8,7 +8,7 @@ const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-test("[AD2] [AD7] a user is erased after their id was typed, and the receipt is listed", async () => {
+test("[AD2] [AD7] a user is erased after typing their id, and the receipt is listed", async () => {
   await addUser(setup.cuecard, "to-erase")
   const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
   await page.getByLabel("User ID starts with").fill("to-erase")

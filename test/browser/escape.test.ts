@@ -181,7 +181,7 @@ describe("a document that tries to escape", () => {
     }, `/canvas/documents/${CONTROL}/index.html?mode=open`)
   }
 
-  test("[CD4] it cannot read the page, its storage or its cookies, nor add a second policy", async () => {
+  test("[CD4] it cannot read the page, its storage or its cookies, and cannot add a second policy", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     const dialogs: string[] = []

@@ -16,7 +16,7 @@ const openAs = (user: string, role: Role = "member") => openAsUser(setup, user, 
 const api = async (user: string, method: string, path: string, body?: object, role: Role = "member") =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, user, role), method, path, body)
 
-test("[PG85] a tenant that is leaving: the page says until when, keeps what is unsent, and sends it if the tenant is kept", async () => {
+test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent messages, and sends them if the tenant is kept", async () => {
   const { page, errors } = await openAs("lea")
   await ask(page, "Say hello world")
   await settled(page)

@@ -15,7 +15,7 @@ const { code, text } = faultToWire({
   per: "user",
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 })
-const LINE = `${text} Nothing is lost. We'll continue automatically.`
+const LINE = "Too many requests at once. Nothing is lost. We'll continue automatically in about 3 seconds."
 /** The refusal itself, which browsers log. */
 const EXPECTED_ERROR = /status of 429/
 

@@ -335,7 +335,7 @@ test("[PG32] a click into the composer saves the title and keeps the focus; a re
   await page.context().close()
 })
 
-test("[PG31] [PG53] a conversation in the background is marked while it runs, and not any more when its answer has ended", async () => {
+test("[PG31] [PG53] a conversation in the background is marked while it runs, and no longer once its answer has ended", async () => {
   const { page } = await open(browser, cuecard)
   await ask(page, "/bench deltas=250 delay_ms=10")
   await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)

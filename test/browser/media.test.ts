@@ -299,6 +299,37 @@ describe("attachments", () => {
     await context.close()
   })
 
+  test.each([
+    ["conversation", "main", "attachment-chips", ".chip"],
+    ["list", ".sidebar", "session-actions", "dialog.box"],
+  ])(
+    "[PG87] a file that is dropped on the %s before its code has loaded waits for it",
+    async (_, over, chunk, shown) => {
+      const context = await setup.browser.newContext()
+      let release = (): void => {}
+      const released = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      await context.route(`**/assets/${chunk}-*.js`, async (route) => {
+        await released
+        await route.continue()
+      })
+      const { page } = await openIn(context, setup.cuecard)
+      const isHeld = await page.evaluate((selector) => {
+        const data = new DataTransfer()
+        data.items.add(new File(["early"], "early.txt", { type: "text/plain" }))
+        const init = { dataTransfer: data, bubbles: true, cancelable: true }
+        const target = document.querySelector(selector)
+        return ["dragover", "drop"].map((type) => target?.dispatchEvent(new DragEvent(type, init)) === false)
+      }, over)
+      expect(isHeld).toEqual([true, true])
+      expect(await page.locator(shown).count()).toBe(0)
+      release()
+      await expect.poll(() => page.locator(shown).first().textContent(), { timeout: 20_000 }).toContain("early.txt")
+      await context.close()
+    },
+  )
+
   test("[PG42] the file picker takes several files, and the same one again", async () => {
     const { page, context } = await show([])
     const resumeUploads = await holdUploads(context)

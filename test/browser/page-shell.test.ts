@@ -256,7 +256,7 @@ describe("loading and connecting", () => {
     await page.context().close()
   })
 
-  test("[PG79] offline, an unloaded conversation says that it loads later, and then does", async () => {
+  test("[PG79] offline, an unloaded conversation says that it will load later, and later does", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     const one = await begin(page, "/say one")
     await begin(page, "/say two")
@@ -306,7 +306,7 @@ describe("loading and connecting", () => {
   })
 })
 
-test("[PG81] the reading place is kept when the user comes back to a conversation, also far above its end", async () => {
+test("[PG81] the reading place is kept when the user comes back to a conversation, even far above its end", async () => {
   const { page } = await open(setup.browser, setup.cuecard)
   const other = await begin(page, "/say other")
   const long = await begin(page, "/say 1")
@@ -375,7 +375,7 @@ describe("copying", () => {
   })
 })
 
-test("[PG84] what is typed in a right-to-left script is laid out so", async () => {
+test("[PG84] text typed in a right-to-left script is laid out from right to left", async () => {
   const { page } = await open(setup.browser, setup.cuecard)
   await page.fill(FIELD, "ما هو الطقس في لندن؟")
   const direction = (selector: string) => page.$eval(selector, (one) => getComputedStyle(one).direction)

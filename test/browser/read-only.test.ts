@@ -107,7 +107,7 @@ describe("sharing", () => {
     await page.context().close()
   })
 
-  test("[SH12] a member reads what another shares, and still writes their own; more than a page is loaded on request", async () => {
+  test("[SH12] a member reads a conversation that another user shares, and still writes their own; further pages load on request", async () => {
     await api("mia", "POST", "/v1/sessions", { title: "Mine" })
     const otto = await tokenFor(setup.cuecard, "otto", "member")
     for (let i = 0; i < 101; i++) {

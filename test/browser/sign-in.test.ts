@@ -24,7 +24,7 @@ const setup = useSignIn({ SCRIPTED_DELAY_MS: "10" })
 const url = (at = "/"): string => `${setup.cuecard.url}${at}`
 
 describe("signing in", () => {
-  test("[SP2] [SP4] nobody is signed in: the screen names the tenant and the providers, and nothing asks for tokens", async () => {
+  test("[SP2] [SP4] nobody is signed in: the screen names the tenant and the providers, and no token is requested", async () => {
     const { context, page, errors } = await visit(setup)
     await untilSignedOut(page)
     expect(await page.title()).toBe("Sign in · Cuecard")
@@ -101,7 +101,7 @@ describe("a sign-in that fails says why", () => {
     await enterLogin(page, "denier")
     await page.click("a[href$='/abort']")
     await untilSignedOut(page)
-    expect(await page.textContent(".sign-in [role=alert]")).toContain("You canceled the sign-in")
+    expect(await page.textContent(".sign-in [role=alert]")).toContain("You cancelled the sign-in")
     // The address is the one from which it began, and a reload doesn't repeat the error.
     expect(page.url()).toBe(url("/#/s/some-conversation"))
     await page.reload()
@@ -225,7 +225,7 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP5] [SP6] the next user sees no unsent message and no draft of the one before, who finds both again", async () => {
+  test("[SP5] [SP6] the next user sees no unsent message and no draft of the previous one, who finds both again", async () => {
     const { context, page } = await visit(setup)
     await signIn(page, "first")
     await ask(page, "/say one")
@@ -276,7 +276,7 @@ describe("signing out", () => {
 describe("two users in one browser", () => {
   const tokenOf = (user: string): Promise<string> => signToken(user, "member")
 
-  test("[SP5] a message that one couldn't send is never sent by the page of the other, which is open too", async () => {
+  test("[SP5] a message that one user couldn't send is never sent by another user's page that is open at the same time", async () => {
     const context = await setup.browser.newContext()
     const open = async (user: string) => {
       const page = await context.newPage()
@@ -307,7 +307,7 @@ describe("two users in one browser", () => {
     await context.close()
   })
 
-  test("[SP6] a signed-in tab loads again when another user signs in", async () => {
+  test("[SP6] a signed-in tab reloads when another user signs in", async () => {
     const { context, page } = await visit(setup)
     await signIn(page, "tab-user")
     const loaded = page.waitForEvent("load", SOON)

@@ -143,7 +143,7 @@ describe("documents", () => {
     expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
 
-  test("[CD6] a flood of messages removes the frame before their data is read, also when the session is opened again", async () => {
+  test("[CD6] a flood of messages removes the frame before their data is read, even when the session is opened again", async () => {
     const messages = [answer("a", { segments: [canvas("/canvas/documents/flood/index.html"), text("after")] })]
     const { root } = transcript(messages)
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")

@@ -206,7 +206,7 @@ describe("repeating commands", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a command whose response was lost is complete once acknowledged, also if another tab undid it", async () => {
+  test("[SO11] a command whose response was lost is complete once acknowledged, even if another tab undid it", async () => {
     const versions = { version: 1, versions: 2 }
     const page = (epoch: string) => pageOf([user("q", "go"), ended(versions)], { epoch, seq: 20 })
     const all = await openSession([page("e1"), page("e3")])

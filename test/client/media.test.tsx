@@ -117,7 +117,7 @@ describe("images", () => {
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
-  test("[PG40] a host that the tenant allows needs no click, also when that is known later; a look-alike does", async () => {
+  test("[PG40] a host that the tenant allows needs no click, even when that is known later; a look-alike does", async () => {
     const segments = [
       imageSegment(REMOTE),
       imageSegment("https://example.com.evil.test/cat.png"),

@@ -70,7 +70,7 @@ test("[LI6] a refused request is repeated after Retry-After, and the others wait
   const { requests, api } = createApi([refuse("10")])
   const first = api.listSessions()
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.waiting(text))
+  expect(holdText.value).toBe(rateWaitText.limited(10))
   const second = api.listSessions("after")
   await settleAll()
   expect(requests).toEqual(["/v1/sessions"])
@@ -100,7 +100,7 @@ test("[LI6] a refused upload is repeated after the wait", async () => {
     return responses.shift() ?? { status: 201, text: "{}", retryAfter: null }
   })
   await settleAll()
-  expect([sent, holdText.value]).toEqual([1, rateWaitText.waiting(text)])
+  expect([sent, holdText.value]).toEqual([1, rateWaitText.limited(10)])
   await pass(PERIOD_MS)
   expect([(await uploading).status, sent]).toEqual([201, 2])
 })
@@ -132,7 +132,7 @@ test("[LI6] a refused message stays in the outbox and is sent again under its id
     ["two", null],
   ])
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.waiting(text))
+  expect(holdText.value).toBe(rateWaitText.limited(10))
   controller.sendMessage("three")
   expect(sends(server.last().sent)).toHaveLength(1)
   await pass(PERIOD_MS)
@@ -199,7 +199,7 @@ test("[LI6] a quiet line says that the page waits, in place of the state of the 
   expect(lineOf("live", "Wait.")).toBe("Wait.")
   expect(lineOf("waiting", "Wait.")).toBe("Wait.")
   expect(lineOf("waiting", "")).toBe("Reconnecting…")
-  expect(rateWaitText.waiting(text)).toBe(
-    "Too many requests at once. Wait 10 seconds. Nothing is lost. We'll continue automatically.",
+  expect(rateWaitText.limited(10)).toBe(
+    "Too many requests at once. Nothing is lost. We'll continue automatically in about 10 seconds.",
   )
 })

@@ -6,7 +6,7 @@ import type { Env } from "../../worker/env.ts"
 import { Session as ProductionSession } from "../../worker/session/session-object.ts"
 import { createMutantHooks } from "./mutants.ts"
 
-export { Directory } from "../../worker/auth/user-directory.ts"
+export { Directory } from "../../worker/directory/directory-object.ts"
 export { default } from "../../worker/index.ts"
 export { Tenant } from "../../worker/tenant/tenant-object.ts"
 

@@ -20,7 +20,7 @@ import {
   TURN_END_MS,
 } from "./test-session.ts"
 import { startUpstream, type Upstream } from "./upstream.ts"
-import { findUsageFaults } from "./usage-rows.ts"
+import { findMixedUsageFaults, findUsageFaults } from "./usage-rows.ts"
 import type { Violation } from "./violation.ts"
 
 export interface Report {
@@ -101,8 +101,8 @@ export async function runPlan(
     const stored = readSessions(server.persist, (error) => {
       violations.push({ rule: "rows_whole", session: "one of them", detail: String(error) })
     })
-    // A release that stores no usage leaves turns out of the ledger.
-    for (const detail of builds.length === 0 ? findUsageFaults(server.persist) : []) {
+    const findFaults = builds.length === 0 ? findUsageFaults : findMixedUsageFaults
+    for (const detail of findFaults(server.persist)) {
       violations.push({ rule: "ledger_is_sum", session: "all of them", detail })
     }
     const facts = {

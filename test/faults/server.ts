@@ -7,15 +7,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Build } from "../../testing/built-worker.ts"
 import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
-import { buildMutants } from "./mutant-build.ts"
+import { buildMutants } from "./worker-builds.ts"
 
 export interface TestServer {
   readonly persist: string
   url(): string
   port(): number
   token(): string
-  /** Kills the process and starts the next one on the same state. A concurrent call joins the first; true for the first. */
-  crash(): Promise<boolean>
+  /**
+   * Kills the process and starts the next one on the same state. In between, `inspect` may read the state. A concurrent call
+   * joins the first; true for the first.
+   */
+  crash(inspect?: () => void): Promise<boolean>
   /** Number of kills. */
   kills(): number
   /** Times at which the server was ready again after a kill, in milliseconds since 1970. */
@@ -49,11 +52,12 @@ export async function startServer(
   const readyAt: number[] = []
   let crashing: Promise<void> | null = null
   let evicting: Promise<void> = Promise.resolve()
-  const restart = async (): Promise<void> => {
+  const restart = async (inspect: () => void): Promise<void> => {
     // An eviction whose server is killed ends by its own timeout.
     await evicting
     kills += 1
     await cuecard.kill()
+    inspect()
     cuecard = await startAgain([{ persist, port, vars }, nextBuild()])
     readyAt.push(Date.now())
   }
@@ -64,9 +68,9 @@ export async function startServer(
     token: () => cuecard.token,
     kills: () => kills,
     readyAt,
-    async crash() {
+    async crash(inspect = () => {}) {
       const isFirst = crashing === null
-      crashing ??= restart().finally(() => {
+      crashing ??= restart(inspect).finally(() => {
         crashing = null
       })
       await crashing

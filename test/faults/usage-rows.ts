@@ -22,6 +22,10 @@ interface Ledger {
 export interface UsageSums {
   /** Of the calls of all turns that have ended. */
   readonly turns: UsageTotals
+  /** Of the turns whose answer has a trace. */
+  readonly traced: UsageTotals
+  /** Of each of the other turns that have calls. */
+  readonly untraced: readonly UsageTotals[]
   /** What the directories have, or will have by repeated reports. */
   readonly directories: UsageTotals
   /** What the directories have sent, or will repeat. */
@@ -33,11 +37,34 @@ export interface UsageSums {
 /** What is wrong with the sums below a state folder; empty: nothing. The server must be stopped. */
 export function findUsageFaults(persist: string): string[] {
   const { turns, directories, batches, tenants } = readUsageSums(persist)
-  const compare = (name: string, one: UsageTotals, other: UsageTotals): string[] => {
-    const [a, b] = [JSON.stringify(one), JSON.stringify(other)]
-    return a === b ? [] : [`${name}: ${a} and ${b}`]
-  }
   return [...compare("turns and directories", turns, directories), ...compare("batches and tenants", batches, tenants)]
+}
+
+/**
+ * The same if an earlier release, which has no ledgers, ran some of the turns. It removes the trace of a turn that it ends, so
+ * a turn with a trace was ended by this release and counts. A turn without one that has usage was run by both: it counts as a
+ * whole if this release has ended it, and else not at all.
+ */
+export function findMixedUsageFaults(persist: string): string[] {
+  const { traced, untraced, directories, batches, tenants } = readUsageSums(persist)
+  const found = compare("batches and tenants", batches, tenants)
+  if (isSumOfSome(directories, traced, untraced)) return found
+  const shared = untraced.map((totals) => JSON.stringify(totals)).join(", ")
+  return [...compare(`turns with a trace, others (${shared}), and directories`, traced, directories), ...found]
+}
+
+function compare(name: string, one: UsageTotals, other: UsageTotals): string[] {
+  const [a, b] = [JSON.stringify(one), JSON.stringify(other)]
+  return a === b ? [] : [`${name}: ${a} and ${b}`]
+}
+
+/** Whether a sum is that of a start and some of the parts. Sums only grow, so most branches end early. */
+export function isSumOfSome(whole: UsageTotals, start: UsageTotals, parts: readonly UsageTotals[]): boolean {
+  const keys = Object.keys(NO_USAGE) as (keyof UsageTotals)[]
+  if (keys.every((key) => start[key] === whole[key])) return true
+  const [first, ...others] = parts
+  if (first === undefined || keys.some((key) => start[key] > whole[key])) return false
+  return isSumOfSome(whole, addTotals(start, first), others) || isSumOfSome(whole, start, others)
 }
 
 export function readUsageSums(persist: string): UsageSums {
@@ -46,11 +73,14 @@ export function readUsageSums(persist: string): UsageSums {
   const tenants = readAll(persist, "Tenant", readTenant)
   const received = new Map(directories.flatMap(({ received: own }) => own))
   const added = new Map(tenants.flatMap(({ received: own }) => own))
+  const turns = sessions.flatMap(({ turns: own }) => own)
   const reportsLeft = sessions.flatMap(({ ledger }) => (ledger === null ? [] : listLeft(ledger, received)))
   // The totals of a directory have a batch as soon as it begins.
   const batchesLeft = directories.flatMap(({ batch }) => (batch === null ? [] : listLeft(batch, added)))
   return {
-    turns: sum(sessions.map(({ turns }) => turns)),
+    turns: sum(turns.map(({ totals }) => totals)),
+    traced: sum(turns.flatMap(({ totals, isTraced }) => (isTraced ? [totals] : []))),
+    untraced: turns.flatMap(({ totals, isTraced }) => (isTraced ? [] : [totals])),
     directories: sum([...directories.flatMap(({ sent, unsent }) => [sent, unsent]), ...reportsLeft]),
     batches: sum(directories.map(({ sent }) => sent)),
     tenants: sum([...tenants.map(({ totals }) => totals), ...batchesLeft]),
@@ -70,7 +100,8 @@ function parseEntries(json: unknown): UsageTotals {
   return sum(JSON.parse(String(json)) as UsageTotals[])
 }
 
-function readAll<T>(persist: string, name: string, read: (database: DatabaseSync) => T): T[] {
+/** Visits the database of each object of a class, if it has tables for usage. The server must be stopped. */
+export function readAll<T>(persist: string, name: string, read: (database: DatabaseSync) => T): T[] {
   const folder = join(persist, "do", `cuecard-${name}`)
   const files = existsSync(folder) ? readdirSync(folder) : []
   return files.flatMap((file) => {
@@ -88,12 +119,15 @@ function readAll<T>(persist: string, name: string, read: (database: DatabaseSync
 
 function readSession(database: DatabaseSync) {
   const rows = database
-    .prepare("SELECT usage FROM transcript WHERE usage IS NOT NULL AND status NOT IN ('running', 'waiting')")
+    .prepare("SELECT usage, meta FROM transcript WHERE usage IS NOT NULL AND status NOT IN ('running', 'waiting')")
     .all()
-  const turns = rows.map((row) => sum(callsToEntries(JSON.parse(String(row["usage"])) as PricedCall[], "", "")))
+  const turns = rows.map((row) => ({
+    totals: sum(callsToEntries(JSON.parse(String(row["usage"])) as PricedCall[], "", "")),
+    isTraced: "trace" in (JSON.parse(String(row["meta"])) as object),
+  }))
   const [own] = database.prepare("SELECT ledger, n, sending, unsent FROM usage").all()
   const ledger = own === undefined ? null : toLedger(own, own["unsent"])
-  return { turns: sum(turns), ledger }
+  return { turns, ledger }
 }
 
 function readDirectory(database: DatabaseSync) {

@@ -38,7 +38,7 @@ function listCode(text: string) {
   return splitFences(text).filter((block) => block.type === "code")
 }
 
-test("[CL9] any cut gives the same clean text, also when the cleaner is saved between chunks", () => {
+test("[CL9] any cut gives the same clean text, even when the cleaner is saved between chunks", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const whole = clean(raw)

@@ -10,6 +10,7 @@ import {
   NO_TOKENS,
   sumTokens,
 } from "../../shared/usage/call-usage.ts"
+import { BUILT_IN_PRICES } from "../../shared/usage/built-in-prices.ts"
 import { computeCost } from "../../shared/usage/cost.ts"
 import { type PriceEntry, usdToNano } from "../../shared/usage/price-entry.ts"
 import { findPrice } from "../../shared/usage/price-table.ts"
@@ -93,6 +94,42 @@ describe("cost", () => {
     expect(cost([], gpt)).toBe(1.25e9)
     expect(cost([priceOf({ model: "gpt-5", input: 7 })], gpt)).toBe(7)
     expect(cost([], { ...gpt, provider: "proxy.example" })).toBe(null)
+  })
+
+  test("[MT3] the built-in prices are dated, plausible and unambiguous; what could not be verified has none", () => {
+    const keys = BUILT_IN_PRICES.map(({ provider, model, from }) => `${provider} ${model} ${from}`)
+    expect(new Set(keys).size).toBe(keys.length)
+    for (const { provider, from, input, cached = input, cacheWrite = input, output } of BUILT_IN_PRICES) {
+      expect(new Date(`${from}T00:00:00Z`).toISOString().slice(0, 10)).toBe(from)
+      expect([cached, input, cacheWrite, output].every(Number.isSafeInteger)).toBe(true)
+      if (provider !== "scripted")
+        expect(0 < cached && cached <= input && input <= output && input <= cacheWrite).toBe(true)
+    }
+    const priceOn = (provider: string, model: string, day: string) =>
+      findPrice({ provider, model }, [], day)?.input ?? null
+    expect(priceOn("openai", "gpt-5.6-sol", "2026-07-08")).toBe(null)
+    expect(priceOn("openai", "gpt-5.6-sol", "2026-08-20")).toBe(5e9)
+    expect(priceOn("openai", "gpt-5.6-sol", "2026-08-21")).toBe(4e9)
+    expect(priceOn("anthropic", "claude-haiku-5-5", "2026-11-22")).toBe(1e8)
+    expect(priceOn("mistral", "mistral-large-latest", "2026-11-22")).toBe(null)
+    expect(priceOn("deepseek", "deepseek-flash", "2026-11-22")).toBe(null)
+    expect(BUILT_IN_PRICES.filter(({ model }) => model.endsWith("-latest"))).toEqual([])
+  })
+
+  test("[MT11] a price that has ended is replaced by no earlier one of the same model, but by one of any provider or the built-in", () => {
+    const ended = [priceOf({ from: "2025-06-01" }), priceOf({ input: 2, until: "2026-01-15" })]
+    const inputOn = (day: string, own: PriceEntry[], change: Partial<CallUsage> = {}) =>
+      findPrice(callOf(change), own, day)?.input ?? null
+    expect(["2025-06-01", "2026-01-01", "2026-01-15", "2026-01-16"].map((day) => inputOn(day, ended))).toEqual([
+      3_000_000_000,
+      2,
+      2,
+      null,
+    ])
+    expect(inputOn(DAY, [...ended, priceOf({ from: "2026-01-20", input: 5 })])).toBe(5)
+    expect(inputOn(DAY, [priceOf({ input: 1 }), priceOf({ provider: "acme", until: "2026-01-15" })])).toBe(1)
+    const gpt = { provider: "openai", model: "gpt-5" }
+    expect(inputOn(DAY, [priceOf({ ...gpt, input: 7, until: "2026-01-30" })], gpt)).toBe(1.25e9)
   })
 
   test("[MT3] unknown is never 0", () => {

@@ -17,7 +17,7 @@ const VARS = { TIME_SCALE: "0.002" }
 
 const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
-/** Longer than any request takes on a busy machine. Every request has to end, also when its session is erased meanwhile. */
+/** Longer than any request takes on a busy machine. Every request has to end, even when its session is erased meanwhile. */
 const HUNG_MS = 60_000
 /** Requests that have not ended. */
 const hung: string[] = []

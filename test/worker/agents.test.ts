@@ -43,7 +43,7 @@ describe("sync", () => {
     expect((await pageOf(results[0]?.["session"] ?? "")).messages).toHaveLength(4)
   })
 
-  test("[AG7] [AG12] a subagent gets no tag, doesn't change the caller's ordinals, and its spans are removed", async () => {
+  test("[AG7] [AG12] a subagent gets no tag and doesn't change the caller's ordinals, and its spans are removed", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("weather", { location: "Oslo" })], [say("Cold: <span id='weather_1'>brr</span>!")])
@@ -230,7 +230,7 @@ describe("async", () => {
     expect(toolsIn((await pageOf(id)).messages[1])).toMatchObject([{ status: "ok" }])
   })
 
-  test("[AG10] the callback is delivered exactly once, also if the agent's process died before delivering it", async () => {
+  test("[AG10] the callback is delivered exactly once, even if the agent's process died before delivering it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Once.")])

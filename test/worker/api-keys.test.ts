@@ -48,7 +48,7 @@ function watchTenants() {
 }
 
 describe("the form of a key", () => {
-  test("[AK1] what is created is parsed again, for every tenant id", async () => {
+  test("[AK1] a created key is parsed again, for every tenant id", async () => {
     const tenants = fc.stringMatching(/^(?:eu\.|us\.|fedramp-high\.)?[A-Za-z0-9_-]{1,64}$/)
     await fc.assert(
       fc.asyncProperty(tenants, async (tenant) => {
@@ -80,7 +80,7 @@ describe("the form of a key", () => {
     ["10,000 characters", (key) => key.replace("_ak1_", `_${"a".repeat(10_000)}_`)],
     ["a Unicode look-alike", (key) => key.replace("_ak1_", "_аk1_")],
     ["a space inside", (key) => `${key.slice(0, 9)}\t${key.slice(9)}`],
-  ])("[AK1] %s is refused before any object is asked", async (_what, change) => {
+  ])("[AK1] %s is refused before any object is called", async (_what, change) => {
     const { text } = await createApiKey("ak1")
     const watched = watchTenants()
     const refused = await call("/v1/keys", { token: encodeHeader(change(text)), env: watched.env })
@@ -136,7 +136,7 @@ describe("managing keys", () => {
     expect(await listKeys(first)).toHaveLength(3)
   })
 
-  test("[AK3] nobody else manages keys", async () => {
+  test("[AK3] other users and keys don't manage keys", async () => {
     const first = await createTenant("ak3c")
     const { key } = await createKey(first)
     const tokens = await Promise.all(["member", "viewer"].map((role) => tokenWith(first, role, { role })))
@@ -268,7 +268,7 @@ describe("using keys", () => {
     expect((await use(60 * 60_000)).records).toBe(start.records + 1)
   })
 
-  test("[AK7] refused keys are recorded, for a tenant that nobody uses nothing is stored", async () => {
+  test("[AK7] refused keys are recorded; for a tenant that nobody uses, nothing is stored", async () => {
     const first = await createTenant("ak7")
     const guess = async (tenant: string) => {
       const { text } = await createApiKey(tenant)
@@ -282,7 +282,7 @@ describe("using keys", () => {
     expect(first).toMatch(/^ck_/)
   })
 
-  test("[AK11] a key configures its tenant as its highest role may, and reaches no session", async () => {
+  test("[AK11] a key configures its tenant as its highest role may, and has access to no session", async () => {
     const first = await createTenant("ak11")
     const id = await makeSession(await tokenWith(first, "ada"))
     const body = JSON.stringify({ embed_origins: [], media_hosts: [] })
@@ -307,7 +307,7 @@ describe("tokens for users", () => {
     return verified.value
   }
 
-  test("[AK9] they have the tenant, user and lifetime that were asked for", async () => {
+  test("[AK9] they have the requested tenant, user and lifetime", async () => {
     const first = await createTenant("ak9")
     const issued = (await post("/v1/tokens", first, { user: "ada" })).json
     expect(issued).toEqual({ token: expect.any(String), expires: expect.any(Number) })
@@ -338,7 +338,7 @@ describe("tokens for users", () => {
     expect(await rowsOf("ak9b")).toContain('["users",[]]')
   })
 
-  test("[AK9] a token makes no tokens", async () => {
+  test("[AK9] a token can't make tokens", async () => {
     const first = await createTenant("ak9c")
     const token = await tokenWith(first, "root", { role: "owner" })
     for (const each of [token, await tokenOf("ak9c", "ada")])

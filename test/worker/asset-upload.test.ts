@@ -64,7 +64,7 @@ describe("accepted", () => {
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
   })
 
-  test("[AS5] in a full session, too", async () => {
+  test("[AS5] even in a full session", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await upload(id, token, png(4, 70_000))
@@ -257,7 +257,7 @@ describe("an erased session", () => {
     call(`/v1/sessions/${id}`, { method: "DELETE", token, ...options })
   const keysOf = async (id: string) => (await env.MEDIA.list({ prefix: `${T}/${id}/` })).objects.length
 
-  test("[AS9] erases its files, also more than one page of them", async () => {
+  test("[AS9] erases its files, even more than one page of them", async () => {
     const token = await tokenOf(T, "dan")
     const [id, other] = [await makeSession(token), await makeSession(token)]
     await upload(other, token, png(1))
@@ -266,7 +266,7 @@ describe("an erased session", () => {
     expect([await keysOf(id), await keysOf(other)]).toEqual([0, 1])
   })
 
-  test("[AS9] that fails half-way is erased when it is repeated", async () => {
+  test("[AS9] that fails half-way is completed when it is repeated", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await upload(id, token, png(1))
@@ -299,7 +299,7 @@ describe("an erased session", () => {
     expect(await keysOf(id)).toBe(0)
   })
 
-  test("[AS9] also if the uploading process is killed before it learns of the erasure", async () => {
+  test("[AS9] even if the uploading process is killed before it learns of the erasure", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("dan"), 200)

@@ -16,7 +16,7 @@ import {
   MAX_FAILURES_PER_DAY,
   MAX_FAILURES_PER_MINUTE,
   PRUNED_ROWS,
-} from "../../worker/tenant/audit-rows.ts"
+} from "../../worker/tenant/rows/audit-rows.ts"
 import type { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 import { call, HOST, makeSession, nowSeconds, refusal, SECRET, tablesOf } from "./http.ts"
@@ -62,7 +62,7 @@ async function sha256(text: string): Promise<string> {
 }
 
 describe("the chain", () => {
-  test("[AL1] an entry has the hash of the one before; anyone can compute it from what the API returns", async () => {
+  test("[AL1] an entry has the hash of the one before; anyone can compute it from the API's responses", async () => {
     await fillLog("al1", 4)
     const { entries, head } = await page(await tokenAs("al1"))
     let hash = await sha256(JSON.stringify(["cuecard audit 1", "al1"]))
@@ -211,7 +211,7 @@ describe("verify", () => {
     })
   })
 
-  test("[AL3] a head that was noted is found again, and shows a log that was written anew", async () => {
+  test("[AL3] a noted head is found again, and reveals a log that was rewritten", async () => {
     await fillLog("al3", 8)
     const token = await tokenAs("al3")
     const { head } = await page(token)
@@ -246,7 +246,7 @@ describe("verify", () => {
 })
 
 describe("reading", () => {
-  test("[AL5] pages have the newest first, every entry once, also while entries are added; filters narrow them", async () => {
+  test("[AL5] pages have the newest first, every entry once, even while entries are added; filters narrow them", async () => {
     await fillLog("al5", 2 * AUDIT_PAGE_ROWS + 6)
     const token = await tokenAs("al5")
     const seen: AuditEntry[] = []
@@ -269,7 +269,7 @@ describe("reading", () => {
       expect(await call(`/v1/audit?${bad}`, { token })).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[AL5] a page reads the rows that it returns, with a filter too; with two of them a bounded number", async () => {
+  test("[AL5] a page reads only the rows that it returns, even with a filter; with two filters, a bounded number", async () => {
     await fillLog("al5b", 3_000)
     const rowsRead = await runInDurableObject(tenantOf("al5b"), (_object: Tenant, { storage: { sql } }) => {
       let read = 0
@@ -318,7 +318,7 @@ describe("reading", () => {
 })
 
 describe("limits", () => {
-  test("[AL6] of the failures in one minute, sixty have an entry, and the next entry of a later minute counts the rest", async () => {
+  test("[AL6] sixty failures in one minute have an entry, and the first entry of a later minute counts the rest", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 60_000 * 30_000_000 + 5 })
     const tenant = tenantOf("al6")
     const failure = { action: "signin.failed", details: { code: "state_wrong" } }
@@ -344,7 +344,7 @@ describe("limits", () => {
     expect((await verify(token)).json).toMatchObject({ ok: true, rows: 63 })
   })
 
-  test("[AL6] of the failures in one day, 250 have an entry, and the next entry of a later day counts the rest", async () => {
+  test("[AL6] 250 failures in one day have an entry, and the first entry of a later day counts the rest", async () => {
     const tenant = "al6day"
     await fillLog(tenant, 1)
     const stranger: Actor = { kind: "anonymous", id: "", address: null }
@@ -395,7 +395,7 @@ describe("limits", () => {
 describe("what is recorded", () => {
   const agent = JSON.stringify({ description: "Canary-description", prompt: "Canary-prompt", tools: ["weather"] })
 
-  test("[AL9] changes of agents, settings and users, with who made them and from which network", async () => {
+  test("[AL9] changes of agents, settings and users are recorded, with the actor and the network", async () => {
     const token = await tokenAs("al9", "owner", "boss")
     const headers = { "cf-connecting-ip": "198.51.100.77" }
     await makeSession(await tokenAs("al9", "member", "ada"))

@@ -248,7 +248,7 @@ describe("sockets that nobody uses", () => {
     expect(await openUnderShortLimits(HELLO)).toEqual({ codes: ["hello"], closed: 0 })
   })
 
-  test("[AU16] an idle socket is closed by the alarm when its token expires, also after the object slept", async () => {
+  test("[AU16] an idle socket is closed by the alarm when its token expires, even after the object slept", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const other = await openSocket(id, long)
@@ -383,7 +383,7 @@ describe("the local page's token", () => {
     expect(await ask(body)).toEqual(refusal(400, "field_invalid", "user"))
   })
 
-  test("[AU4] other sites get none", async () => {
+  test("[AU4] other sites get no token", async () => {
     expect(await ask("{}", { headers: { origin: "https://evil.example" } })).toEqual(refusal(403, "origin_denied"))
   })
 })

@@ -218,7 +218,7 @@ describe("damaged", () => {
     expect(await dripped).toBe("cancelled")
   })
 
-  test("[RE10] an incomplete last line and invalid UTF-8 are reported by line, also across chunks", async () => {
+  test("[RE10] an incomplete last line and invalid UTF-8 are reported by line, even across chunks", async () => {
     const id = await freshSession()
     const good = (n: number): Uint8Array =>
       new TextEncoder().encode(lines({ ...WORDS, text: `${n} ${"é😀".repeat(40)}` }))

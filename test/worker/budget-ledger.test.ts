@@ -70,7 +70,7 @@ describe("counting", () => {
     expect(await send(session, token, using(1))).toBe(429)
   })
 
-  test("[BU9] of twelve turns that begin at once, eight do", async () => {
+  test("[BU9] of twelve turns that are requested at once, eight begin", async () => {
     await limit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-once", "ada", "member")
     const sessions: string[] = []
@@ -81,7 +81,7 @@ describe("counting", () => {
     expect(statuses.filter((status) => status === 202).length).toBe(8)
   })
 
-  test("[BU5] a session that was used is deleted: nothing is given back", async () => {
+  test("[BU5] deleting a used session refunds nothing", async () => {
     await limit("bl-deleted", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-deleted", "ada", "member")
     const session = await makeSession(token)
@@ -91,7 +91,7 @@ describe("counting", () => {
     expect(await send(await makeSession(token), token, using(1))).toBe(429)
   })
 
-  test("[BU8] what used up a budget is in the tenant's totals as soon as a turn is refused; the tenant is asked once", async () => {
+  test("[BU8] the usage that exhausted a budget is in the tenant's totals as soon as a turn is refused; the tenant is asked once", async () => {
     await limit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
     const token = await roleToken("bl-report", "ada", "member")
     const session = await makeSession(token)
@@ -111,7 +111,7 @@ describe("counting", () => {
     asked.mockRestore()
   })
 
-  test("[BU8] a change counts although the directory had asked before it and is answered after it", async () => {
+  test("[BU8] a change takes effect even if the directory asked before it and gets the reply after it", async () => {
     await limit("bl-changed", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-changed", "ada", "member")
     await makeSession(token)
@@ -136,7 +136,7 @@ describe("counting", () => {
     asked.mockRestore()
   })
 
-  test("[BU8] what was spent before the budget was set counts", async () => {
+  test("[BU8] spending from before the budget was set counts", async () => {
     const token = await roleToken("bl-before", "ada", "member")
     const session = await makeSession(token)
     await ask(session, token, using(80))

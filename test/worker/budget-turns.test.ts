@@ -105,7 +105,7 @@ describe("a budget that is used up", () => {
   })
 })
 
-test("[BU6] a message that waited says so if its budget could not be checked", async () => {
+test("[BU6] a waiting message fails with its own reason if its budget could not be checked", async () => {
   // With it, the directory is asked for each turn.
   await limit("bt-away", { tenant: { concurrent_turns: 5 } })
   const token = await roleToken("bt-away", "ada", "member")
@@ -185,7 +185,7 @@ describe("what budgets cost", () => {
     expect(await directory("bt-unknown").leaseTurn("one", false)).toMatchObject({ value: null })
   })
 
-  test("[BU10] a session whose tenant has removed its budgets asks once more, and then no longer", async () => {
+  test("[BU10] after its tenant has removed its budgets, a session asks once more and then no longer", async () => {
     await limit("bt-gone", { tenant: { tokens_per_day: 1_000_000 } })
     const token = await roleToken("bt-gone", "ada", "member")
     const session = await makeSession(token)
@@ -209,7 +209,7 @@ describe("what a user has", () => {
     await makeSession(token)
   })
 
-  test("[BU11] the limits also count for who sends no messages and was known before they were set", async () => {
+  test("[BU11] the limits also apply to a user who sends no messages and was known before they were set", async () => {
     const token = await roleToken("bt-silent", "ada", "member")
     expect((await directory("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
     // Like a change in a tenant with so many users that this one is not notified.
@@ -224,7 +224,7 @@ describe("what a user has", () => {
     expect(Number(kept["n"])).toBeLessThanOrEqual(4)
   })
 
-  test("[BU11] a turn more than may run at once is refused, until one has ended", async () => {
+  test("[BU11] a turn beyond the limit of concurrent turns is refused until one has ended", async () => {
     await limit("bt-turns", { tenant: { concurrent_turns: 1 } })
     const token = await roleToken("bt-turns", "ada", "member")
     const [one, other] = [await makeSession(token), await makeSession(token)]
@@ -273,7 +273,7 @@ describe("what a user has", () => {
     })
   })
 
-  test("[BU12] a user sees what is left and when it resets; nothing is shown without budgets", async () => {
+  test("[BU12] a user sees the remaining budget and when it resets; nothing is shown without budgets", async () => {
     const token = await roleToken("bt-me", "ada", "member")
     await makeSession(token)
     expect((await call("/v1/usage/me", { token })).json).toEqual({ budgets: [] })

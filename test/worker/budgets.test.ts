@@ -19,7 +19,7 @@ async function get(tenant: string) {
 }
 
 describe("setting budgets", () => {
-  test("[BU3] [BU10] a tenant has none at first; reading stores nothing, and its sessions hear of none", async () => {
+  test("[BU3] [BU10] a tenant has none at first; reading stores nothing, and its sessions learn of none", async () => {
     expect(await get("bu-quiet")).toMatchObject({ status: 200, json: NONE })
     expect(await stub("bu-quiet").getBudgetGrant("ada")).toBe(null)
     expect(await stub("bu-quiet").getAgentView("general")).not.toHaveProperty("hasBudgets")
@@ -46,7 +46,7 @@ describe("setting budgets", () => {
     expect(await stub("bu-set").getAgentView("general")).not.toHaveProperty("hasBudgets")
   })
 
-  test("[BU2] each change is in the audit log, once", async () => {
+  test("[BU2] each change is recorded in the audit log once", async () => {
     await put("bu-audit", { tenant: { tokens_per_day: 5 }, users: { ada: { sessions: 3 } } })
     await put("bu-audit", { tenant: { tokens_per_day: 5 } })
     const { json } = await call("/v1/audit?action=budget.changed", {
@@ -76,7 +76,7 @@ describe("setting budgets", () => {
     expect(await tablesOf(stub("bu-bad"))).toEqual([])
   })
 
-  test("[BU2] a body that is no JSON is refused", async () => {
+  test("[BU2] a body that is not JSON is refused", async () => {
     expect(await put("bu-bad", '{"tenant": {"tokens_per_day": NaN}}')).toEqual(refusal(400, "body_malformed"))
   })
 
@@ -88,7 +88,7 @@ describe("setting budgets", () => {
     expect((await put("bu-full", { users: { ...more.users, "user-3": null } })).status).toBe(200)
   })
 
-  test("[BU3] an export has them, and an import replaces those of the other tenant", async () => {
+  test("[BU3] an export contains them, and an import replaces those of the importing tenant", async () => {
     const set = { tenant: { tokens_per_day: 7 }, roles: { member: { sessions: 9 } }, users: { ada: { sessions: 2 } } }
     await put("bu-leave", set)
     await register("bu-leave", "ada")
@@ -99,7 +99,7 @@ describe("setting budgets", () => {
     expect(await stub("bu-arrive").getBudgetGrant("ada")).toMatchObject({ limits: { user: { sessions: 2 } } })
   })
 
-  test("[BU3] an import counts at once, also in a tenant that had none", async () => {
+  test("[BU3] an import takes effect at once, even in a tenant without budgets", async () => {
     await put("bu-leave2", { tenant: { tokens_per_day: 0 } })
     const archive = await downloadArchive("bu-leave2", await exportTenant("bu-leave2"))
     await register("bu-arrive2", "ada")
@@ -113,7 +113,7 @@ describe("setting budgets", () => {
     expect((await get("bu-arrive3")).json.tenant).toEqual({ tokens_per_day: 5 })
   })
 
-  test("[BU2] [BU3] members neither set nor read them", async () => {
+  test("[BU2] [BU3] members can neither set nor read them", async () => {
     for (const role of ["member", "viewer"] as const) {
       expect(await put("bu-roles", { tenant: {} }, role)).toEqual(refusal(403, "scope_denied"))
       const token = await roleToken("bu-roles", "ada", role)
@@ -122,7 +122,7 @@ describe("setting budgets", () => {
     expect((await put("bu-roles", { tenant: {} }, "owner")).status).toBe(200)
   })
 
-  test("[BU2] an administrator does not limit owners", async () => {
+  test("[BU2] an administrator can't limit owners", async () => {
     const owners = { roles: { owner: { tokens_per_day: 0 } } }
     expect(await put("bu-owners", owners)).toEqual(refusal(403, "scope_denied"))
     await stub("bu-owners").registerUser({ id: "boss", role: "owner" })

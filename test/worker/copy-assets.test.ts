@@ -310,7 +310,7 @@ describe("a sealed import by another user of the tenant", () => {
     expect(found).toEqual({ ok: true, value: [null, null, null, null] })
   })
 
-  test("[RE37] whose session a file names is asked once, not for each asset", async () => {
+  test("[RE37] the session that a file names is asked for its owner once, not for each asset", async () => {
     const from = await freshSession()
     await fillSession(from)
     const { asked, SESSION } = recordAskedSessions()
@@ -324,7 +324,7 @@ describe("a sealed import by another user of the tenant", () => {
     expect(asked).toEqual([`${CLAIMS.tenant}:${from}`])
   })
 
-  test("[RE37] nor does a file that names a session which is unknown; asking for it stores nothing there", async () => {
+  test("[RE37] a file that names an unknown session brings none either; asking for it stores nothing there", async () => {
     const [from, ghost] = [await freshSession(), nanoid()]
     await fillSession(from)
     await env.MEDIA.put(keyOf(ghost, "sent"), "theirs")
@@ -356,7 +356,7 @@ describe("an unverified import", () => {
     expect(again.some((record) => record.type === "asset" || record.attachments !== undefined)).toBe(false)
   })
 
-  test("[RE26] may name files that this session has", async () => {
+  test("[RE26] may name files of this session", async () => {
     const id = await freshSession()
     const own = await putAsset(id, assetOf("named", { label: "mine" }))
     const lines = [
@@ -401,7 +401,7 @@ describe("an unverified import", () => {
     expect(answer?.content).toBe("[image]\n\nA cat.")
   })
 
-  test("[EX4] an external producer can't list files; what it names is decided by what the session has", async () => {
+  test("[EX4] an external producer can't list files; the files that it names are those of the session", async () => {
     const id = await freshSession()
     await putAsset(id, assetOf("named"))
     const records = [

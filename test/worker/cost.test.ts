@@ -33,7 +33,7 @@ describe("calls of tools", () => {
   })
 })
 
-test("[CM2] a turn asks the directory twice and writes 4 rows there, 6 the first time, and asks nobody else", async () => {
+test("[CM2] a turn calls the directory twice and writes 4 rows there, 6 the first time, and calls no other object", async () => {
   await withCountedObjects(async ({ fetch, takeCost }) => {
     const token = await tokenOf("cost", "ada")
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }

@@ -4,7 +4,7 @@ import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
 import { MAX_SESSIONS_LISTED } from "../../shared/limits.ts"
-import { LIST_AFTER_SQL, LIST_SQL } from "../../worker/auth/session-lists.ts"
+import { LIST_AFTER_SQL, LIST_SQL } from "../../worker/directory/session-lists.ts"
 import { call, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
 
 afterEach(() => {
@@ -152,7 +152,7 @@ test("[DI6] a page of exactly the last sessions has no next one; neither has an 
   })
 })
 
-test("[DI6] what is used, created or erased while paging moves no other session over a page boundary", async () => {
+test("[DI6] using, creating or erasing a session while paging moves no other session over a page boundary", async () => {
   const token = await fillDirectory("cleo", 2 * MAX_SESSIONS_LISTED)
   const stub = env.DIRECTORY.getByName("pages:cleo")
   const first = (await call("/v1/sessions", { token })).json

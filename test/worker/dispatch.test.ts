@@ -124,7 +124,7 @@ describe("tools", () => {
     expect(await over).toEqual(new Error("stopped"))
   })
 
-  test("[TU7] output streams, and what the iterable returns is the result", async () => {
+  test("[TU7] output streams, and the iterable's return value is the result", async () => {
     const result = await run(async function* () {
       yield "one "
       yield "two \ud83d"

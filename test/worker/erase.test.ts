@@ -1,9 +1,10 @@
 /** erase.test.ts: a session's title, its erasure by its owner, and the directory's mark of running sessions. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
 import type { Session } from "../../worker/session/session-object.ts"
 import { call, HOST, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
 import { call as asks, pause, say, script } from "./session-helpers.ts"
@@ -131,7 +132,7 @@ describe("an erased session", () => {
     connection.socket.close()
   })
 
-  test("[RT10] a late alarm does nothing, also after the object was evicted", async () => {
+  test("[RT10] a late alarm does nothing, even after the object was evicted", async () => {
     const token = await tokenOf("era", "alarm")
     const id = await makeSession(token)
     await send(id, token, script([say("one"), pause(300), say("two")]))
@@ -222,6 +223,22 @@ describe("running turns", () => {
     await evictDurableObject(objectOf(id))
     await pageOf(id, token)
     await expect.poll(() => running(token)).toEqual([false])
+  })
+
+  test("[DI5] a mark that the directory could not take is repeated by the alarm until it does", async () => {
+    const token = await tokenOf("era", "kept")
+    const id = await makeSession(token)
+    await env.DIRECTORY.getByName("era:kept").setRunning(id, true)
+    await evictDurableObject(objectOf(id))
+    const marking = vi.spyOn(Directory.prototype, "setRunning").mockRejectedValue(new Error("cut off"))
+    await runInDurableObject(objectOf(id), (_object, { storage }) => storage.setAlarm(Date.now() + 60_000))
+    expect(await runDurableObjectAlarm(objectOf(id))).toBe(true)
+    expect(await running(token)).toEqual([true])
+    marking.mockRestore()
+    expect(await runDurableObjectAlarm(objectOf(id))).toBe(true)
+    // The alarm has waited for it, so a kill in between repeats the alarm.
+    expect(await running(token)).toEqual([false])
+    expect((await readStoredState(id)).alarm).toBeNull()
   })
 
   test("[DI5] marking an unknown session, or in an unknown directory, writes nothing", async () => {

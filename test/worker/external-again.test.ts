@@ -60,7 +60,7 @@ async function shownIn(id: string): Promise<string> {
 }
 
 describe("reconnecting", () => {
-  test("[EX9] [EX17] after a cut at every record, also with an eviction between, the answer is the same", async () => {
+  test("[EX9] [EX17] after a cut at every record, even with an eviction in between, the answer is the same", async () => {
     const whole = await sampleShown()
     const records = numberRecords("r1", ...SAMPLE)
     for (let at = 1; at < records.length; at++) {
@@ -191,7 +191,7 @@ describe("disappearing", () => {
     await request.end()
   })
 
-  test("[EX8] [EX14] a sign of life, also an empty line, extends it, and is rarely written", async () => {
+  test("[EX8] [EX14] any sign of life, even an empty line, extends it, and is rarely written", async () => {
     const id = await freshSession()
     await postRecords(id, numberRecords("r1", text("Half")))
     await silenceOf(id, 1_000)

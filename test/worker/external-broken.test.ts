@@ -322,7 +322,7 @@ describe("reading a feed", () => {
     expect(cut.endedBy()).toBe(null)
   })
 
-  test("[TU8] a stream is left at an abort, also one that produces nothing more", async () => {
+  test("[TU8] a stream is left at an abort, even if it produces nothing more", async () => {
     const abort = new AbortController()
     async function* stuck(): AsyncGenerator<number> {
       yield 1

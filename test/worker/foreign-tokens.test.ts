@@ -157,7 +157,7 @@ describe("a token of a registered issuer", () => {
     expect(users).toMatchObject({ id, name: "First Contact", role: "viewer", issuer: "idp", status: "active" })
   })
 
-  test("[OI8] with the claim email identifies nobody by an address that is not verified", async () => {
+  test("[OI8] with the claim email, an unverified address identifies nobody", async () => {
     const own = await startProvider()
     await registerIssuer("ft-email", own, { user_claim: "email" })
     const signEmail = (change: Record<string, unknown>) => own.sign({ payload: foreignClaims(own, change) })
@@ -201,7 +201,7 @@ describe("a stranger's tokens", () => {
     return { counting, readCount: () => count }
   }
 
-  test("[OI13] ask for two audiences at most, and the same pair once", async () => {
+  test("[OI13] cause a look-up for at most two audiences, and one per pair", async () => {
     const { counting, readCount } = countRegistryCalls()
     const tokens = await Promise.all(
       [["a", "b"], ["a", "b", "c", "d", "e"], "a"].map((aud) => sign({ iss: "https://nobody.example.com", aud })),
@@ -215,7 +215,7 @@ describe("a stranger's tokens", () => {
     expect(readCount()).toBe(2 * 5)
   })
 
-  test("[OI13] push no known issuer out of the cache", async () => {
+  test("[OI13] evict no known issuer from the cache", async () => {
     const known = await sign({ sub: "kept" })
     await whoIs(known)
     const { counting } = countRegistryCalls()
@@ -376,14 +376,14 @@ describe("a hostile token", () => {
     expect(await read(await sign({ exp: nowSeconds() - 60 }))).toEqual(refusal(401, "token_expired"))
   })
 
-  test("[OI5] at least 80 kinds were tried, and nothing was fetched but the registered addresses", async () => {
+  test("[OI5] at least 80 kinds were tried, and only the registered addresses were fetched", async () => {
     expect(HOSTILE.length).toBeGreaterThanOrEqual(80)
     const own = new Set(await provider.listRequests())
     expect([...own].sort()).toEqual(["GET /.well-known/openid-configuration", "GET /jwks"])
     expect(await stranger.listRequests()).toEqual([])
   })
 
-  test("[OI5] the deployment's own tokens and secret are no foreign tokens, and the reverse", async () => {
+  test("[OI5] the deployment's own tokens and secret don't count as foreign tokens, and the other way round", async () => {
     expect(await whoIs(await tokenOf(TENANT, "ada"))).toMatchObject({ ok: false })
     const forged = await hmacToken(SECRET.slice(0, -1))
     expect(await read(forged)).toEqual(refusal(401, "token_invalid"))

@@ -102,7 +102,7 @@ describe("our own export", () => {
     )
   })
 
-  test("[VE2] nor does a version that names one", async () => {
+  test("[VE2] a version that names one shows nothing either", async () => {
     const id = await freshSession()
     const file = toJsonl(
       user({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
@@ -139,7 +139,7 @@ describe("retrying an imported answer", () => {
     answer({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
-  test("[RE8] it stays marked as imported where steps of it are kept, also in an export; a new answer is our own", async () => {
+  test("[RE8] it stays marked as imported where steps of it are kept, even in an export; a new answer is our own", async () => {
     const id = await freshSession()
     await importFile(id, forged)
     const client = await connect(id)

@@ -133,7 +133,7 @@ describe("the same file again", () => {
 describe("too large", () => {
   const base = { responseId: "a", turnId: "u", timestamp: "2026-01-01T00:00:00.000Z" }
 
-  test("[RE36] what doesn't fit a row is reported or cut: texts, results, arguments", async () => {
+  test("[RE36] texts, results and arguments that don't fit a row are reported or cut", async () => {
     const id = await freshSession()
     const file = toJsonl(
       user({ text: "x", responseId: "u" }),
@@ -175,7 +175,7 @@ describe("too large", () => {
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "u2" })
   })
 
-  test("[RE12] a waiting call is completed by its callback, also with a restart between the two", async () => {
+  test("[RE12] a waiting call is completed by its callback, even with a restart in between", async () => {
     const id = await freshSession()
     const queued = { mode: "async", status: "queued", responseId: "far" }
     const records = [

@@ -60,7 +60,7 @@ describe("a data export", () => {
     },
   })
 
-  test("[IH10] of one conversation is imported with its title, also as its only entry", async () => {
+  test("[IH10] of one conversation is imported with its title, even as its only entry", async () => {
     for (const file of [conversation("Sea \n\n shanty"), [conversation("Sea shanty")]]) {
       const id = await freshSession()
       expect(await importFile(id, JSON.stringify(file))).toMatchObject({ ok: true, value: { messages: 2 } })

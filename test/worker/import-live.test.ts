@@ -68,7 +68,7 @@ test("[HI6] an import sends no numbered frame and takes no seq: clients see one 
   expect(page.seq).toBe(client.last)
 })
 
-test("[HI6] until the whole file is folded history is empty, for a reload as for a connected client, also after a restart", async () => {
+test("[HI6] until the whole file is folded history is empty, for a reload as for a connected client, even after a restart", async () => {
   const id = await freshSession()
   const client = await connect(id)
   await importFile(id, fileOf("a"), 1, 2)

@@ -178,7 +178,7 @@ describe("while it is uploaded", () => {
   const line = (text: string): Uint8Array =>
     new TextEncoder().encode(`${JSON.stringify({ type: "user_message", text })}\n`)
 
-  test("[RE6] what a broken upload left behind isn't part of the next one", async () => {
+  test("[RE6] leftovers of a broken upload aren't part of the next one", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       // The state after a process ended while it staged a longer file.

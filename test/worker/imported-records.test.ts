@@ -88,7 +88,7 @@ describe("live external answers", () => {
     await expectSame(id, client)
   })
 
-  test("[IR3] delta A, tool, text_done A shows A once, also after a reconnection", async () => {
+  test("[IR3] delta A, tool, text_done A shows A once, even after a reconnection", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const records = numberRecords(
@@ -109,7 +109,7 @@ describe("live external answers", () => {
     await expectSame(id, client)
   })
 
-  test("[IR3] a whole text counts once after the object has restarted, also with markup that was removed", async () => {
+  test("[IR3] a whole text counts once after the object has restarted, even with markup that was removed", async () => {
     const id = await freshSession()
     const whole = "Let me <script>alert(1)</script>look."
     const records = numberRecords(

@@ -66,7 +66,7 @@ describe("two registrations of one provider", () => {
     expect(added.status).toBe(200)
   })
 
-  test("[OI10] nor where users of unknown providers were imported", async () => {
+  test("[OI10] an administrator can't add one where users of unknown providers were imported", async () => {
     const { issuer } = await startProvider()
     await env.TENANT.getByName("id-import").registerUser({ id: "o_boss", role: "owner", issuer: "old" })
     const body = { issuer, audience: "mine" }
@@ -104,7 +104,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: foreign })).status).toBe(401)
   }
 
-  test("[OI11] removed: sign-ins, tokens and sockets of its users end, and those of another one's do not", async () => {
+  test("[OI11] removed: sign-ins, tokens and sockets of its users end, and those of another issuer's users don't", async () => {
     const used = await useIssuer("id-removed")
     const other = await startProvider()
     await registerIssuerAs("id-removed", "other", other)
@@ -116,7 +116,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
   })
 
-  test("[OI11] replaced by another one under its name: the same, and a sign-in that was begun ends", async () => {
+  test("[OI11] replaced by another one under its name: the same, and a sign-in in progress ends", async () => {
     const used = await useIssuer("id-replaced")
     const begun = new TestBrowser("id-replaced")
     const callback = await begun.beginSignIn()
@@ -155,7 +155,7 @@ async function registerIssuerAs(tenant: string, name: string, { issuer }: { read
 }
 
 describe("claims that an issuer requires", () => {
-  test("[OI14] people without them are nobody, in tokens and at the sign-in", async () => {
+  test("[OI14] people without them are refused, with tokens and at the sign-in", async () => {
     const provider = await startProvider()
     const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
     expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })

@@ -63,7 +63,7 @@ test("[OI6] during a rotation both keys work", async () => {
   expect((await read(before)).status).toBe(200)
 })
 
-test("[OI6] unknown key ids make us fetch the keys once in half a minute, also after the object was evicted", async () => {
+test("[OI6] unknown key ids cause at most one fetch of the keys in half a minute, even after the object was evicted", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-flood", provider)
   const begun = Date.now()
@@ -137,7 +137,7 @@ test.each(["down", "error"] as const)("[OI7] while the provider is %s, known key
   expect((await read(token)).status).toBe(200)
 })
 
-test("[OI7] keys are trusted for a day since they were fetched at the longest, and a success begins anew", async () => {
+test("[OI7] keys are trusted for at most a day after they were fetched, and a success starts that time again", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-day", provider)
   const begun = Date.now()

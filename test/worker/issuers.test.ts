@@ -73,7 +73,7 @@ describe("an issuer", () => {
     expect(await provider.listRequests()).toEqual(["GET /jwks"])
   })
 
-  test("[OI2] the secret is stored encrypted, stays when it is left out, and goes with null or another client", async () => {
+  test("[OI2] the secret is stored encrypted, kept if it is omitted, and removed by null or another client", async () => {
     const provider = await startProvider()
     await registerIssuer("oi-secret", provider)
     const readRows = () =>
@@ -136,7 +136,7 @@ describe("who may register issuers", () => {
     expect((await putIssuer("oi-who", { issuer, audience: AUDIENCE }, { role: "admin" })).status).toBe(200)
   })
 
-  test("[OI8] an admin can neither make owners nor touch the issuer that does", async () => {
+  test("[OI8] an admin can neither appoint owners nor change an issuer that can", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE, role_claim: "role" }
     const roles = ["owner", "member"]
@@ -150,7 +150,7 @@ describe("who may register issuers", () => {
 })
 
 describe("who has an issuer and audience", () => {
-  test("[OI3] one tenant, until it removes or changes them", async () => {
+  test("[OI3] belong to one tenant, until it removes or changes them", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE }
     expect((await putIssuer("oi-one", body)).status).toBe(200)
@@ -353,7 +353,7 @@ describe("the operator", () => {
     expect(entries[0]).toMatchObject({ action: "issuer.removed", target: "idp", actor: { kind: "operator" } })
   })
 
-  test("[OI15] a text that is no tenant's id is refused", async () => {
+  test("[OI15] text that is not a tenant's id is refused", async () => {
     const refused = await call("/v1/tenants/a%3Ab/issuers/idp", { method: "DELETE", token: OPERATOR })
     expect(refused).toEqual(refusal(400, "field_invalid", "id"))
   })

@@ -82,7 +82,7 @@ describe("a user above the creator of a key", () => {
     expect(await post("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
   })
 
-  test("[AK13] an owner who becomes an admin takes the key's power along", async () => {
+  test("[AK13] when an owner becomes an admin, their key loses the same rights", async () => {
     const first = await createTenant("ak13b")
     await tokenWith(first, "boss", { role: "owner" })
     const other = await tokenWith(first, "other", { role: "owner" })
@@ -147,7 +147,7 @@ describe("the creator of a key", () => {
     expect((await call("/v1/users", { token: own.key })).status).toBe(200)
   })
 
-  test("[AK15] who gets a role below the key's can use it no more, until the role is back", async () => {
+  test("[AK15] whose role falls below the key's makes it unusable until the role is restored", async () => {
     const first = await createTenant("ak15b")
     const admin = await tokenWith(first, "adm", { role: "admin" })
     const [own, members] = [await createKey(admin, { roles: ["admin"] }), await createKey(admin)]
@@ -159,7 +159,7 @@ describe("the creator of a key", () => {
     expect((await call("/v1/users", { token: own.key })).status).toBe(200)
   })
 
-  test("[AK15] who is erased takes the keys along", async () => {
+  test("[AK15] who is erased loses the keys too", async () => {
     const first = await createTenant("ak15c")
     const { key } = await createKey(await tokenWith(first, "adm", { role: "admin" }), { roles: ["admin"] })
     expect((await call("/v1/users/adm", { method: "DELETE", token: first })).status).toBe(202)

@@ -3,7 +3,7 @@
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS, PAGE_TOKEN_SECONDS } from "../../shared/limits.ts"
-import { MAX_LOGINS } from "../../worker/auth/login-rows.ts"
+import { MAX_LOGINS } from "../../worker/directory/login-rows.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { call, makeSession, openSocket, refusal, roleToken } from "./http.ts"
@@ -98,7 +98,7 @@ describe("the secret of a cookie", () => {
     expect(entries).toMatchObject([{ target: user.id, actor }])
   })
 
-  test("[SI7] the thief is found, too, if the owner comes second", async () => {
+  test("[SI7] a copied cookie is also detected if the owner uses it second", async () => {
     const { browser } = await signedIn("si-second")
     const thief = copyOf("si-second", browser)
     await thief.post("/auth/token")
@@ -147,7 +147,7 @@ describe("how long a sign-in lasts", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI6] one more than the limit ends the one that was unused for longest", async () => {
+  test("[SI6] one more than the limit ends the least recently used one", async () => {
     const { browser } = await signedIn("si-many")
     const { user } = (await browser.post("/auth/token")).json
     const directory = env.DIRECTORY.getByName(`si-many:${user.id}`)
@@ -161,7 +161,7 @@ describe("how long a sign-in lasts", () => {
     expect((await directory.getRevocationState()).tokens).toHaveLength(1)
   })
 
-  test("[SI2] an id is used for one sign-in only, also after it has ended", async () => {
+  test("[SI2] an id is used for one sign-in only, even after it has ended", async () => {
     const directory = env.DIRECTORY.getByName("si-ids:ada")
     const login = { id: "one", hash: "hash", issuer: "idp", generation: 1, role: null }
     expect(await directory.addLogin(login)).toMatchObject({ ok: true })
@@ -229,7 +229,7 @@ describe("signing out", () => {
     expect((await call("/v1/sessions", { token: await tokenFrom(again) })).status).toBe(200)
   })
 
-  test("[SI9] everywhere is refused if this sign-in has ended or its cookie is an old copy; the others go on", async () => {
+  test("[SI9] everywhere is refused if this sign-in has ended or its cookie is an old copy; the other sign-ins continue", async () => {
     const { browser, signInAgain } = await signedIn("si-late")
     const [ended, other] = [copyOf("si-late", browser), await signInAgain()]
     await browser.post("/auth/logout", {})

@@ -87,7 +87,7 @@ describe("which files are sent", () => {
     expect(inclusionsIn(contextOf([questionOf("q", files)]))).toEqual({ ...all, svg: "untaken", zip: "untaken" })
   })
 
-  test("[AT5] the kind follows from the type alone, also with parameters", () => {
+  test("[AT5] the kind follows from the type alone, even with parameters", () => {
     expect(getFileKind({ kind: "file", mime_type: "text/plain; charset=utf-8" })).toBe("text")
     expect(getFileKind({ kind: "image", mime_type: "IMAGE/PNG" })).toBe("image")
     expect(getFileKind({ kind: "canvas", mime_type: "text/html" })).toBeNull()

@@ -36,7 +36,7 @@ async function collectEvents(model: Model, signal = new AbortController().signal
 }
 
 describe("retries", () => {
-  test("[MO12] twice, and then the answer or the last fault", async () => {
+  test("[MO12] retries twice, and then returns the answer or the last fault", async () => {
     const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
     expect(await collectEvents(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])
@@ -44,7 +44,7 @@ describe("retries", () => {
     expect(bad.callCount()).toBe(3)
   })
 
-  test("[MO12] also after a report of usage, which is no output", async () => {
+  test("[MO12] even after a report of usage, which is not output", async () => {
     const usage: ModelEvent = {
       type: "usage",
       tokens: { input: 5, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 },

@@ -371,7 +371,7 @@ describe("/bench", () => {
     expect(again).toHaveLength(2)
   })
 
-  test("[MO4] it yields to the event loop every few deltas, and obeys an abort there", async () => {
+  test("[MO4] it yields to the event loop every few deltas, and stops there on an abort", async () => {
     const abort = new AbortController()
     const question: ModelMessage = { role: "user", content: "/bench deltas=100000 yield_every=10" }
     setTimeout(() => abort.abort(new Error("cancelled")), 20)

@@ -78,7 +78,7 @@ const sign = (claims: object): Promise<string> =>
 const show = (name: unknown): string => JSON.stringify(name).slice(0, 60)
 
 describe("invalid ids", () => {
-  test("[RG5] of a tenant, user or session in a token's claims: token_invalid, and no object is asked", async () => {
+  test("[RG5] of a tenant, user or session in a token's claims: token_invalid, and no object is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch }) => {
       const cases: { claims: object }[] = [
         ...[...BAD_TENANTS, ...NO_TEXT].map((tenant) => ({ claims: { tenant, sub: "ada" } })),

@@ -66,7 +66,7 @@ describe("a tenant", () => {
     ["аcme", "id"],
     ["a".repeat(41), "id"],
     ["a".repeat(10_000), "id"],
-  ])("[TN3] the id %j is refused, and no object is asked", async (id, field) => {
+  ])("[TN3] the id %j is refused, and no object is called", async (id, field) => {
     const asked: string[] = []
     const namespace = (name: string) => ({ getByName: (key: string) => asked.push(`${name} ${key}`) })
     const body = JSON.stringify({ id })
@@ -80,7 +80,7 @@ describe("a tenant", () => {
     expect(asked).toEqual([])
   })
 
-  test("[TN4] the list is in the order of the ids, in pages", async () => {
+  test("[TN4] the list is ordered by id, in pages", async () => {
     const ids = Array.from({ length: 103 }, (_, n) => `tn4-${String(n).padStart(3, "0")}`)
     for (const id of ids) await env.REGISTRY.getByName("tenants").addTenant(id)
     await env.REGISTRY.getByName("eu.tenants").addTenant("eu.tn4")
@@ -155,7 +155,7 @@ describe("the operator's secret", () => {
     expect(await call(path, body === undefined ? options : { ...options, body })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[TN8] a deployment with an unsafe one serves nothing and says why", () => {
+  test("[TN8] a deployment with an unsafe one serves nothing and gives the reason", () => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "j".repeat(32), OPERATOR_SECRET: "o".repeat(32) }
     const faultOf = (over: object) => findDeploymentFault({ ...safe, ...over }, new URL(HOST))
     expect(faultOf({})).toBeNull()

@@ -31,7 +31,7 @@ async function createMany(token: string, over: object, attempts = ATTEMPTS) {
   return responses
 }
 
-test("[LI1] a user's writes over the limit are refused, before any object is asked", async () => {
+test("[LI1] a user's writes over the limit are refused, before any object is called", async () => {
   const tenant = createTenant()
   const token = await tokenOf(tenant, "ada")
   const { asked, over } = recordAskedObjects()
@@ -45,7 +45,7 @@ test("[LI1] a user's writes over the limit are refused, before any object is ask
   expect(asked.length).toBe(before)
 })
 
-test("[LI1] of thousands of creations by one user, the refused ones ask no object", async () => {
+test("[LI1] of thousands of creations by one user, the refused ones call no object", async () => {
   const attempts = shareOf(5_000)
   const token = await tokenOf(createTenant(), "ada")
   const { asked, over } = recordAskedObjects()
@@ -60,7 +60,7 @@ test("[LI1] of thousands of creations by one user, the refused ones ask no objec
   expect(admitted).toBeLessThan(attempts / 10)
 })
 
-test("[LI1] writes, reads and sockets are counted apart, and so are users", async () => {
+test("[LI1] writes, reads and sockets are counted separately, and so are users", async () => {
   const tenant = createTenant()
   const [ada, eve] = [await tokenOf(tenant, "ada"), await tokenOf(tenant, "eve")]
   const over = { RATE_WRITE: RATE_OF_FIVE }
@@ -88,7 +88,7 @@ test("[LI1] a tenant's limit counts all its users, and only what their own limit
   expect(counted).toHaveLength(3)
 })
 
-test("[LI2] a refusal says when to try again, also to pages of other origins", async () => {
+test("[LI2] a refusal says when to try again, and pages of other origins can read it", async () => {
   const origin = "https://other.example"
   const over = { RATE_READ: { limit: async () => ({ success: false }) }, ALLOWED_ORIGINS: origin }
   const token = await tokenOf(createTenant(), "ada")
@@ -126,7 +126,7 @@ test("[LI3] a refused socket is 429, and a browser's is closed with 4429 and the
   expect(frames).toEqual([{ type: "error", code: "rate_limited", text: expect.any(String) }])
 })
 
-test("[LI4] a socket that floods gets an error for each frame too many, and stays open", async () => {
+test("[LI4] a flooding socket gets an error for each frame over the limit, and stays open", async () => {
   const token = await tokenOf(createTenant(), "ada")
   const flooding = await openSocket(await makeSession(token), token)
   for (let i = 0; i < MAX_SOCKET_FRAMES * 2; i++) flooding.socket.send("{")
@@ -164,7 +164,7 @@ test("[LI5] signed links, imports and external producers count for their user", 
   expect(link).toEqual(refusal(429, "rate_limited"))
 })
 
-test("[LI7] an address that failed too often waits, and others do not", async () => {
+test("[LI7] an address that failed too often has to wait, and others don't", async () => {
   const { asked, over } = recordAskedObjects()
   const attempt = (address: string) =>
     call("/v1/tenants", {
@@ -184,7 +184,7 @@ test("[LI7] an address that failed too often waits, and others do not", async ()
   expect(asked).toEqual([])
 })
 
-test("[LI7] an address whose sign-ins failed too often is led back to the page", async () => {
+test("[LI7] an address whose sign-ins failed too often is redirected to the page", async () => {
   const attempt = (address: string) =>
     call("/auth/callback/none?state=unknown", {
       headers: { "cf-connecting-ip": address },
@@ -217,7 +217,7 @@ test("[LI7] an API key that the isolate remembers works behind an address that f
   expect(await list(unknown)).toBe(429)
 })
 
-test("[LI7] failed tokens of issuers refuse no valid token of an issuer that the isolate knows", async () => {
+test("[LI7] failed tokens of issuers don't block a valid token of an issuer that the isolate knows", async () => {
   const [provider, other] = [await startProvider(), await startProvider()]
   await registerIssuer(createTenant(), provider)
   await registerIssuer(createTenant(), other)

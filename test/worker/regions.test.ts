@@ -153,7 +153,7 @@ describe("a tenant's data", () => {
     })
   })
 
-  test("[RG2] in a region whose bucket is not bound is refused before any object is asked", async () => {
+  test("[RG2] in a region whose bucket is not bound is refused before any object is called", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async ({ asked, fetch, tokenFor }) => {
       for (const tenant of ["us.region3", "fedramp.region3", "fedramp-high.region3"]) {
         const headers = { authorization: `Bearer ${await tokenFor({ tenant, user: "ada", role: "owner" })}` }
@@ -203,7 +203,7 @@ describe("a tenant's data", () => {
 })
 
 describe("the page of a host name", () => {
-  test("[RG2] has no tenant in a region that is not served, and asks no object", async () => {
+  test("[RG2] has no tenant in a region that is not served, and calls no object", async () => {
     const bindings = { MEDIA_EU: env.MEDIA, PAGE_DOMAIN: "chat.example.com" }
     await withRecordedDeployment(bindings, async ({ asked, fetch }) => {
       const tenantOf = async (host: string) => {

@@ -247,7 +247,7 @@ describe("media of other hosts", () => {
     expect(await seen(what)).toHaveLength(2)
   })
 
-  test("[RM4] a range of audio is cut from the cached response, also the first time", async () => {
+  test("[RM4] a range of audio is cut from the cached response, even the first time", async () => {
     const what = place("wav")
     for (const range of ["bytes=100-199", "bytes=9900-"]) {
       const part = await ask(what, { range })

@@ -115,7 +115,7 @@ describe("a revoked token", () => {
     expect(await call("/v1/sessions", { headers: socketHeaders(token) })).toEqual(REVOKED)
   })
 
-  test("[AU7] checking an unknown user stores nothing, neither does a stranger at a session", async () => {
+  test("[AU7] checking an unknown user stores nothing, and neither does another user's request for a session", async () => {
     const id = await makeSession(await tokenOf("au7d", "ada"))
     const token = await tokenOf("au7d", "nobody")
     expect(await list(token)).toMatchObject({ status: 200 })
@@ -124,7 +124,7 @@ describe("a revoked token", () => {
     expect(await tablesOf(directory("au7d", "nobody"))).toEqual([])
   })
 
-  test("[AU7] the Worker's memory asks once per user in TOKEN_TRUST_MS, and keeps the newest users only", async () => {
+  test("[AU7] the Worker's cache asks once per user in TOKEN_TRUST_MS, and keeps only the newest users", async () => {
     const memory = createRevocationCache(2)
     const fetches: string[] = []
     const look = (who: string, now: number) =>
@@ -160,7 +160,7 @@ describe("its sockets", () => {
     for (const connection of staying) await expectOpen(connection)
   })
 
-  test("[AU8] all of a user's, of no other user or tenant, whatever the ids", async () => {
+  test("[AU8] all tokens of a user, and of no other user or tenant, whatever the ids", async () => {
     const claims = { jti: "same", iat: nowSeconds() }
     const ownToken = await foreignToken("au8b", "ada", claims)
     const others = [await foreignToken("au8b", "eve", claims), await foreignToken("au8b-2", "ada", claims)]
@@ -174,7 +174,7 @@ describe("its sockets", () => {
     for (const one of staying) await expectOpen(one)
   })
 
-  test("[AU8] also after session and directory slept", async () => {
+  test("[AU8] even after session and directory slept", async () => {
     const token = await tokenOf("au8c", "ada")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -184,7 +184,7 @@ describe("its sockets", () => {
     await expectClosed(connection)
   })
 
-  test("[AU8] also if the session could not be notified at first: the alarm retries until it works", async () => {
+  test("[AU8] even if the session could not be notified at first: the alarm retries until it works", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const token = await tokenOf("au8d", "ada", 6000)
     const id = await makeSession(token)
@@ -269,7 +269,7 @@ describe("its sockets", () => {
     expect(await tablesOf(ghost)).toEqual([])
   })
 
-  test("[AU8] a client that doesn't close finds its socket closed, also after the object slept", async () => {
+  test("[AU8] a client that doesn't close finds its socket closed, even after the object slept", async () => {
     const [lost, stillValid] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
     const id = await makeSession(stillValid)
     const connection = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
@@ -327,7 +327,7 @@ describe("revoking", () => {
     expect(await list(await foreignToken("au9c", "ada", { iat: Math.floor(up_to) + 1 }))).toMatchObject({ status: 200 })
   })
 
-  test("[AU12] a token whose signer's clock is ahead revokes itself too", async () => {
+  test("[AU12] a token whose signer's clock is ahead also revokes itself", async () => {
     const token = await foreignToken("au9d", "ada", { iat: nowSeconds() + 4 })
     expect(await revoke(token, '{"all":true}')).toMatchObject({ status: 200 })
     expect(await list(token)).toEqual(REVOKED)
@@ -403,7 +403,7 @@ describe("revoking", () => {
     })
   })
 
-  test("[AU9] the row of a token is deleted when the token would have expired; that of all stays", async () => {
+  test("[AU9] the row of one token is deleted when the token would have expired; the row of all tokens stays", async () => {
     const [short, long] = [await tokenOf("au9g", "ada", 60), await tokenOf("au9g", "ada", 6000)]
     await openSocket(await makeSession(short), short)
     await revoke(short)

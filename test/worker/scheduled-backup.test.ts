@@ -81,7 +81,7 @@ describe("a tick of the cron trigger", () => {
     expect(await exportSession(id, again)).toEqual(await exportSession(id, ada))
   })
 
-  test("[BK3] a tenant is backed up again when its last backup is old enough, and not while a job excludes it", async () => {
+  test("[BK3] a tenant is backed up again when its last backup is old enough, but not while a job excludes it", async () => {
     await register("bk-due", "boss", "owner")
     await register("bk-due", "eve")
     const tenant = env.TENANT.getByName("bk-due")
@@ -137,7 +137,7 @@ describe("a tick of the cron trigger", () => {
     expect(report.recent + report.busy).toBe(1)
   })
 
-  test("[BK3] does nothing without a bucket, and a cursor that cannot be read begins a round", async () => {
+  test("[BK3] does nothing without a bucket, and an unreadable cursor begins a new round", async () => {
     await listTenant("bk-idle")
     await register("bk-idle", "boss", "owner")
     const nothing = { started: 0, recent: 0, busy: 0, none: 0, failed: 0, deleted: 0 }
@@ -150,7 +150,7 @@ describe("a tick of the cron trigger", () => {
 })
 
 describe("retention", () => {
-  test("[BK5] old backups are deleted, the oldest first, also of tenants that are gone, and no others", async () => {
+  test("[BK5] old backups are deleted, oldest first, including those of erased tenants, and no others", async () => {
     const now = Date.now()
     const keyOf = (daysAgo: number, n: number) => `${backupFolder("bk-gone", "id", now - daysAgo * DAY_MS)}${n}`
     for (const days of [0, 13, 14, 16, 40]) for (const n of [0, 1]) await bucket.put(keyOf(days, n), "x")
@@ -161,7 +161,7 @@ describe("retention", () => {
     expect(await runBackupTick(env, now - 20 * DAY_MS)).toMatchObject({ deleted: 0 })
   })
 
-  test("[BK5] how long backups are kept is bounded, and a deployment with other settings is refused", async () => {
+  test("[BK5] the time that backups are kept is bounded, and a deployment with other settings is refused", async () => {
     expect(readBackupPlan({})).toEqual({ intervalMs: DAY_MS, keptMs: 14 * DAY_MS })
     expect(readBackupPlan({ BACKUP_HOURS: "6", BACKUP_KEPT_DAYS: "29" })).toEqual({
       intervalMs: 6 * HOUR_MS,

@@ -283,7 +283,7 @@ describe("the store", () => {
     expect((await rowsIn(id))["schema_version"]).toBe(1)
   })
 
-  test("[ST3] what is sent was written before: at every send the rows already hold the frame's seq", async () => {
+  test("[ST3] everything is written before it is sent: at every send the rows already hold the frame's seq", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const sent: { seq: number; stored: number }[] = []

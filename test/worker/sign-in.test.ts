@@ -110,7 +110,7 @@ describe("a sign-in", () => {
     expect((await late.get(lateCallback)).headers.get("location")).toBe(errorPath("state_invalid"))
   })
 
-  test("[SI2] several can be under way in one browser, each in its tab; beyond the limit, the oldest ends", async () => {
+  test("[SI2] several can be in progress in one browser, each in its tab; beyond the limit, the oldest ends", async () => {
     const provider = await startProvider()
     await registerIssuer("si-tabs-two", provider)
     const browser = new TestBrowser("si-tabs-two")
@@ -242,7 +242,7 @@ describe("a failed sign-in", () => {
     expect(await tablesOf(env.TENANT.getByName("si-replay-nobody"))).toEqual([])
   })
 
-  test("[SI3] is recorded, without what the provider sent", async () => {
+  test("[SI3] is recorded, without the provider's data", async () => {
     const provider = connectProvider((await startProvider()).issuer)
     await registerIssuer("si-audit", provider)
     const browser = new TestBrowser("si-audit")

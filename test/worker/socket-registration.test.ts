@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import { Directory } from "../../worker/auth/user-directory.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
 import { verifyToken } from "../../worker/auth/verify-token.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { getAttachment, setAttachment } from "../../worker/socket/socket-attachment.ts"
@@ -62,7 +62,7 @@ async function expectEnd(connection: TestConnection, error: string, code = 4401)
 }
 
 describe("opening a socket", () => {
-  test("[AU18] waits for no object but the session's, where the Worker knows the user and the tenant", async () => {
+  test("[AU18] waits only for the session's object if the Worker knows the user and the tenant", async () => {
     const token = await tokenOf("au18a", "ada")
     const id = await makeSession(token)
     expect(await call("/v1/sessions", { token })).toMatchObject({ status: 200 })
@@ -91,7 +91,7 @@ describe("opening a socket", () => {
     expect([asked.mock.calls.length, access.mock.calls.length]).toEqual([1, 1])
   })
 
-  test("[AU18] a token that another isolate has revoked: the socket ends when the directory has answered", async () => {
+  test("[AU18] a token that another isolate has revoked: the socket ends when the directory has replied", async () => {
     const token = await tokenOf("au18c", "ada")
     const id = await makeSession(token)
     await revokeElsewhere("au18c", token)
@@ -116,7 +116,7 @@ describe("opening a socket", () => {
     await expectEnd(connection, "token_revoked")
   })
 
-  test("[AU18] where it asked long ago, it asks again, so that trust doesn't end before the registration", async () => {
+  test("[AU18] if it asked long ago, it asks again, so that trust doesn't end before the registration", async () => {
     const token = await tokenOf("au18f", "ada")
     const id = await makeSession(token)
     await call("/v1/sessions", { token })
@@ -153,7 +153,7 @@ describe("a socket that could not be registered", () => {
     await expectEnd(connection, "internal", 1011)
   })
 
-  test("[AU19] also if the directory never answers", async () => {
+  test("[AU19] even if the directory never responds", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const token = await tokenOf("au19c", "ada")
     const id = await makeSession(token)

@@ -128,7 +128,7 @@ describe("a user", () => {
     await assertPropertyAsync(property, 60)
   })
 
-  test("[LI10] what a killed process did not report is reported by the alarm", async () => {
+  test("[LI10] the alarm reports the bytes that a killed process did not report", async () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
@@ -256,7 +256,7 @@ describe("a tenant", () => {
     expect(await countTenant(tenant)).toBe(4 * TENANT_STEP_BYTES - 1)
   })
 
-  test("[LI11] growth over the tenant's limit is refused, and what is stored already is counted", async () => {
+  test("[LI11] growth over the tenant's limit is refused, and bytes that are already stored are counted", async () => {
     const tenant = createName()
     const owner = env.TENANT.getByName(tenant)
     const tell = (user: string, bytes: number, n: number, isRequired: boolean) =>

@@ -100,7 +100,7 @@ describe("an id that another user of the tenant has", () => {
     expect((await openSocket("both", eve)).received).toEqual(["hello"])
   })
 
-  test("[AU17] pages of the list end at a public id, also where a private key is last", async () => {
+  test("[AU17] pages of the list end at a public id, even if a private key is last", async () => {
     const pia = await tokenOf(T, "pia")
     const directory = env.DIRECTORY.getByName(`${T}:pia`)
     // All share one time. The private key is the last of the first page.

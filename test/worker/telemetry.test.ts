@@ -20,7 +20,7 @@ const CUT_TRACE = "ab".repeat(16)
 const fresh = (): Promise<string> => freshSession("ob")
 
 describe("trace ids", () => {
-  test("[OB1] an answer has one, live and in history, and no row more is written for it", async () => {
+  test("[OB1] an answer has one, live and in history, and no additional row is written for it", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -35,7 +35,7 @@ describe("trace ids", () => {
     expect((await pageOf(id)).messages.at(-1)?.trace).toBe(answer.trace)
   })
 
-  test("[OB1] no client chooses it: what a frame or a request names is ignored", async () => {
+  test("[OB1] no client chooses it: an id in a frame or a request is ignored", async () => {
     const id = await fresh()
     const client = await connect(id)
     const own = "0".repeat(32)
@@ -184,7 +184,7 @@ describe("the line at a turn's end", () => {
     ])
   })
 
-  test("[OB2] a message that is refused over HTTP too", async () => {
+  test("[OB2] a message that is refused over HTTP has one too", async () => {
     const token = await tokenOf("acme", "ada")
     const session = await makeSession(token)
     const lines = recordLogLines(session)
@@ -261,7 +261,7 @@ describe("spans", () => {
     expect(describe).not.toHaveBeenCalled()
   })
 
-  test("[OB3] a share of the traces is sampled, all turns of a trace alike; a wrong share counts as none", () => {
+  test("[OB3] a share of the traces is sampled, all turns of a trace alike; an invalid share is ignored", () => {
     const traces = Array.from({ length: 2_000 }, createTraceId)
     const sampled = traces.filter((trace) => isSampled(trace, 0.25)).length
     expect(sampled).toBeGreaterThan(380)

@@ -99,7 +99,7 @@ describe("a user who is erased", () => {
     expect((await list(await roleToken("lv-user", "ada", "member"))).json.sessions).toEqual([])
   })
 
-  test("[LV4] cannot be the last owner, nor an owner if an admin asks; a member cannot ask", async () => {
+  test("[LV4] cannot be the last owner, or an owner if an admin asks; a member cannot ask", async () => {
     await register("lv-roles", "boss", "owner")
     await register("lv-roles", "ada")
     const erase = async (user: string, by: string, role: "owner" | "admin" | "member") =>
@@ -114,7 +114,7 @@ describe("a user who is erased", () => {
     expect(await erase("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
   })
 
-  test("[LV2] what a late request creates while tokens are still trusted is erased too", async () => {
+  test("[LV2] rows that a late request creates while tokens are still trusted are erased too", async () => {
     await register("lv-late", "boss", "owner")
     const ada = await fillUser("lv-late", "ada")
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-late") })
@@ -154,7 +154,7 @@ describe("a session", () => {
     call("/v1/sessions", { method: "POST", token, body: JSON.stringify(body), env: over })
   const listed = async (user: string) => (await env.DIRECTORY.getByName(`lv-list:${user}`).listEntries(null, 9)).length
 
-  test("[LV9] is listed before it is created, and no longer if it cannot be", async () => {
+  test("[LV9] is listed before it is created, and removed from the list if it cannot be created", async () => {
     const token = await roleToken("lv-list", "ada", "member")
     const broken = {
       getByName: (name: string) =>
@@ -227,7 +227,7 @@ describe("a tenant that leaves", () => {
     await ask(ada.sessions[0] ?? "", ada.token, "/say still here")
   })
 
-  test("[LV7] [LV8] is erased when its grace ends: only its tombstone stays, and its receipt", async () => {
+  test("[LV7] [LV8] is erased when its grace period ends: only its tombstone and its receipt stay", async () => {
     await register("lv-gone", "boss", "owner")
     const users = [await fillUser("lv-gone", "ada"), await fillUser("lv-gone", "bob")]
     await exportTenant("lv-gone")

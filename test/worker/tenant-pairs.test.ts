@@ -26,7 +26,7 @@ const check = (property: (mine: string, theirs: string, generation: number) => P
   )
 
 describe("of 1,000 pairs of tenants", () => {
-  test("[TK8] a token is valid for its own tenant alone, whatever its header and claims say", async () => {
+  test("[TK8] a token is valid only for its own tenant, whatever its header and claims say", async () => {
     await check(async (mine, theirs, generation) => {
       const claims = { tenant: mine, user: "ada", expires: EXPIRES, token: "t", issued: NOW / 1000, generation }
       const token = await issueToken(claims, SECRET)
@@ -45,7 +45,7 @@ describe("of 1,000 pairs of tenants", () => {
     })
   })
 
-  test("[TK8] an API key names its own tenant alone, and its hash is no other tenant's", async () => {
+  test("[TK8] an API key names only its own tenant, and its hash is valid for no other", async () => {
     await check(async (mine, theirs) => {
       const { text, stored } = await createApiKey(mine)
       const parsed = parseApiKey(text)
@@ -58,7 +58,7 @@ describe("of 1,000 pairs of tenants", () => {
     })
   })
 
-  test("[TK8] a seal is valid for the tenant that exported alone", async () => {
+  test("[TK8] a seal is valid only for the tenant that exported", async () => {
     await check(async (mine, theirs) => {
       const sealOf = () => {
         const seal = createSeal()

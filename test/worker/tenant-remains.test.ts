@@ -139,7 +139,7 @@ describe("the erasure of a user", () => {
 })
 
 describe("an import that has ended", () => {
-  test("[TX4] keeps neither its index nor its files, done or failed", async () => {
+  test("[TX4] keeps neither its index nor its files, whether it succeeds or fails", async () => {
     const archive = await archiveOf("rm-index", "marker-index")
     expect(await importTenant("rm-index2", archive)).toMatchObject({ state: "done", parts: 1 })
     const counts = "SELECT (SELECT count(*) FROM archive_item) + (SELECT count(*) FROM job_file) AS n"
@@ -212,7 +212,7 @@ describe("a transfer", () => {
     expect(actions).toContain("tenant.import_expired")
   })
 
-  test("[TX3] into a tenant that has got a conversation meanwhile fails, and changes nothing", async () => {
+  test("[TX3] into a tenant that got a conversation in the meantime fails, and changes nothing", async () => {
     const archive = await archiveOf("rm-meanwhile", "somebody")
     const { id } = (await post("rm-meanwhile2", "/v1/tenant/import", archive.manifest)).json
     await makeSession(await roleToken("rm-meanwhile2", "early", "member"))
@@ -223,7 +223,7 @@ describe("a transfer", () => {
     expect(await stub("rm-meanwhile2").findUser("somebody")).toBeNull()
   })
 
-  test("[TX5] tells the directory of a suspended user at once", async () => {
+  test("[TX5] notifies the directory of a suspended user at once", async () => {
     await fill("rm-suspended", "eve")
     expect((await post("rm-suspended", "/v1/users/eve/suspend")).status).toBe(200)
     const archive = await downloadArchive("rm-suspended", await exportTenant("rm-suspended"))
@@ -231,7 +231,7 @@ describe("a transfer", () => {
     expect(await sqlOf("rm-suspended2", "SELECT * FROM user_notices WHERE retry > ?", Date.now())).toEqual([])
   })
 
-  test("[TX3] that needs more files than an archive has fails at once", async () => {
+  test("[TX3] that needs more files than an archive may have fails at once", async () => {
     await fill("rm-large", "somebody")
     await runInDurableObject(stub("rm-large"), async (object, { storage }) => {
       const started = await object.startExport("rm-large", { kind: "user", id: "boss", address: null } as never)
@@ -249,7 +249,7 @@ describe("a transfer", () => {
 })
 
 describe("a tenant that is leaving", () => {
-  test("[LV5] gets no new user by an API key", async () => {
+  test("[LV5] gets no new user through an API key", async () => {
     const operator = String(env.OPERATOR_SECRET)
     const made = await call("/v1/tenants", { method: "POST", token: operator, body: '{"id":"rm-leaving"}' })
     const issue = async (user: string) =>

@@ -72,7 +72,7 @@ describe("token keys", () => {
       expect(await call("/v1/sessions", { token: await forge("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[TK3] tokens without a key's name stay valid, also under a name that isn't ours", async () => {
+  test("[TK3] tokens without a key's name stay valid, and so do those under a name that isn't ours", async () => {
     await createTenant("tk3")
     expect(await reads(await tokenOf("tk3", "ada"))).toBe(200)
     const other = new SignJWT({ tenant: "tk3", sub: "ada", exp: nowSeconds() + 60 })

@@ -83,7 +83,7 @@ test("[DR13] a file that the text names appears there, and not again at the end"
   await expectSame(id, client)
 })
 
-test("[DR20] a turn that fails gets nothing appended, also after an eviction", async () => {
+test("[DR20] a turn that fails gets nothing appended, even after an eviction", async () => {
   const id = await freshSession("failed")
   const client = await connect(id)
   const failed = await ask(client, "q1", [saveCall("a.txt", "MEDIA:/media/$0")], [say("Ha"), fault("model_cut_off")])

@@ -59,7 +59,7 @@ describe("the next action", () => {
 })
 
 describe("model faults", () => {
-  test("[TU5] what was shown stays, the turn ends failed with its reason, and the next one works", async () => {
+  test("[TU5] the shown text stays, the turn ends failed with its reason, and the next one works", async () => {
     await createSession("faulty")
     const client = await connect("faulty")
     client.say({ type: "send", id: "q1", content: "/fault model_rate_limited" })

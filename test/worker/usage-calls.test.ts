@@ -44,7 +44,7 @@ describe("one call", () => {
     expect(call).toEqual({ ...tokens, ...about })
   })
 
-  test("[MT1] a call that is cut off has what was reported until then", () => {
+  test("[MT1] a call that is cut off has the usage reported until then", () => {
     const events: [number, ModelEvent][] = [
       [1_001, { type: "started" }],
       [1_002, { type: "usage", tokens }],

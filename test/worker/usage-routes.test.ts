@@ -159,7 +159,7 @@ function manyModels(): UsageEntry[] {
 }
 
 describe("CSV", () => {
-  test("[MT10] the same figures, with exact costs and unknown ones named", async () => {
+  test("[MT10] the same figures, with exact costs and the number of unknown ones", async () => {
     const tenant = freshTenant()
     await addUsage(
       tenant,
@@ -225,6 +225,8 @@ describe("prices", () => {
     ["two from one day", [price, { ...price, input: 3 }]],
     ["no day", [{ ...price, from: "soon" }]],
     ["a day that doesn't exist", [{ ...price, from: "2026-02-30" }]],
+    ["an end before the beginning", [{ ...price, until: "2025-12-31" }]],
+    ["an end that is no day", [{ ...price, until: "never" }]],
     ["a misspelt field", [{ ...price, cahced: 1 }]],
     ["a control character", [{ ...price, model: "a\nb" }]],
     ["no model", [{ ...price, model: "" }]],
@@ -232,6 +234,15 @@ describe("prices", () => {
     ["no list", {}],
   ])("[MT11] refuses %s", async (_name, prices) => {
     expect((await put("meter0", prices)).json).toMatchObject({ code: "field_invalid" })
+  })
+
+  test("[MT11] a price may name its last day", async () => {
+    const tenant = freshTenant()
+    const until = { ...price, until: "2026-01-01" }
+    expect((await put(tenant, [until, { ...price, from: "2026-02-01", until: null }])).json.prices).toEqual([
+      { ...until, cached: null, cache_write: null },
+      { ...price, from: "2026-02-01", cached: null, cache_write: null },
+    ])
   })
 
   test("[MT11] gaps are allowed, and leave the days before them unpriced; 0 is a price", async () => {

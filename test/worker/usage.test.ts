@@ -58,7 +58,7 @@ async function freshUser() {
 }
 
 describe("from a turn to the tenant", () => {
-  test("[MT4] [MT5] [MT6] each call of a turn, also of several steps, is in the user's totals and then in the tenant's", async () => {
+  test("[MT4] [MT5] [MT6] each call of a turn, even of several steps, is in the user's totals and then in the tenant's", async () => {
     const { tenant, token, session } = await freshUser()
     const steps = [
       [say("So: "), callTool("weather", { location: "Oslo" }), finish(10, 3)],
@@ -75,7 +75,7 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant, "model")).rows).toEqual([{ provider: "scripted", model: "scripted", ...total }])
   })
 
-  test("[MT4] a turn that is cancelled or fails counts what was reported until then, and an estimate of the last call", async () => {
+  test("[MT4] a turn that is cancelled or fails counts the usage reported until then, and an estimate of the last call", async () => {
     const { tenant, token, session } = await freshUser()
     const steps = [
       [callTool("weather", { location: "Oslo" }), finish(10, 3)],
@@ -90,7 +90,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 2, input: ABOVE_1000, output: 5 })
   })
 
-  test("[MT4] a turn that an evicted object continues keeps the calls of before", async () => {
+  test("[MT4] a turn that an evicted object continues keeps the earlier calls", async () => {
     const { tenant, token, session } = await freshUser()
     const body = JSON.stringify({
       id: "q1",
@@ -137,7 +137,7 @@ describe("from a turn to the tenant", () => {
     expect((await readTenant(tenant)).total).toMatchObject({ calls: 9, input: 9, output: 9 })
   })
 
-  test("[MT6] a directory waits for a time of its own, so that users who sign in together do not report together", async () => {
+  test("[MT6] a directory waits for a random time, so that users who sign in at the same time do not report at the same time", async () => {
     const waits: number[] = []
     for (let i = 0; i < 2; i++) {
       const { tenant, token, session } = await freshUser()
@@ -156,7 +156,7 @@ describe("from a turn to the tenant", () => {
     expect(waits[0]).not.toBe(waits[1])
   })
 
-  test("[MT6] a batch that was under way when the directory was killed is sent, whatever sets the alarm", async () => {
+  test("[MT6] a batch in progress when the directory was killed is sent, whatever sets the alarm", async () => {
     const { tenant, token, session } = await freshUser()
     await ask(session, token, script([say("one"), finish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
@@ -203,7 +203,7 @@ describe("from a turn to the tenant", () => {
     adding.mockRestore()
   })
 
-  test("[MT7] erasing a session gives nothing back, also in the middle of a turn", async () => {
+  test("[MT7] erasing a session refunds nothing, even in the middle of a turn", async () => {
     const { tenant, token, session } = await freshUser()
     await ask(session, token, script([say("one"), finish(5, 1)]))
     const steps = [
@@ -243,7 +243,7 @@ describe("tenants as a whole", () => {
     })
   })
 
-  test("[MT7] an export takes the prices along, and usage stays where it was spent", async () => {
+  test("[MT7] an export contains the prices, and usage stays with the tenant that caused it", async () => {
     const { tenant, token } = await freshUser()
     const price = { model: "scripted", from: "2026-01-01", input: 2, output: 8, cached: null, cache_write: null }
     await call("/v1/prices", {

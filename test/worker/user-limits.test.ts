@@ -5,8 +5,8 @@ import fc from "fast-check"
 import { nanoid } from "nanoid"
 import { expect, test } from "vitest"
 import { MAX_SESSION_SOCKETS, MAX_USER_SESSIONS, MAX_USER_SOCKETS } from "../../shared/user-limits.ts"
-import { HolderSockets } from "../../worker/auth/holder-sockets.ts"
-import { RevocationRows } from "../../worker/auth/revocation-rows.ts"
+import { HolderSockets } from "../../worker/directory/holder-sockets.ts"
+import { RevocationRows } from "../../worker/directory/revocation-rows.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
 import { CLAIMS } from "../support/socket.ts"
 import { call, HOST, makeSession, openSocket, refusal, socketHeaders, tokenOf } from "./http.ts"
@@ -64,7 +64,7 @@ test("[LI8] the count equals the list after any changes and restarts", async () 
 /** Sockets that are opened at a time. */
 const BATCH = 50
 
-test("[LI9] the socket after the last is refused, and the others go on", async () => {
+test("[LI9] the socket beyond the limit is refused, and the others continue", async () => {
   const token = await tokenOf("acme", createUser())
   const id = await makeSession(token)
   const first = await openSocket(id, token)

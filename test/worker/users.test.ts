@@ -4,13 +4,13 @@ import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } fr
 import { nanoid } from "nanoid"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
-import { Directory } from "../../worker/auth/user-directory.ts"
+import { Directory } from "../../worker/directory/directory-object.ts"
 import { issueToken } from "../../worker/auth/verify-token.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 import { USER_PAGE_ROWS } from "../../worker/settings/user-change.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
-import { LIST_USERS_SQL } from "../../worker/tenant/user-rows.ts"
+import { LIST_USERS_SQL } from "../../worker/tenant/rows/user-rows.ts"
 import { call, makeSession, nowSeconds, openSocket, refusal, SECRET, socketHeaders, tablesOf } from "./http.ts"
 
 afterEach(() => {
@@ -79,7 +79,7 @@ describe("the first contact", () => {
     expect(later).toBe(0)
   })
 
-  test("[US1] only reading lists nobody, and stores nothing", async () => {
+  test("[US1] reading alone adds nobody and stores nothing", async () => {
     const boss = await tokenAs("us1b", "boss", "owner")
     await call("/v1/sessions", { token: await tokenAs("us1b", "ada") })
     expect((await call("/v1/users", { token: boss })).json).toEqual({ users: [], next: null })
@@ -192,7 +192,7 @@ describe("a change", () => {
       expect(await patch("/v1/users/ada", boss, body)).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[US4] an unknown user, or a text that is no id, is user_unknown", async () => {
+  test("[US4] an unknown user, or text that is not an id, is user_unknown", async () => {
     const boss = await tokenAs("us4b", "boss", "owner")
     for (const id of ["nobody", "..", "a%3Ab", "a%2Fb", "%C3%A4", "a".repeat(10_000)]) {
       expect((await patch(`/v1/users/${id}`, boss, { role: "viewer" })).status).toBe(404)
@@ -201,7 +201,7 @@ describe("a change", () => {
     expect(await tablesOf(tenantOf("us4b"))).toEqual([])
   })
 
-  test("[US5] an administrator can't touch an owner, nor make one", async () => {
+  test("[US5] an administrator can neither change nor appoint an owner", async () => {
     await addUsers("us5a", ["olga", "otto"], "owner")
     await addUsers("us5a", ["ann"], "admin")
     await addUsers("us5a", ["mia"])
@@ -219,7 +219,7 @@ describe("a change", () => {
     expect(entries.map(({ action }) => action)).toEqual(["user.changed", "user.changed"])
   })
 
-  test("[US5] the last active owner stays one", async () => {
+  test("[US5] the last active owner can't be demoted or suspended", async () => {
     await addUsers("us5b", ["olga", "otto"], "owner")
     const owner = await tokenAs("us5b", "root", "owner")
     expect((await post("/v1/users/otto/suspend", owner)).status).toBe(200)
@@ -316,7 +316,7 @@ describe("a suspended user", () => {
     expect((await call(href)).text).toBe("a file")
   })
 
-  test("[US8] a suspension that its directory doesn't hear of is repeated by the alarm, after an eviction too", async () => {
+  test("[US8] a suspension that doesn't reach the directory is repeated by the alarm, even after an eviction", async () => {
     const [boss, ada] = [await tokenAs("us8", "boss", "owner"), await tokenAs("us8", "ada")]
     await makeSession(ada)
     vi.spyOn(Directory.prototype, "applyUserState").mockImplementation(() => {
@@ -332,7 +332,7 @@ describe("a suspended user", () => {
     expect(await runDurableObjectAlarm(tenantOf("us8"))).toBe(false)
   })
 
-  test("[US8] of two changes, a directory keeps the newer one, however late the older one arrives", async () => {
+  test("[US8] a directory keeps the newer of two changes, however late the older one arrives", async () => {
     const stub = directoryOf("us8b", "ada")
     await stub.applyUserState({ version: 7, suspended: true, role: "member", upTo: null })
     await stub.applyUserState({ version: 5, suspended: false, role: "member", upTo: null })

@@ -3,7 +3,7 @@
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { MAX_SESSION_VIEWERS, MAX_SESSIONS_LISTED, MAX_SHARED_BY_OWNER } from "../../shared/limits.ts"
-import { SHARED_AFTER_SQL, SHARED_SQL } from "../../worker/auth/shared-rows.ts"
+import { SHARED_AFTER_SQL, SHARED_SQL } from "../../worker/directory/shared-rows.ts"
 import type { Role } from "../../worker/platform/rpc/claims.ts"
 import { call, HELLO, HOST, openSocket, refusal, roleToken, socketHeaders, tablesOf, tokenOf } from "./http.ts"
 import { hrefOf, png, sign, upload } from "./files.ts"
@@ -297,7 +297,7 @@ describe("sharing", () => {
     expect((await share(other, "sh6-3", "sh6d")).status).toBe(200)
   })
 
-  test("[SH7] lists sessions in pages, the newest first; a page reads the rows that it returns", async () => {
+  test("[SH7] lists sessions in pages, newest first; a page reads only the rows that it returns", async () => {
     const token = await roleToken(T, "sh7", "viewer")
     const stub = env.DIRECTORY.getByName(`${T}:sh7`)
     const count = MAX_SESSIONS_LISTED * 2 + 3

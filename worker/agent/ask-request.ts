@@ -7,7 +7,7 @@
 import { fail, type Result, succeed, type TurnFault } from "../../shared/fault.ts"
 import { MAX_AGENT_DEPTH, MAX_AGENT_QUESTIONS } from "../../shared/limits.ts"
 import { AGENT_SESSION_PREFIX } from "../../shared/protocol/agent-session-id.ts"
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import type { SessionRow } from "../store/row-codec.ts"
 import type { AgentQuestion } from "../tool/agents-tool.ts"
 import type { ToolContext } from "../tool/tool.ts"
@@ -63,7 +63,7 @@ async function computeAgentSessionId(tenant: string, family: SessionGroup, agent
   return AGENT_SESSION_PREFIX + (await hashParts([tenant, family.session, agent]))
 }
 
-/** The same for a call that runs again. Different if the session was erased and created again. */
+/** Returns the same id for a call that runs again, and another one if the session was erased and created again. */
 async function computeAskId({ tenant, id, created }: SessionRow, call_id: string): Promise<string> {
   return `ask-${await hashParts([tenant, id, String(created), call_id])}`
 }

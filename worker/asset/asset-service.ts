@@ -28,9 +28,9 @@ export interface AssetService {
   armSweep(): void
   /** When to sweep, in milliseconds since 1970; null if nothing is pending. */
   nextAlarmAt(): number | null
-  /** Reports in the background that what is stored has changed. */
+  /** Reports in the background that the stored bytes have changed. */
   reportBytes(): void
-  /** Reports to the user's directory what is stored, if that has changed. Never rejects. */
+  /** Reports the number of stored bytes to the user's directory, if it has changed. Never rejects. */
   syncBytes(): Promise<void>
   /** Removes assets that were not committed in time: their bytes first, then their rows. */
   sweepPending(): Promise<void>
@@ -112,7 +112,7 @@ function createSweep({
       const ids = assets.expirePending(Date.now() - times.assetPendingMs)
       if (ids.length > 0) await deleteAssetBytes(bucket(), sessionRef, ids)
       for (const id of ids) assets.discard(id)
-      // Also what a process that was killed did not report.
+      // Includes bytes that a killed process did not report.
       await bytes.sync()
     },
   }

@@ -8,7 +8,7 @@
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import { deleteAssetBytes, assetObjectKey, type SessionRef, assetToPutOptions } from "./bucket.ts"
 import { log, describeError } from "../platform/log.ts"
 import type { StoredAsset } from "../platform/rpc/session-types.ts"

@@ -15,7 +15,7 @@ export function assetObjectKey({ tenant, session }: SessionRef, id: string): str
   return `${tenant}/${session}/${id}`
 }
 
-/** Where the asset of a link may be: under the session's public id, or under the user's private key (SPEC AU17). */
+/** The possible keys of a link's asset: under the session's public id, or under the user's private key (SPEC AU17). */
 export function listLinkedKeys({ tenant, session, user, what }: LinkClaims): readonly string[] {
   const keys = user === undefined ? [session] : [session, createPrivateKey(session, user)]
   return keys.map((key) => assetObjectKey({ tenant, session: key }, what))

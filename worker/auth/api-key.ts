@@ -1,14 +1,14 @@
 /**
  * api-key.ts: creates and parses API keys: `ck_<tenant>_<id>_<secret>_<checksum>`.
  *
- * The tenant tells which object to ask, the id finds the row there, and the checksum lets us and scanners for leaked
- * secrets refuse other text without asking anyone. Only the SHA-256 of the secret is stored.
+ * The tenant names the object to call, the id finds the row there, and with the checksum the server, and scanners for leaked secrets, can
+ * reject other text without a request. Only the SHA-256 of the secret is stored.
  */
 
 import * as v from "valibot"
 import { createRandomBase62, intToBase62 } from "../platform/crypto/base62.ts"
 import { crc32 } from "../platform/crypto/crc32.ts"
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import { tenantIdSchema } from "../platform/tenant-id.ts"
 import type { StoredKey } from "../settings/tenant-access.ts"
 
@@ -46,7 +46,7 @@ export function formatApiKey({ tenant, id, secret }: ApiKey): string {
   return `${body}_${computeChecksum(body)}`
 }
 
-/** Null if the text is not a key that can exist. Asks nobody. Cost: linear in at most MAX_KEY_CHARS. */
+/** Null if the text is not a key that can exist. Makes no request. Cost: linear in at most MAX_KEY_CHARS. */
 export function parseApiKey(text: string): ApiKey | null {
   if (text.length > MAX_KEY_CHARS) return null
   const [, body = "", tenant = "", id = "", secret = "", checksum] = KEY_PATTERN.exec(text) ?? []

@@ -15,8 +15,8 @@ export interface IssuedToken {
 }
 
 /**
- * Issues a token for `seconds`. `asOf`: when the caller began to read what the token rests on, such as the user's role, in
- * milliseconds since 1970. What was revoked after that revokes the token, too. Cost: a request to the tenant's object, then
+ * Issues a token for `seconds`. `asOf`: when the caller began to read the data behind the token, such as the user's role, in milliseconds
+ * since 1970. A revocation after that time also revokes the token. Cost: a request to the tenant's object, then
  * cached.
  */
 export async function issueNewToken(env: Env, claims: NewToken, seconds: number, asOf: number): Promise<IssuedToken> {

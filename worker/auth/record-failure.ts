@@ -7,8 +7,8 @@ import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 
 /**
- * Records a refused attempt, unless nothing is stored of the tenant. The tenant's object bounds the number of entries
- * (SPEC AL6). Never throws: what is recorded must not change the response.
+ * Records a refused attempt, unless the tenant has nothing stored. The tenant's object bounds the number of entries (SPEC AL6). Never
+ * throws: recording must not change the response.
  */
 export async function recordFailure(env: Env, tenant: string, actor: Actor, event: AuditEvent): Promise<void> {
   try {

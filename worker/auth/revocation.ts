@@ -10,8 +10,8 @@ import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 
 /**
- * Maximum number of unexpired tokens of a user that are revoked one by one, and how many of them tokens of a narrower
- * scope may revoke: the list is read with every check. SPEC AU14.
+ * Maximum number of unexpired tokens of a user that are revoked one by one, and the share of it that tokens of a narrower scope may use. It
+ * is bounded because every check reads the list. SPEC AU14.
  */
 export const MAX_REVOKED_TOKENS = 1_000
 export const MAX_REVOKED_LIMITED_TOKENS = 800
@@ -29,7 +29,7 @@ export function isRevoked(claims: Claims, revoked: RevocationState): boolean {
   )
 }
 
-/** Why a request with this token is refused; null if it is not. */
+/** The reason to refuse a request with this token; null if there is none. */
 export function findTokenFault(claims: Claims, revoked: RevocationState): TokenFault | null {
   if (revoked.suspended === true) return { reason: "user_suspended" }
   return isRevoked(claims, revoked) ? { reason: "token_revoked" } : null

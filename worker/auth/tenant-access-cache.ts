@@ -1,6 +1,6 @@
 /**
- * tenant-access-cache.ts: what this isolate knows about access to tenants and about API keys, for TOKEN_TRUST_MS. All
- * requests of the isolate share it.
+ * tenant-access-cache.ts: caches the access to tenants and the rights of API keys for TOKEN_TRUST_MS. All requests of the isolate share the
+ * cache.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -35,7 +35,7 @@ export function clearCachedAccess(tenant: string): void {
  */
 export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<"open" | "leaving">> {
   let access = await getTenantAccess(env, tenant)
-  // Another isolate has rotated the keys. The signature is verified, so nobody can make us ask again and again.
+  // Another isolate has rotated the keys. The signature is verified, so nobody can use this to cause a request each time.
   if (generation !== undefined && generation > access.newestTokenKey) {
     clearCachedAccess(tenant)
     access = await getTenantAccess(env, tenant)
@@ -46,7 +46,7 @@ export async function checkTenantAccess(env: Env, { tenant, generation }: Claims
   return isRetired ? fail({ reason: "token_revoked" }) : succeed(access.status)
 }
 
-/** What a key may do, if this isolate remembers it; null: the tenant must be asked. Errors: `key_expired`. */
+/** The rights of a key, if this isolate has cached it; null: the tenant must be asked. Errors: `key_expired`. */
 export function findCachedKey(tenant: string, use: ApiKeyUse, now: number): Result<ApiKeyUser> | null {
   const cached = keyCache.get(`${tenant}:${use.id}`, now)
   if (cached === undefined || !isSameHash(cached.hash, use.hash)) return null
@@ -54,10 +54,10 @@ export function findCachedKey(tenant: string, use: ApiKeyUse, now: number): Resu
 }
 
 /**
- * What a key may do, by the tenant. Errors: `key_invalid`, `key_expired`.
+ * Asks the tenant for the rights of a key. Errors: `key_invalid`, `key_expired`.
  *
- * A revoked key is refused after TOKEN_TRUST_MS at the latest. Cost: a request to the tenant's object, then `findCachedKey`
- * knows it; a key that was refused is not cached.
+ * A revoked key is refused after TOKEN_TRUST_MS at the latest. Cost: a request to the tenant's object. The result is cached for
+ * `findCachedKey`, unless the key was refused.
  */
 export async function useApiKey(env: Env, tenant: string, use: ApiKeyUse, now: number): Promise<Result<ApiKeyUser>> {
   const used = await tenantStub(env, tenant).useKey(use)

@@ -78,7 +78,7 @@ export function parseKid(kid: string): TokenKeyId | null {
   return v.is(tenantIdSchema, tenant) ? { tenant, generation: Number(digits) } : null
 }
 
-/** Which key a token's header names; null: the deployment's secret. Throws if the header names none that can exist. */
+/** The key that a token's header names; null: the deployment's secret. Throws if the header names a key that cannot exist. */
 function readTokenKeyId({ kid, typ }: { readonly kid?: unknown; readonly typ?: unknown }): TokenKeyId | null {
   // Another issuer that has the secret may name its own keys.
   if (typeof kid !== "string" || !kid.startsWith(KID_PREFIX)) return null

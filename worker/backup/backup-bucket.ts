@@ -2,42 +2,34 @@
  * backup-bucket.ts: the R2 buckets of scheduled backups, one per region, and the keys in them. No other module reads these
  * bindings.
  *
- * Keys begin with the day, so that a listing has the oldest first: `2026-11-22/<tenant>/<id>/<n>`. File 0 is the manifest; it
+ * Keys begin with the day, so that listings are sorted oldest first: `2026-11-22/<tenant>/<id>/<n>`. File 0 is the manifest; it
  * is written last, so a backup without it is not complete.
  */
 
+import { findRegionBucket, type RegionBindings } from "../platform/region-binding.ts"
 import { getRegion, type Region, REGIONS } from "../platform/tenant-id.ts"
 
-const REGION_BINDINGS = {
-  eu: "BACKUP_EU",
-  us: "BACKUP_US",
-  fedramp: "BACKUP_FEDRAMP",
-  "fedramp-high": "BACKUP_FEDRAMP_HIGH",
-} as const satisfies Record<Region, string>
-
 /** A backup stays in the region of its tenant. Without a bucket there, the region's tenants are not backed up. */
-export type BackupBuckets = { readonly BACKUP?: R2Bucket } & {
-  readonly [name in (typeof REGION_BINDINGS)[Region]]?: R2Bucket
-}
+export type BackupBuckets = { readonly BACKUP?: R2Bucket } & RegionBindings<"BACKUP">
 
 type BackupEnv = BackupBuckets & { readonly ENVIRONMENT: string }
 
 /** The bucket of a tenant's backups; null if none is bound. */
 export function findBackupBucket(env: BackupEnv, tenant: string): R2Bucket | null {
-  return findRegionBucket(env, getRegion(tenant))
+  return findBucket(env, getRegion(tenant))
 }
 
 /** The regions whose tenants are backed up, with their buckets; null: the tenants without a region. */
 export function listBackupRegions(env: BackupEnv): { readonly region: Region | null; readonly bucket: R2Bucket }[] {
   return [null, ...REGIONS].flatMap((region) => {
-    const bucket = findRegionBucket(env, region)
+    const bucket = findBucket(env, region)
     return bucket === null ? [] : [{ region, bucket }]
   })
 }
 
 /** On a developer's machine one bucket serves all regions. */
-function findRegionBucket(env: BackupEnv, region: Region | null): R2Bucket | null {
-  const own = region === null ? env.BACKUP : env[REGION_BINDINGS[region]]
+function findBucket(env: BackupEnv, region: Region | null): R2Bucket | null {
+  const own = region === null ? env.BACKUP : findRegionBucket(env, "BACKUP", region)
   return own ?? (env.ENVIRONMENT === "local" ? env.BACKUP : undefined) ?? null
 }
 

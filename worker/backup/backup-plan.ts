@@ -7,8 +7,8 @@ const DEFAULT_HOURS = "24"
 const MAX_HOURS = 7 * 24
 const DEFAULT_KEPT_DAYS = "14"
 /**
- * The platform itself can restore storage for 30 days, which is what the receipt of an erasure says (SPEC LV3). Backups
- * contain erased users until they are deleted, so they must be gone by then. They are deleted by whole days.
+ * The platform itself can restore storage for 30 days, as the receipt of an erasure states (SPEC LV3). Backups contain erased users until
+ * they are deleted, so they must be gone by then. They are deleted by whole days.
  */
 const MAX_KEPT_DAYS = 29
 
@@ -32,7 +32,7 @@ export function readBackupPlan({ BACKUP_HOURS, BACKUP_KEPT_DAYS }: BackupVars): 
   }
 }
 
-/** Why these settings are wrong. */
+/** The faults of these settings. */
 export function findBackupFaults({ BACKUP_HOURS, BACKUP_KEPT_DAYS }: BackupVars): string[] {
   const faults: string[] = []
   if (BACKUP_HOURS !== undefined && readNumber(BACKUP_HOURS, MAX_HOURS) === null)

@@ -1,10 +1,10 @@
 /**
- * backup-tick.ts: what one tick of the cron trigger does: it asks the next tenants of the deployment's list to back themselves
- * up, and deletes the oldest backups.
+ * backup-tick.ts: handles one tick of the cron trigger: starts the backups of the next tenants in the deployment's list, and deletes the
+ * oldest backups.
  *
- * list of tenants (registry) ▶ at most TENANTS_PER_TICK of them ▶ each tenant's object starts a job, if it is time
+ * list of tenants (registry) ▶ at most TENANTS_PER_TICK of them ▶ each tenant's object starts a job, if one is due
  *
- * A tick does the same amount of work however many tenants there are. The place in the list is stored in the bucket.
+ * A tick does the same amount of work however many tenants there are. The position in the list is stored in the bucket.
  */
 
 import { describeError, log, logError } from "../platform/log.ts"
@@ -28,13 +28,13 @@ const MAX_DELETED_PAGES = 10
 const MAX_KEYS_PER_PAGE = 1_000
 
 /**
- * The list is walked so often in the time between two backups of a tenant, so that one that was busy is asked again. A tenant
- * whose last backup is not quite old enough is backed up too, or each backup would be later than the one before.
+ * Number of times that the list is walked between two backups of a tenant, so that a busy tenant is asked again. A tenant whose last backup
+ * is almost old enough is backed up too, or each backup would be later than the one before.
  */
 const ROUNDS_PER_INTERVAL = 4
 const EARLY_SHARE = 1 / 8
 
-/** Sorts behind all days. */
+/** Sorts after all days. */
 const CURSOR_KEY = "state/cursor.json"
 
 export interface BackupTickEnv extends BackupBuckets, BackupVars {
@@ -43,10 +43,10 @@ export interface BackupTickEnv extends BackupBuckets, BackupVars {
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
 }
 
-/** How many tenants were asked, and what came of it. */
+/** Numbers of tenants by the result of asking them, and of deleted files. */
 export type TickReport = Record<BackupStart | "failed" | "deleted", number>
 
-/** Where the walk through the list is. `after`: the last tenant that was asked; null: the round is over. */
+/** The position of the walk through the list. `after`: the last tenant that was asked; null: the round is over. */
 interface Cursor {
   readonly after: string | null
   /** When the round began, in milliseconds since 1970. */
@@ -97,7 +97,7 @@ async function startBackups(
     const some = tenants.slice(from, from + PARALLEL_STARTS)
     for (const start of await Promise.all(some.map((tenant) => startBackup(env, tenant, dueMs)))) report[start] += 1
   }
-  // After the work: a tick that is killed is repeated, and asking a tenant twice changes nothing.
+  // Stored after the work: a killed tick is repeated, and asking a tenant twice changes nothing.
   const after = tenants.length < TENANTS_PER_TICK ? null : (tenants.at(-1) ?? null)
   await bucket.put(key, JSON.stringify({ after, began: cursor.began }))
 }
@@ -112,7 +112,7 @@ async function startBackup(env: BackupTickEnv, tenant: string, dueMs: number): P
   }
 }
 
-/** A cursor that cannot be read begins a round. */
+/** An unreadable cursor begins a new round. */
 function parseCursor(text: string | undefined): Cursor {
   const json = text === undefined ? null : parseJson(text)
   if (!isJsonObject(json)) return { after: null, began: 0 }
@@ -120,7 +120,7 @@ function parseCursor(text: string | undefined): Cursor {
   return { after: typeof after === "string" ? after : null, began: typeof began === "number" ? began : 0 }
 }
 
-/** Deletes the files of backups from before a time, the oldest first. Returns how many. */
+/** Deletes the files of backups from before a time, oldest first. Returns their number. */
 async function deleteExpired(bucket: R2Bucket, before: number): Promise<number> {
   const lastDay = formatDay(before)
   let deleted = 0

@@ -2,7 +2,7 @@
  * archive-blocks.ts: the blocks of an archive's files: a header, which is a line of JSON, and `bytes` bytes that follow it.
  *
  * A session's blocks stand between its `session` and its `session_end`. An export that was interrupted writes a session
- * again, so a later `session` of the same key replaces what was read of it before, and a session without end does not count.
+ * again, so a later `session` of the same key replaces the earlier one, and a session without an end does not count.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
@@ -53,7 +53,7 @@ export function writeBlock(header: BlockHeader, payload: Uint8Array = NO_BYTES):
   return payload.byteLength === 0 ? [line] : [line, payload, Uint8Array.of(NEWLINE)]
 }
 
-/** Reads the blocks of a file. Errors: yields null, and ends, at what is no block. */
+/** Reads the blocks of a file. Errors: yields null and ends at anything that is not a block. */
 export function* readBlocks(file: Uint8Array): Generator<Block | null> {
   let at = 0
   while (at < file.byteLength) {

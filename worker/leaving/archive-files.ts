@@ -5,7 +5,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import { mediaBucket, type MediaEnv } from "../platform/media-bucket.ts"
 import { readBounded } from "../platform/read-bounded.ts"
 import { withTimeout } from "../platform/timeout.ts"
@@ -31,9 +31,9 @@ interface FileUpload {
 }
 
 /**
- * Stores a file of an import that is exactly the one of the manifest.
+ * Stores a file of an import if it is exactly the one in the manifest.
  *
- * Errors: `archive_refused` for any other bytes, of which nothing is kept; `body_stalled`.
+ * Errors: `archive_refused` for any other bytes, which are not kept; `body_stalled`.
  * Cost: the memory of the file.
  */
 export async function receiveArchiveFile(

@@ -1,6 +1,6 @@
 /**
- * archive-items.ts: the SQL rows that say where the content of an imported archive is, so that it is read in any order and
- * only what is complete is read.
+ * archive-items.ts: the SQL rows that locate the content of an imported archive, so that it can be read in any order, and only if it is
+ * complete.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -29,7 +29,7 @@ export class ArchiveItems {
     this.#job = job
   }
 
-  /** Adds the blocks of a file. A session replaces what was added of it before. Repeating it has no effect. */
+  /** Adds the blocks of a file. A session replaces earlier rows of the same session. Repeating the call has no effect. */
   addFile(file: number, blocks: readonly Block[]): void {
     this.#sql.exec("DELETE FROM archive_item WHERE job = ? AND file = ?", this.#job, file)
     for (const [i, block] of blocks.entries()) {

@@ -59,8 +59,8 @@ export async function writeManifest(secret: string, content: ManifestContent): P
 }
 
 /**
- * Reads a manifest. Errors: `archive_refused` because of its `shape`, of a `version` that is not ours, or of its `seal`: it
- * was changed, or another deployment wrote it.
+ * Reads a manifest. Errors: `archive_refused` because of its `shape`; because of a `version` that is not ours; because of its `seal`, if it
+ * was changed or written by another deployment.
  */
 export async function readManifest(secret: string, text: string): Promise<Result<ManifestContent>> {
   const json = parseJson(text)

@@ -11,8 +11,8 @@ import { addTally, type LeavingHost } from "./leaving-host.ts"
 import { walkSessionGroup } from "./session-group.ts"
 
 /**
- * Part of an erasure's progress: the session that is being erased, with what it holds. It is counted before and added to the
- * tally afterwards, so that a killed process counts nothing twice and forgets nothing.
+ * Part of an erasure's progress: the session that is being erased, with its content counted. The count is made before the erasure and added
+ * to the tally afterwards, so that a killed process counts nothing twice and misses nothing.
  */
 export interface ErasureCount {
   readonly counted?: { readonly session: string; readonly tally: Tally } | undefined
@@ -36,7 +36,7 @@ export async function eraseSessions(
   let { counted } = progress
   for (const { id: session } of entries) {
     if (counted?.session !== session) {
-      // An earlier process was killed when it had erased that one.
+      // An earlier process was killed after erasing that session.
       tally = addTally(tally, counted?.tally ?? NO_TALLY)
       counted = { session, tally: await countGroup(env, owner, session) }
       rows.saveProgress(job.id, { progress: { ...progress, counted }, tally, due: job.due, updated: now() })
@@ -49,7 +49,7 @@ export async function eraseSessions(
   return { listed: entries.length, tally: addTally(tally, counted?.tally ?? NO_TALLY) }
 }
 
-/** What a session of a user holds, with those of the agents. */
+/** Counts the content of a user's session, including its agents' sessions. */
 async function countGroup(env: Env, owner: SessionOwner, root: string): Promise<Tally> {
   let tally = NO_TALLY
   for await (const { id } of walkSessionGroup(env, owner, root)) {

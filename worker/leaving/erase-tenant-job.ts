@@ -1,8 +1,8 @@
 /**
- * erase-tenant-job.ts: erases a tenant when its time of grace has ended.
+ * erase-tenant-job.ts: erases a tenant when its grace period has ended.
  *
  * refuse everything ▶ wait until no isolate trusts a token ▶ users ▶ bucket ▶ claims ▶ own rows
- * What stays is one row, with the receipt. It keeps refusing tokens, and the id from being created again.
+ * One row remains, with the receipt. Because of it, tokens are refused and the id cannot be created again.
  */
 
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -23,7 +23,7 @@ const USERS_PER_SLICE = 25
 
 interface ErasureProgress extends ErasureCount {
   readonly step?: "users" | "bucket"
-  /** The last user that is erased. */
+  /** The last user who was erased. */
   readonly user?: string
 }
 
@@ -34,7 +34,7 @@ export async function runEraseTenantSlice(host: LeavingHost, job: Job): Promise<
   if (progress.step === "bucket") return await eraseBucket(host, job, progress)
   storage.transactionSync(() => {
     rows.setStanding({ status: "erased", erases: null, receipt: null })
-    // An import that went on would add to what is erased.
+    // An import that continued would add data to a tenant that is being erased.
     removeTransferRows(host, SYSTEM_ACTOR)
   })
   const due = now() + TOKEN_TRUST_MS + REQUEST_MS
@@ -64,7 +64,7 @@ async function eraseUsers(host: LeavingHost, job: Job, progress: ErasureProgress
   return { isDone: false, progress: { ...(current.progress as object), step }, tally: current.tally, due: now() }
 }
 
-/** The job as it continues from here, also in another process. */
+/** The state from which the job continues, possibly in another process. */
 function continueAfter(job: Job, tally: Tally, user: string | undefined): Job {
   const progress: ErasureProgress = { step: "users", ...(user === undefined ? {} : { user }) }
   return { ...job, tally, progress }

@@ -19,8 +19,8 @@ import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 const SESSIONS_PER_SLICE = 25
 
 /**
- * A request that was admitted at the last moment of trust may take this much longer, in milliseconds: its body, and its work
- * or the registration of its socket.
+ * A request that was admitted at the last moment may take this much longer, in milliseconds: for its body, and for its work or the
+ * registration of its socket.
  */
 export const REQUEST_MS = BODY_MS + 10_000
 
@@ -37,7 +37,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const directory = directoryStub(env, owner)
   if (refusedAt === undefined) {
     await directory.beginErasure()
-    // They contain the user's conversations, and cannot be rewritten. Their rows went when the erasure was asked for.
+    // They contain the user's conversations and cannot be rewritten. Their rows were deleted when the erasure was requested.
     await deleteAllTransferFiles(host, tenant)
     return { isDone: false, progress: { refusedAt: now() } satisfies ErasureProgress, tally: job.tally, due: now() }
   }
@@ -70,7 +70,7 @@ async function eraseShares(env: Env, { tenant, user }: SessionOwner): Promise<vo
   for (;;) {
     const shares = await directory.listShared(SHARES_PER_PAGE)
     for (const { owner, id } of shares) {
-      // Whether the session has its public id or a private key is known to its objects only.
+      // Only the session's objects know whether its key is the public id or a private key.
       for (const key of [id, createPrivateKey(id, owner)])
         await sessionStub(env, tenant, key).removeViewer({ tenant, user: owner }, user)
       await directory.removeShared(owner, id)

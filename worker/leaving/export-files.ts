@@ -25,7 +25,7 @@ export async function deleteTransferFiles({ env }: LeavingHost, job: Job): Promi
   await deleteWholePrefix(bucket, folder)
 }
 
-/** Where the files of an export, import or backup are. Throws if no bucket is bound for them. */
+/** The place of an export's, import's or backup's files. Throws if no bucket is bound for them. */
 export function findArchivePlace(
   env: LeavingHost["env"],
   { id, kind, tenant, created }: Pick<Job, "id" | "kind" | "tenant" | "created">,

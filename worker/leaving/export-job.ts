@@ -2,8 +2,8 @@
  * export-job.ts: exports or backs up a tenant: its configuration, its users, and their sessions with all assets, into files of the bucket.
  *
  * users ▶ directories ▶ sessions ▶ blocks ▶ files
- * Each file is written before its row, together with which the place is stored where the export continues. So a process
- * that is killed leaves at most a session that has no end, and the next one writes it again.
+ * Each file is written before its row. The place where the export continues is stored together with the row. So a killed process leaves at
+ * most a session that has no end, and the next process writes it again.
  */
 
 import { sessionStub, directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -170,7 +170,7 @@ class ExportSlice {
     }
   }
 
-  /** False if its bytes no longer exist. */
+  /** Returns false if the bytes of the asset no longer exist. */
   async #exportAsset({ tenant, user }: SessionOwner, session: string, entry: AssetEntry): Promise<boolean> {
     this.#requestsLeft -= 1
     const object = await mediaBucket(this.#host.env, tenant).get(assetObjectKey({ tenant, session }, entry.asset.id))
@@ -192,7 +192,7 @@ class ExportSlice {
     if (this.#size >= ARCHIVE_FILE_BYTES) await this.#closeFile()
   }
 
-  /** Writes the file, then its row together with the place behind the last complete session. */
+  /** Writes the file, then its row together with the place after the last complete session. */
   async #closeFile(): Promise<void> {
     if (this.#size === 0) return
     const { storage, rows, now } = this.#host
@@ -238,7 +238,7 @@ class ExportSlice {
   }
 }
 
-/** The session checks only whose it is. */
+/** The session checks only its owner. */
 function createClaims({ tenant, user }: SessionOwner): Claims {
   return { tenant, user, expires: 0, token: null, issued: 0 }
 }

@@ -26,7 +26,7 @@ const USERS_PER_SLICE = 500
 /** Delay before the state of a transcript that is still being folded is read again, in milliseconds. */
 const FOLDING_POLL_MS = 1_000
 
-/** Users that are looked at to find out whether a tenant has conversations. A new one has few. */
+/** Users that are searched for conversations before an import. A new tenant has few users. */
 const MAX_USERS_BEFORE_IMPORT = 50
 
 const BAD_CONTENT = { reason: "archive_refused", because: "content" } as const
@@ -127,7 +127,7 @@ async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProg
     if (restored.state === "done") tally = addTally(tally, restored.tally)
     else skipped += 1
     at = n
-    // After each one, so that a restart does not read the sessions before it again.
+    // Stored after each session, so that a restart does not read the earlier ones again.
     rows.saveProgress(id, { progress: { ...progress, at, skipped }, tally, due: now(), updated: now() })
   }
   if (sessions.length > 0) return proceed(host, { ...job, tally }, { ...progress, at, skipped })

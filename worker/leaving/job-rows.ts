@@ -106,7 +106,7 @@ export class JobRows {
     return row === undefined ? null : toJob(row)
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(kind: JobKind, limit: number): Job[] {
     const query = "SELECT * FROM job WHERE kind = ? ORDER BY created DESC, id LIMIT ?"
     return this.#sql.exec<JobRow>(query, kind, limit).toArray().map(toJob)
@@ -160,7 +160,7 @@ export class JobRows {
     this.#sql.exec("UPDATE job SET due = ? WHERE id = ?", now, id)
   }
 
-  /** Removes what says where the content of an archive is: the list of its files, and the index of an import. */
+  /** Removes the rows that locate the content of an archive: the list of its files, and the index of an import. */
   removeIndex(id: string): void {
     for (const table of ["job_file", "archive_item"]) this.#sql.exec(`DELETE FROM ${table} WHERE job = ?`, id)
   }

@@ -26,22 +26,22 @@ const SLICES: Readonly<Record<JobKind, RunSlice>> = {
 }
 
 /**
- * Time without progress after which an export or import fails, in milliseconds: longer than an outage, because what is half
- * imported cannot be undone. An erasure is tried until it succeeds.
+ * Time without progress after which an export or import fails, in milliseconds: longer than an outage, because a half-finished import
+ * cannot be undone. An erasure is tried until it succeeds.
  */
 const MAX_STALL_MS = TRANSFER_KEPT_MS
 
 /** The same for a scheduled backup, which the next one replaces. */
 const MAX_BACKUP_STALL_MS = 24 * 60 * 60_000
 
-/** Delay before the first new attempt, which doubles with each one, and its maximum, in milliseconds. */
+/** Delay before the first retry, which doubles with each further one, and its maximum, in milliseconds. */
 const RETRY_MS = 1_000
 const MAX_RETRY_MS = 30 * 60_000
 
 /** Runs one slice of each due job. */
 export async function runDueJobs(host: LeavingHost): Promise<void> {
   for (const job of host.rows.listDue(host.now())) {
-    // One before it may have removed it: the erasure of a user removes exports, that of the tenant removes all.
+    // An earlier job may have removed it: erasing a user removes exports, and erasing the tenant removes everything.
     if (host.rows.find(job.id) === null) continue
     if (job.state === "running") await runSlice(host, job)
     else await expire(host, job)

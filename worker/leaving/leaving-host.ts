@@ -1,5 +1,5 @@
 /**
- * leaving-host.ts: what the jobs need from the tenant object that runs them.
+ * leaving-host.ts: the interface through which the jobs use the tenant object that runs them.
  */
 
 import type { Fault } from "../../shared/fault.ts"
@@ -12,7 +12,7 @@ import type { TenantUser } from "../settings/tenant-rpc.ts"
 import type { Job, JobRows } from "./job-rows.ts"
 import type { Tally } from "../../shared/protocol/http-body.ts"
 
-/** What a tenant has configured itself. A null agent is a default one that was removed. */
+/** The tenant's own configuration. A null agent is a default one that was removed. */
 export interface TenantConfig {
   readonly agents: readonly (readonly [name: string, agent: Agent | null])[]
   readonly settings: TenantSettings | null
@@ -35,9 +35,9 @@ export interface TenantContent {
   removeUser(id: string): void
   readConfig(): TenantConfig
   writeConfig(config: TenantConfig): void
-  /** Gives up what the tenant has claimed in the deployment, so that other tenants can claim it. Can be repeated. */
+  /** Releases the tenant's claims in the deployment's registry, so that other tenants can make them. Can be repeated. */
   releaseClaims(): Promise<void>
-  /** Deletes all rows of the tenant object but its standing. */
+  /** Deletes all rows of the tenant object except its standing. */
   deleteAllRows(): void
   /** Adds a row to the audit log. */
   record(actor: Actor, action: string, target: string, details?: Readonly<Record<string, string | number>>): void
@@ -58,7 +58,7 @@ export type SliceResult =
   | { readonly isDone: true }
   | { readonly isDone: false; readonly progress: object; readonly tally: Tally; readonly due: number }
 
-/** A slice that would fail again, however often it is tried. */
+/** Thrown by a slice that would fail again, however often it is tried. */
 export class LastingError extends Error {
   readonly fault: Fault
 

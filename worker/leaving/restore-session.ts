@@ -102,7 +102,7 @@ async function restoreTranscript(
   const known = await stub.importProgress(claims)
   if (!known.ok) return "refused"
   if (known.value.state === "folding") return "later"
-  // A transcript that another tenant's key did not seal would have been changed.
+  // A transcript without the seal of the exporting tenant would be one that was changed.
   if (known.value.state === "done") return known.value.isSealed ? "done" : "refused"
   if (known.value.state === "failed") return "refused"
   const parts = splitTranscript(source.items)
@@ -111,7 +111,7 @@ async function restoreTranscript(
     const part = { part: i + 1, of: parts.length, sealedBy: source.from }
     const { readable, writable } = new IdentityTransformStream()
     const importing = stub.import(claims, readable, part)
-    // An import that refuses its file does not read it to the end; its answer says why.
+    // An import that refuses its file does not read it to the end; the response gives the reason.
     const [imported] = await Promise.all([importing, writeItems({ ...source, items }, writable).catch(() => {})])
     if (!imported.ok) return imported.fault.reason === "import_running" ? "later" : "refused"
   }

@@ -193,7 +193,7 @@ export class TenantLeaving {
       if (backup !== null) rows.remove(backup.id)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
-    // The job does this too. Here it takes effect before the answer.
+    // The job does this too. Here it takes effect before the response.
     await Promise.resolve(directoryStub(env, { tenant, user }).beginErasure()).catch(() => {})
     return succeed(jobToReceipt(rows.find(id) as Job))
   }
@@ -230,7 +230,7 @@ export class TenantLeaving {
     return id
   }
 
-  /** Isolates cache the standing, so a socket that connects again earlier may get the old rights. The directory must know it. */
+  /** Isolates cache the standing, so a socket that reconnects earlier may get the old rights. The directory must know the standing. */
   #reconnectSockets(tenant: string): void {
     this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS + SOCKET_REGISTER_MS })
   }

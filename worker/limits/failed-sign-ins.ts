@@ -1,8 +1,8 @@
 /**
  * failed-sign-ins.ts: refuses sign-ins from an address that has failed too often at a tenant.
  *
- * Only failures are counted, so an address from which people sign in correctly is never refused. A refusal is remembered by the
- * isolate; another isolate learns of it with the next failure.
+ * Only failures are counted, so an address from which people sign in correctly is never refused. The isolate remembers a refusal; another
+ * isolate learns of it with the next failure.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -11,7 +11,7 @@ import type { RateBindings } from "../env.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 import { countUp } from "./rate-limits.ts"
 
-/** Who tries to sign in. The address is null if the platform names none, as on a developer's machine. */
+/** An attempt to sign in. The address is null if the platform provides none, as on a developer's machine. */
 export interface SignInAttempt {
   readonly tenant: string
   /** An IPv4 address, or a network of IPv6 (routes/access/client-address.ts). It is not stored. */
@@ -23,7 +23,7 @@ const MAX_REFUSED_ADDRESSES = 5_000
 
 const refused = new FreshCache<true>(SIGN_IN_PERIOD_SECONDS * 1000, MAX_REFUSED_ADDRESSES)
 
-/** Whether the address may try. Asks nobody. Errors: `sign_ins_limited`. */
+/** Checks whether the address may try. Makes no request. Errors: `sign_ins_limited`. */
 export function checkSignIn(attempt: SignInAttempt, now: number): Result<null> {
   if (refused.get(toKey(attempt), now) === undefined) return succeed(null)
   return fail({ reason: "sign_ins_limited", retryAfterSeconds: SIGN_IN_PERIOD_SECONDS })

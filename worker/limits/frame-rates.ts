@@ -1,8 +1,8 @@
 /**
- * frame-rates.ts: how many frames a socket may send, and how many changes its user may make with them.
+ * frame-rates.ts: limits the frames that a socket may send, and the changes that its user may make with them.
  *
- * A frame must be handled at once and in order, so nothing is awaited: the binding counts a frame that was admitted, and
- * if it was one too many, later frames are refused for RATE_PERIOD_SECONDS.
+ * A frame must be handled at once and in order, so nothing is awaited: the binding counts a frame after it was admitted. If it exceeded the
+ * limit, later frames are refused for RATE_PERIOD_SECONDS.
  */
 
 import type { Fault } from "../../shared/fault.ts"
@@ -24,7 +24,7 @@ export class FrameRates {
   readonly #env: RateBindings
   readonly #now: () => number
   readonly #countBySocket = new WeakMap<WebSocket, FrameCount>()
-  /** By user: until when their changes are refused, in milliseconds since 1970. Kept in memory only. */
+  /** For each user, the time until which their changes are refused, in milliseconds since 1970. In memory only. */
   readonly #refusedUntil = new BoundedMap<string, number>(MAX_SESSION_VIEWERS + 1)
 
   constructor(env: RateBindings, now: () => number = Date.now) {
@@ -32,7 +32,7 @@ export class FrameRates {
     this.#now = now
   }
 
-  /** Counts a frame, which is not parsed yet. Returns why it is refused; null if it is not. */
+  /** Counts a frame, which is not parsed yet. Returns the fault if it is refused. */
   countFrame(socket: WebSocket): Fault | null {
     const now = this.#now()
     const known = this.#countBySocket.get(socket)
@@ -43,7 +43,7 @@ export class FrameRates {
     return count.frames > MAX_SOCKET_FRAMES ? createRateFault("socket", "user") : null
   }
 
-  /** Counts a change that a user makes. Returns why it is refused; null if it is not. */
+  /** Counts a change that a user makes. Returns the fault if it is refused. */
   countChange(claims: SessionOwner): Fault | null {
     const now = this.#now()
     const until = this.#refusedUntil.get(claims.user) ?? 0

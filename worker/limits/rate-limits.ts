@@ -1,8 +1,7 @@
 /**
- * rate-limits.ts: how often a user and a tenant may ask, by the rate limiting bindings of the platform.
+ * rate-limits.ts: limits the requests of users and tenants with the platform's rate limiting bindings.
  *
- * The platform counts per location and somewhat late, so these limits only stop floods. What must be exact is counted
- * by the objects.
+ * The platform counts per location and with some delay, so these limits only stop floods. The objects keep the counts that must be exact.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -23,8 +22,8 @@ const BINDINGS = {
 } as const satisfies Record<RateClass, Record<"user" | "tenant", keyof RateBindings>>
 
 /**
- * Counts a request of a user, and admits or refuses it. What a user's limit refuses does not count for the tenant, or one
- * user could block all others. Errors: `rate_limited`. Never throws.
+ * Counts a request of a user, and admits or refuses it. A request that the user's limit refuses does not count for the tenant, or one user
+ * could block all others. Errors: `rate_limited`. Never throws.
  */
 export async function checkRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<Result<null>> {
   const { user, tenant } = BINDINGS[rateClass]
@@ -42,7 +41,7 @@ export function createRateFault(rateClass: RateClass, per: "user" | "tenant"): F
   return { reason: "rate_limited", rateClass, per, retryAfterSeconds: RATE_PERIOD_SECONDS }
 }
 
-/** Counts one more for the key. False if that is over the limit. A binding that fails admits, and is logged. */
+/** Counts one more for the key. Returns false if that exceeds the limit. If the binding fails, that is logged and the request is admitted. */
 export async function countUp(binding: RateLimit | undefined, key: string): Promise<boolean> {
   if (binding === undefined) return true
   try {

@@ -1,9 +1,9 @@
 /**
- * session-bytes.ts: how much a session stores, and the reports of it to the user's directory.
+ * session-bytes.ts: counts the stored bytes of a session, and reports them to the user's directory.
  *
  * files + whole megabytes of the database → REPORT {bytes, n} → directory (user-bytes.ts)
  * A report states the whole number, so it can be repeated. The session remembers the last one that the directory applied.
- * A kill in between leaves the alarm, after which it reports again (SPEC LI10).
+ * After a kill in between, the alarm makes it report again (SPEC LI10).
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
@@ -14,14 +14,14 @@ export const REPORTED_BYTES_TABLE = `
   CREATE TABLE reported_bytes (               -- what the user's directory has applied
     one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL, n INTEGER NOT NULL)`
 
-/** The text of a session counts in whole units of this size, so that a short conversation needs no report, in bytes. */
+/** Unit in which the text of a session is counted, in bytes. A conversation shorter than one unit needs no report. */
 const TEXT_STEP_BYTES = 1024 * 1024
 
 /** Delay before a failed report is repeated, in milliseconds. */
 const RETRY_MS = 30_000
 
 export interface SessionBytesDeps {
-  /** Closed when the session is erased: then it throws. */
+  /** The session's database. It throws once the session is erased. */
   readonly sql: Pick<SqlStorage, "exec">
   readonly readDatabaseBytes: () => number
   /** Sends a report. Returns the number of the newest report that was applied. */
@@ -43,7 +43,7 @@ export class SessionBytes {
     this.#deps = deps
   }
 
-  /** Reports what was added, unless it exceeds a limit. Errors: `storage_full`, `tenant_storage_full`, those of budgets. */
+  /** Reports added bytes, unless they exceed a limit. Errors: `storage_full`, `tenant_storage_full`, those of budgets. */
   async claim(): Promise<Result<null>> {
     this.#deps.armAlarm()
     return await this.#enqueue(false)
@@ -55,7 +55,7 @@ export class SessionBytes {
     this.#deps.waitUntil(this.sync())
   }
 
-  /** Reports what was not reported yet. Never rejects. Cost: one query, and a call if there is something to report. */
+  /** Reports the bytes that were not reported yet. Never rejects. Cost: one query, and a call if there is something to report. */
   async sync(): Promise<void> {
     try {
       await this.#enqueue(true)

@@ -1,7 +1,7 @@
 /**
- * stock-rows.ts: the SQL row with which a user's directory counts what the user has.
+ * stock-rows.ts: the SQL row in which a user's directory counts the user's sessions.
  *
- * It is written in the same step as the rows that it counts, so it is exact after a kill.
+ * It is written together with the rows that it counts, so it is exact even after a kill.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

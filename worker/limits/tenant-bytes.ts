@@ -1,4 +1,4 @@
-/** tenant-bytes.ts: the SQL rows in which a tenant's object counts what its users store. */
+/** tenant-bytes.ts: the SQL rows in which a tenant's object counts the stored bytes of its users. */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_TENANT_STORED_BYTES } from "../../shared/user-limits.ts"
@@ -14,15 +14,15 @@ export class TenantBytes {
     this.#sql = sql
   }
 
-  /** What all users store, as far as their directories have told. */
+  /** The stored bytes of all users, as reported by their directories. */
   count(): number {
     const [row] = this.#sql.exec<{ bytes: number }>("SELECT bytes FROM tenant_bytes").toArray()
     return row?.bytes ?? 0
   }
 
   /**
-   * Applies what a user's directory tells, unless it is older than what was applied. Returns the number of the newest that
-   * was applied. Errors: `tenant_storage_full`, unless it is required.
+   * Applies a report of a user's directory, unless a newer one was applied. Returns the number of the newest applied report. Errors:
+   * `tenant_storage_full`, unless it is required.
    */
   apply(user: string, bytes: number, n: number, isRequired: boolean, max = MAX_TENANT_STORED_BYTES): Result<number> {
     const known = this.#find(user)
@@ -34,7 +34,7 @@ export class TenantBytes {
     return succeed(n)
   }
 
-  /** For a user who is erased. */
+  /** Removes the row of a user who is erased. */
   removeUser(user: string): void {
     const { bytes } = this.#find(user)
     if (bytes !== 0) this.#add(-bytes)

@@ -1,9 +1,9 @@
 /**
- * user-bytes.ts: how much the sessions of a user store, as the user's directory counts it, and the reports of it to the tenant.
+ * user-bytes.ts: counts the stored bytes of a user's sessions in the user's directory, and reports them to the tenant.
  *
  * session-bytes.ts → USER → tenant-bytes.ts
- * The tenant's object is told only when the user's sum has changed by TENANT_STEP_BYTES, so it lags by less than that for
- * each user.
+ * The sum is reported to the tenant's object only when it has changed by TENANT_STEP_BYTES, so the tenant's figure lags by less than that
+ * for each user.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -11,7 +11,7 @@ import { MAX_USER_STORED_BYTES, TENANT_STEP_BYTES } from "../../shared/user-limi
 import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 import type { BytesReport } from "../platform/rpc/directory-rpc.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { parseUserKey, tenantStub } from "../platform/rpc/object-stubs.ts"
 
 export const USER_BYTES_TABLES = `
   CREATE TABLE session_bytes (
@@ -25,7 +25,7 @@ export const USER_BYTES_TABLES = `
 
 export interface UserBytesDeps {
   readonly sql: SqlStorage
-  /** Tells the tenant the user's sum. Errors: `tenant_storage_full`, unless it is required. */
+  /** Reports the user's sum to the tenant. Errors: `tenant_storage_full`, unless it is required. */
   readonly tellTenant: (bytes: number, n: number, isRequired: boolean) => Promise<Result<number>>
   /** Whether the user's budgets allow this sum. */
   readonly checkBudget: (bytes: number) => Result<null>
@@ -37,8 +37,7 @@ export function createUserBytes(
   env: Env,
   checkBudget: UserBytesDeps["checkBudget"],
 ): UserBytes {
-  // The object's name is `tenant:user`.
-  const [tenant = "", user = ""] = (id.name ?? "").split(":", 2)
+  const { tenant, user } = parseUserKey(id.name)
   const tellTenant: UserBytesDeps["tellTenant"] = async (bytes, n, isRequired) =>
     await tenantStub(env, tenant).tellUserBytes({ user, bytes, n, isRequired })
   return new UserBytes({ sql: storage.sql, tellTenant, checkBudget, now: Date.now })
@@ -52,12 +51,12 @@ export class UserBytes {
     this.#deps = deps
   }
 
-  /** What all sessions of the user store, in bytes. */
+  /** The stored bytes of all sessions of the user. */
   count(): number {
     return this.#read().bytes
   }
 
-  /** Whether this much more may be stored. Errors: `storage_full`, those of budgets. */
+  /** Checks whether this many more bytes may be stored. Errors: `storage_full`, those of budgets. */
   check(more: number, max = MAX_USER_STORED_BYTES): Result<null> {
     const bytes = this.count() + more
     if (bytes > max) return fail({ reason: "storage_full", max })
@@ -87,7 +86,7 @@ export class UserBytes {
     })
   }
 
-  /** Forgets a session that is being erased. */
+  /** Removes a session that is being erased. */
   async remove(session: string): Promise<void> {
     await this.#enqueue(async () => {
       const query = "SELECT bytes FROM session_bytes WHERE session = ?"
@@ -99,14 +98,14 @@ export class UserBytes {
     })
   }
 
-  /** Reports are applied one after the other, although the tenant is waited for. */
+  /** Applies reports one after the other, even while one waits for the tenant. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#pending.then(work)
     this.#pending = done.catch(() => {})
     return done
   }
 
-  /** Tells the tenant the sum if it differs enough. A required report that fails is repeated with the next change. */
+  /** Reports the sum to the tenant if it differs enough. A required report that fails is repeated with the next change. */
   async #tell(bytes: number, isRequired: boolean): Promise<Result<null>> {
     const { told, n } = this.#read()
     if (Math.abs(bytes - told) < TENANT_STEP_BYTES) return succeed(null)

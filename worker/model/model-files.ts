@@ -1,5 +1,5 @@
 /**
- * model-files.ts: which files a model receives whole, and how many tokens they cost. Pure.
+ * model-files.ts: selects the files that a model receives whole, and estimates their tokens. Pure.
  *
  * The selection uses metadata only (type and size), so no file is loaded for it.
  */
@@ -75,7 +75,7 @@ export function getLoadedBytes(asset: Asset): number {
   return getFileKind(asset) === "text" ? Math.min(asset.size, MAX_MODEL_TEXT_BYTES) : asset.size
 }
 
-/** What one model call can still include. */
+/** The tokens and bytes that one model call can still include. */
 export interface FileBudget {
   readonly fileKinds: FileKinds
   readonly tokens: number

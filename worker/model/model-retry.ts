@@ -1,7 +1,7 @@
 /**
  * model-retry.ts: repeats a model call that failed temporarily before it produced any output.
  *
- * A fault after any other event but the usage is final, so no output is ever repeated.
+ * A fault after any event other than the usage is final, so no output is ever repeated.
  */
 
 import { type Backoff, backoffDelayMs } from "../../shared/backoff.ts"
@@ -35,7 +35,7 @@ async function* streamWithRetries(
     for await (const event of model.stream(request)) {
       const mayRetry = isFirst && retries < MODEL_RETRIES
       delayMs = mayRetry && event.type === "fault" ? computeRetryDelayMs(event, retries, options) : null
-      // What it used is no output.
+      // A usage event is not output.
       isFirst &&= event.type === "usage"
       if (delayMs === null) yield event
       else options.log("model_retry", { ...describeFault(event), wait_ms: Math.round(delayMs) })

@@ -1,7 +1,7 @@
 /**
  * openai-usage.ts: reads the usage in the chunks of an OpenAI-compatible stream.
  *
- * OpenAI sends it in the last chunk, others in each, and each system has its own names for what was cached.
+ * OpenAI sends it in the last chunk, others in each, and each system has its own names for cached tokens.
  */
 
 import { cleanTokenCounts, type TokenCounts } from "../../shared/usage/call-usage.ts"

@@ -1,6 +1,6 @@
-/** provider-name.ts: who runs the model at an endpoint. Pure. */
+/** provider-name.ts: names the provider that runs the model at an endpoint. Pure. */
 
-/** Names of OpenTelemetry's `gen_ai.provider.name` where there is one, by the end of the host. Prices are listed by them. */
+/** Provider names by the end of the host: those of OpenTelemetry's `gen_ai.provider.name` where there is one. Prices are listed under them. */
 const PROVIDERS: readonly (readonly [string, string])[] = [
   ["openai.com", "openai"],
   ["anthropic.com", "anthropic"],
@@ -13,7 +13,7 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
   ["openai.azure.com", "azure"],
 ]
 
-/** The provider of a host; the host itself if it is none of the known ones. */
+/** The provider of a host; the host itself if the provider is unknown. */
 export function findProviderName(host: string): string {
   const known = PROVIDERS.find(([end]) => host === end || host.endsWith(`.${end}`))
   return known?.[1] ?? host

@@ -1,6 +1,6 @@
 /** abort.ts: stops waiting for a promise or a stream when a signal is aborted. The work itself is not stopped. */
 
-/** Settles like `promise`, or rejects as soon as the signal is aborted. A later result is dropped. */
+/** Settles like `promise`, or rejects as soon as the signal is aborted. A later result is ignored. */
 export function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(new Error("aborted"))

@@ -16,14 +16,14 @@ export const logError: Log = (event, fields) => {
   console.error(JSON.stringify({ event, ...fields }))
 }
 
-/** Frames of a stack that a log line has. */
+/** Stack frames in a log line. */
 const MAX_FRAMES = 6
 /** Names and codes of errors that are words. Others may be text of any kind. */
 const WORD = /^[\w.-]{1,64}$/
 
 /**
- * What a log line may say about a caught value: its name, its code, and where it was thrown. Never its message: those of
- * tools, providers and parsers quote what they could not handle.
+ * Describes a caught value for a log line: its name, its code, and where it was thrown. Never its message: the messages of tools, providers
+ * and parsers quote content.
  */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error

@@ -1,28 +1,19 @@
 /**
  * media-bucket.ts: the R2 bucket of each region. No other module reads these bindings.
  *
- * A bucket's jurisdiction is fixed when it is created, so each region has a bucket of its own. A deployment serves the
- * regions whose buckets are bound.
+ * A deployment serves the regions whose buckets are bound.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { findRegionBucket, type RegionBindings } from "./region-binding.ts"
 import { getRegion, type Region, REGIONS } from "./tenant-id.ts"
 
-const REGION_BINDINGS = {
-  eu: "MEDIA_EU",
-  us: "MEDIA_US",
-  fedramp: "MEDIA_FEDRAMP",
-  "fedramp-high": "MEDIA_FEDRAMP_HIGH",
-} as const satisfies Record<Region, string>
-
-type RegionBinding = (typeof REGION_BINDINGS)[Region]
-
-export type RegionBuckets = { readonly [name in RegionBinding]?: R2Bucket }
+export type RegionBuckets = RegionBindings<"MEDIA">
 
 /** `MEDIA` is the bucket of all tenants without a region. */
 export type MediaEnv = RegionBuckets & { readonly ENVIRONMENT: string; readonly MEDIA: R2Bucket }
 
-/** The bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` refuses before. */
+/** The bucket of a tenant. Throws if the deployment does not serve its region, which `checkRegion` has refused earlier. */
 export function mediaBucket(env: MediaEnv, tenant: string): R2Bucket {
   const bucket = findBucket(env, getRegion(tenant))
   if (bucket === null) throw new Error(`no bucket is bound for the region of ${tenant}`)
@@ -42,10 +33,10 @@ export function checkRegion(env: Omit<MediaEnv, "MEDIA">, tenant: string): Resul
  * move data out of its region.
  */
 export function listServedRegions(env: Omit<MediaEnv, "MEDIA">): readonly Region[] {
-  return REGIONS.filter((region) => env.ENVIRONMENT === "local" || env[REGION_BINDINGS[region]] !== undefined)
+  return REGIONS.filter((region) => env.ENVIRONMENT === "local" || findRegionBucket(env, "MEDIA", region) !== undefined)
 }
 
 function findBucket(env: MediaEnv, region: Region | null): R2Bucket | null {
   if (region === null) return env.MEDIA
-  return env[REGION_BINDINGS[region]] ?? (env.ENVIRONMENT === "local" ? env.MEDIA : null)
+  return findRegionBucket(env, "MEDIA", region) ?? (env.ENVIRONMENT === "local" ? env.MEDIA : null)
 }

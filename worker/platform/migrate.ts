@@ -21,7 +21,29 @@ export function runMigrations(storage: DurableObjectStorage, migrations: readonl
   })
 }
 
-/** Deletes the rows of all tables, whoever added them. The tables stay, and the version of the schema. */
+/** The tables of an object. They are created before its first write, so an object that was never used stays empty. */
+export class ObjectTables {
+  readonly #storage: DurableObjectStorage
+  readonly #migrations: readonly string[]
+
+  /** Runs the migrations that are new since the object was used last. */
+  constructor(storage: DurableObjectStorage, migrations: readonly string[]) {
+    this.#storage = storage
+    this.#migrations = migrations
+    if (this.exist()) this.create()
+  }
+
+  exist(): boolean {
+    return hasSchema(this.#storage.sql)
+  }
+
+  /** Call this before each write. */
+  create(): void {
+    runMigrations(this.#storage, this.#migrations)
+  }
+}
+
+/** Deletes the rows of all tables. The tables themselves and the schema version stay. */
 export function deleteAllRows(sql: SqlStorage): void {
   const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray()
   for (const { name } of tables) {

@@ -1,7 +1,7 @@
 /**
  * tenant-id.ts: the ids of tenants. An id names the region in which all data of the tenant is stored: `eu.acme`.
  *
- * The region is part of the id, because it must be known before any object is asked: the platform stores the same name in
+ * The region is part of the id, because it must be known before any object is called: the platform stores the same name in
  * another jurisdiction as another object. It can never change.
  */
 
@@ -19,7 +19,7 @@ const ID_PATTERN = new RegExp(`^(?:(?:${REGIONS.join("|")})\\.)?[A-Za-z0-9_-]{1,
 export const tenantIdSchema = v.pipe(v.string(), v.regex(ID_PATTERN))
 
 /**
- * The id of a tenant that is created: lower case, as in a host name, so that no two ids differ only in case. The name after
+ * The id of a new tenant: lower case, as in a host name, so that no two ids differ only in case. The name after
  * the region has 1 to 40 characters.
  */
 export const newTenantIdSchema = v.pipe(

@@ -12,13 +12,11 @@ import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
 import type { AppEnv } from "./request-body.ts"
 import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
+import { changeBudgets, listBudgets, readOwnBudgets } from "./tenants/budget-routes.ts"
 import { tenantRoutes } from "./tenants/tenant-routes.ts"
 import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
+import { listPrices, readUsage, setPrices } from "./tenants/usage-routes.ts"
 import { userRoutes } from "./user-routes.ts"
-
-/** Loaded on demand, as most isolates never serve one of these. */
-const loadUsageRoutes = () => import("./tenants/usage-routes.ts")
-const loadBudgetRoutes = () => import("./tenants/budget-routes.ts")
 
 export const administration = new Hono<AppEnv>()
   .use("*", receive)
@@ -27,13 +25,13 @@ export const administration = new Hono<AppEnv>()
   .route("/v1/token-keys", tokenKeyRoutes)
   .route("/v1/users", userRoutes)
   .route("/v1/audit", auditRoutes)
-  .get("/v1/budgets", async (context) => (await loadBudgetRoutes()).listBudgets(context))
-  .put("/v1/budgets", async (context) => (await loadBudgetRoutes()).changeBudgets(context))
-  .get("/v1/usage/me", async (context) => (await loadBudgetRoutes()).readOwnBudgets(context))
+  .get("/v1/budgets", listBudgets)
+  .put("/v1/budgets", changeBudgets)
+  .get("/v1/usage/me", readOwnBudgets)
   .route("/v1/issuers", issuerRoutes)
-  .get("/v1/usage", async (context) => (await loadUsageRoutes()).readUsage(context))
-  .get("/v1/prices", async (context) => (await loadUsageRoutes()).listPrices(context))
-  .put("/v1/prices", async (context) => (await loadUsageRoutes()).setPrices(context))
+  .get("/v1/usage", readUsage)
+  .get("/v1/prices", listPrices)
+  .put("/v1/prices", setPrices)
   .route("/v1", leavingRoutes)
 
 administration.notFound(() => faultToResponse({ reason: "route_unknown" }))

@@ -1,8 +1,8 @@
-/** cut-page.ts: pages of a list, of which one item more than a page was read. Pure. */
+/** cut-page.ts: cuts a page from a list that was read with one extra item. Pure. */
 
 /**
- * The first `size` items, and `last`: the item behind which the next page begins; undefined if there is none. `found` has one
- * item more than a page if there is a next one.
+ * Returns the first `size` items, and `last`: the item after which the next page begins; undefined if there is no next page. `found` has
+ * one item more than a page if there is one.
  */
 export function cutPage<T>(found: readonly T[], size: number): { readonly page: T[]; readonly last: T | undefined } {
   const page = found.slice(0, size)

@@ -5,7 +5,7 @@ import type { AppEnv } from "./request-body.ts"
 
 type Variables = Pick<AppEnv["Variables"], "claims" | "locationHint">
 
-/** What `authorize` has set for requests that are being handed over. */
+/** The variables that `authorize` has set, for requests that are being handed over. */
 const handedOver = new WeakMap<Request, Variables>()
 
 /** Responds with other routes, which begin with `receive`. */
@@ -15,7 +15,7 @@ export async function handOver(context: Context<AppEnv>, routes: Hono<AppEnv>): 
   return await routes.fetch(raw, context.env, context.executionCtx)
 }
 
-/** Takes over what `authorize` has set. */
+/** Restores the variables that `authorize` has set. */
 export const receive: MiddlewareHandler<AppEnv> = async (context, next) => {
   const variables = handedOver.get(context.req.raw)
   if (variables !== undefined) {

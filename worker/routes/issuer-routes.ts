@@ -42,7 +42,7 @@ issuerRoutes.delete("/:name", async (context) => {
   return removed.ok ? context.body(null, 204) : faultToResponse(removed.fault)
 })
 
-/** Removes an issuer of a tenant, and frees what it has claimed. Errors: those of `TenantRpc.removeIssuer`. */
+/** Removes an issuer of a tenant, and releases its claim. Errors: those of `TenantRpc.removeIssuer`. */
 export async function removeIssuer(
   env: Env,
   tenant: string,

@@ -29,7 +29,7 @@ leavingRoutes.get("/tenant", async (context) => {
   return context.json({ id, region: getRegion(id), ...(await tenantOf(context).getStanding()) })
 })
 
-/** The id of the tenant, typed again, so that nobody erases the wrong one. */
+/** The id of the tenant, repeated so that nobody erases the wrong one. */
 const confirmSchema = v.object({ confirm: v.string() })
 
 leavingRoutes.delete("/tenant", async (context) => {

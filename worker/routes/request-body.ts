@@ -14,7 +14,7 @@ import { readTimeLimits } from "../platform/time-limits.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 
 /**
- * The context of every route. `authorize` sets `claims` and `locationHint`; `requireSession` and its like set `session` and `sessionKey`
+ * The context of every route. `authorize` sets `claims` and `locationHint`; `requireSession` and similar middleware set `session` and `sessionKey`
  * (platform/session-key.ts).
  */
 export type AppEnv = {
@@ -23,14 +23,14 @@ export type AppEnv = {
     claims: Claims
     session: DurableObjectStub<SessionRpc>
     sessionKey: string
-    /** Where objects that this request creates should be; undefined: unknown. */
+    /** The location for objects that this request creates; undefined: unknown. */
     locationHint: DurableObjectLocationHint | undefined
   }
 }
 
 type AppContext = Context<AppEnv>
 
-/** `application/json`, or a type that is based on it. A form or text/plain can be sent by any site without asking us. */
+/** `application/json`, or a type that is based on it. Any site can send a form or text/plain without a preflight request. */
 export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**

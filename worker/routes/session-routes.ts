@@ -39,7 +39,7 @@ import { externalTokenRoutes } from "./token-routes.ts"
 import { viewerRoutes } from "./viewer-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
-/** The id under which the log has a message that was sent over HTTP, accepted or not. */
+/** Header with the id under which the log records a message sent over HTTP, accepted or not. */
 const TRACE_HEADER = "trace-id"
 
 const titleSchema = v.pipe(
@@ -181,7 +181,7 @@ sessionRoutes.post("/:id/messages", requireSession, async (context) => {
   const body = await readBody(context, sendSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { id = nanoid(), ...message } = body.value
-  // Made here, not taken from the request: a client could otherwise give two turns the same one.
+  // Generated here and not taken from the request: otherwise a client could give two turns the same id.
   const trace = createTraceId()
   const accepted = await context.get("session").send(context.get("claims"), { id, ...message }, trace)
   const response = accepted.ok ? Response.json(accepted.value, { status: 202 }) : faultToResponse(accepted.fault)
@@ -213,7 +213,7 @@ sessionRoutes.post("/:id/import", requireSession, requireStorage, async (context
   const { body } = context.req.raw
   const part = parseImportPart(context.req.query())
   if (!part.ok) return faultToResponse(part.fault)
-  // A file that announces its size need not be read to be refused.
+  // A file whose announced size is too large is refused without reading it.
   if (Number(context.req.header("content-length") ?? 0) > MAX_IMPORT_BYTES) {
     return faultToResponse({ reason: "import_too_large", max: MAX_IMPORT_BYTES })
   }

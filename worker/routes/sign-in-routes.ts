@@ -1,8 +1,8 @@
 /**
  * sign-in-routes.ts: the page's sign-in (`/auth`). These routes take a cookie and no token, and only the page may call them.
  *
- * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without
- * asking. What they do is loaded on demand.
+ * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without a preflight
+ * request. Their implementation is loaded on demand.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
@@ -45,17 +45,17 @@ const requireNavigation: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
   return isDocument ? await next() : faultToResponse({ reason: "origin_denied" })
 }
 
-/** Bounds how often one address makes us ask the tenant's object. Who asks is not known before a sign-in (SPEC LI7). */
+/** Bounds how often one address causes a call of the tenant's object. Before a sign-in, the user is unknown (SPEC LI7). */
 signInRoutes.use("*", async (context, next) => {
   const { env, req } = context
   const [tenant, address] = [getPageTenant(env, new URL(req.url)), readLimitAddress(context)]
   if (tenant === null || address === null) return await next()
-  // Not for the tenant, or strangers could use up its limit. No user's id has a colon.
+  // Not counted for the tenant, or anybody could use up its limit. No user's id has a colon.
   const isAdmitted = await isUserWithinRate(env, "read", { tenant, user: `auth:${address}` })
   return isAdmitted ? await next() : faultToResponse(createRateFault("read", "user"))
 })
 
-/** Leads an address that has failed too often back to the page. */
+/** Redirects an address that has failed too often back to the page. */
 const limitAttempts: MiddlewareHandler<AppEnv> = async (context, next) => {
   const tenant = getPageTenant(context.env, new URL(context.req.url))
   if (tenant === null) return await next()
@@ -93,7 +93,7 @@ signInRoutes.get("/login", requireNavigation, limitAttempts, async (context) => 
   return redirect(location, await formatTransactionCookies(env.JWT_SECRET ?? "", transaction, header))
 })
 
-/** Empty if there is not exactly one. */
+/** Returns an empty text if there is not exactly one provider. */
 async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promise<string> {
   const issuers = await listIssuers(env, tenant)
   const clients = issuers.filter(({ client_id }) => client_id !== null)
@@ -143,7 +143,7 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   const issued = await issuePageToken(env, cookie, createActor(context, "anonymous"))
   if (!issued.ok) {
     const refusal = faultToResponse(issued.fault)
-    // A suspended user may be restored, and stays signed in.
+    // A suspended user may be restored, so the sign-in is kept.
     if (issued.fault.reason === "sign_in_required") refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
     return refusal
   }
@@ -173,7 +173,7 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
 signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
 signInRoutes.onError(errorToResponse)
 
-/** `provider`: only one that the tenant has. Any other is text of a stranger. */
+/** `provider`: only one that the tenant has. Any other name is text that anybody could have sent. */
 async function recordRefusal(
   context: Context<AppEnv>,
   tenant: string | null,

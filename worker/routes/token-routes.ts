@@ -26,7 +26,7 @@ import { requireOwnSession, requireSession } from "./access/require-session.ts"
 
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
-/** Only with AUTH=dev, and only under a name of this machine: gives the page a token for its tenant, `demo` by default. */
+/** Only with AUTH=dev, and only under a host name of this machine: issues the page a token for its tenant, `demo` by default. */
 export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT } = context.env
   const url = new URL(context.req.url)
@@ -38,7 +38,7 @@ export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   return context.json({ ...(await issueNewToken(context.env, claims, DEV_TOKEN_SECONDS, Date.now())), ...claims })
 })
 
-/** Strict: a misspelt `role` or `ttl` must be an error, or the token would grant more than was meant. */
+/** Strict: a misspelt `role` or `ttl` must be an error, or the token would grant more than intended. */
 const userTokenSchema = v.strictObject({
   user: idSchema,
   name: v.optional(userNameSchema),
@@ -65,7 +65,7 @@ externalTokenRoutes.post("/:id/external-token", requireSession, requireOwnSessio
   const body = await readBody(context, externalTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { tenant, user, issued } = context.get("claims")
-  // Whatever revokes the token of the request revokes this one, too, unless it revokes one token alone.
+  // A revocation that covers the token of the request also covers this one, unless it names that token alone.
   const claims = { tenant, user, scope: "external", session: context.req.param("id") } as const
   return context.json(await issueNewToken(context.env, claims, body.value.seconds, issued * 1000))
 })

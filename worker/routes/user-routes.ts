@@ -61,7 +61,7 @@ async function respondToChange(context: Context<AppEnv>, change: ChangeUser): Pr
   return context.json(changed.value)
 }
 
-/** Errors: `user_unknown` for a text that is no id. No object is asked about it. */
+/** Errors: `user_unknown` for text that is not an id. No object is called for it. */
 function readUserId(context: Context<AppEnv>): Result<string> {
   const id = context.req.param("id")
   return v.is(idSchema, id) ? succeed(id) : fail({ reason: "user_unknown" })

@@ -1,7 +1,7 @@
 /**
  * viewer-routes.ts: the users with whom a session is shared, and the list of sessions that others shared.
  *
- * Mounted below the routes of sessions. How a viewer reads a session: `?owner=` (access/authorize.ts).
+ * Mounted below the routes of sessions. A viewer reads a session with `?owner=` (access/authorize.ts).
  */
 
 import { type Context, Hono } from "hono"
@@ -72,7 +72,7 @@ viewerRoutes.put("/:id/viewers/:user", requireSession, async (context) => {
     await session.removeViewer(claims, viewer)
     return faultToResponse(listed.fault)
   }
-  // Sharing may have ended, or the session have been erased, before the entry was written.
+  // Sharing may have ended, or the session may have been erased, before the entry was written.
   const shared = await session.checkReader({ tenant: claims.tenant, user: viewer, sharedBy: claims.user })
   if (!shared.ok) {
     await directory.removeShared(claims.user, context.req.param("id"))
@@ -87,7 +87,7 @@ viewerRoutes.delete("/:id/viewers/:user", requireSession, async (context) => {
   if (viewer === null) return faultToResponse({ reason: "field_invalid", field: "user" })
   const removed = await context.get("session").removeViewer(claims, viewer)
   if (!removed.ok) return faultToResponse(removed.fault)
-  // Last, and also if the user was no viewer, because a retry after a failure must remove the entry.
+  // Done last, and even if the user was not a viewer, because a retry after a failure must remove the entry.
   const directory = directoryStub(context.env, { tenant: claims.tenant, user: viewer })
   await directory.removeShared(claims.user, context.req.param("id"))
   return context.body(null, 204)

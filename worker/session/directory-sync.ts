@@ -2,8 +2,13 @@
  * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
  * The entry has the title, the time of the last activity, and whether a turn is running. The running state is sent only
- * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5). It goes with the session's usage
- * report, if there is one (SPEC MT5).
+<<<<<<< HEAD
+ * when it has changed. If that fails it is sent again with the next change or alarm (SPEC DI1, DI5). It goes with the session's
+ * usage report, if there is one (SPEC MT5).
+=======
+ * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5). The session's usage report is sent with it, if
+ * there is one (SPEC MT5).
+>>>>>>> main
  */
 
 import { toTitle } from "../../shared/text/title.ts"
@@ -22,6 +27,8 @@ export interface DirectorySync {
   renameSession(title: string, nowMs: number): Promise<void>
   /** Sends whether a turn is running, if the directory does not have it yet. Never rejects. */
   syncRunningState(): Promise<void>
+  /** Whether the directory may lack the running state or a usage report. */
+  isPending(): boolean
 }
 
 /** The live session may still be under construction. */
@@ -57,11 +64,10 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   }
   return {
     async reportActivity(text, nowMs) {
-      const wasUntitled = store.readSession()?.title === ""
-      const title = ensureTitle(store, text)
+      const { title, isNew } = ensureTitle(store, text)
       reporting = Promise.all([reporting, syncing]).then(() => recordActivity(nowMs, title))
       await reporting
-      if (wasUntitled && title !== "") await renameForViewers(env, session, title)
+      if (isNew) await renameForViewers(env, session, title)
     },
     async renameSession(newTitle, nowMs) {
       const title = toTitle(newTitle)
@@ -77,10 +83,11 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
       })
       return syncing
     },
+    isPending: () => reportedRunning !== isRunning() || store.usage.isPending(),
   }
 }
 
-/** Sends the running state and the usage until the directory, which has `known`, has both. Returns the state that it has. */
+/** Sends the running state and the usage until the directory has both. `known` is the state that it has now. Returns the state that it has afterwards. */
 async function sendState(
   env: Env,
   { row, store, turns, gate }: LiveSession,

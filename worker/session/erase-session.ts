@@ -30,8 +30,8 @@ export async function eraseSessionStorage(
 }
 
 /**
- * Ends the turn that runs, and returns what the user's directory may not know of the session's usage. If the write fails, the
- * session is erased all the same.
+ * Ends the running turn, and returns the usage that the user's directory may not have yet. If the write fails, the session is erased all
+ * the same.
  */
 export function takeUsageReports({ turns, store }: LiveSession): readonly UsageReport[] {
   try {

@@ -68,14 +68,14 @@ export async function sendMessage(
 }
 
 /**
- * Whether the budgets admit a frame that begins a turn. A repeated frame and a message that will be queued are admitted. A
- * promise only if the directory has to be asked.
+ * Whether the budgets admit a frame that begins a turn. A repeated frame and a message that will be queued are admitted. Returns a promise
+ * only if the directory has to be asked.
  */
 function checkBudget({ turns, store, gate }: LiveSession, id: string): Result<null> | Promise<Result<null>> {
-  return turns.isActive() || store.findById(id) !== null ? succeed(null) : gate.check()
+  return gate.canBeginNow() || turns.isActive() || store.findById(id) !== null ? succeed(null) : gate.check()
 }
 
-/** Handles a frame that begins a turn: at once, or when the directory has answered. */
+/** Handles a frame that begins a turn: at once, or when the directory has replied. */
 function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handle: (trace: string) => void): void {
   const trace = createTraceId()
   const handleChecked = (admitted: Result<null>): void => {

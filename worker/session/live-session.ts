@@ -55,7 +55,7 @@ import type { SessionOwner } from "../platform/rpc/claims.ts"
 import type { ImportHost } from "../transfer/import-steps.ts"
 import type { ImportAnswer } from "../../shared/protocol/http-body.ts"
 
-/** What a live session needs from its object. */
+/** The parts of its object that a live session uses. */
 export interface LiveSessionDeps {
   readonly storage: DurableObjectStorage
   readonly env: Env
@@ -147,7 +147,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.#agentView
   }
 
-  /** Adds to each line what an operator looks for: the tenant, the session, and the trace of the running turn. */
+  /** Adds the ids that an operator searches for to each line: the tenant, the session, and the trace of the running turn. */
   readonly log: Log = (event, fields) => {
     const { tenant, id } = this.row
     log(event, { tenant, session: keyToPublicId(id), trace: this.turns.currentTrace(), ...fields })

@@ -158,7 +158,7 @@ export class ProducerRequest {
     }
   }
 
-  /** Writes and shows what was accepted before the response reports it. A failed answer is not written to. */
+  /** Writes and shows the accepted records before the response reports them. A failed answer is not written to. */
   #finish(): void {
     const { host } = this.#session
     const run = this.#run

@@ -5,7 +5,7 @@
 export interface SessionAlarm {
   /** Makes sure that the alarm fires within `delayMs`. */
   arm(): void
-  /** Makes sure that the alarm fires by then. An earlier one stays, even if it was set by an earlier process. */
+  /** Makes sure that the alarm fires by `atMs`. An earlier one stays, even if it was set by an earlier process. */
   armBy(atMs: number): void
   /** Called when the alarm has fired: sets the next one, in `delayMs` if `atMs` is past. Infinity: no next one. */
   rescheduleAt(atMs: number): void

@@ -22,6 +22,7 @@ import { isCreated, migrateSession } from "../store/session-schema.ts"
 import { createSessionStore } from "../store/session-store.ts"
 import { SessionErasedError, type StorageGate } from "../store/storage-gate.ts"
 import { eraseLateUploads, eraseSessionStorage, takeUsageReports } from "./erase-session.ts"
+import type { DirectorySync } from "./directory-sync.ts"
 import { type LiveSession, openLiveSession } from "./live-session.ts"
 import { removeFromViewers } from "./session-sharing.ts"
 import { createSessionAlarm, type SessionAlarm } from "./session-alarm.ts"
@@ -100,7 +101,7 @@ export class SessionLifecycle {
     return succeed(null)
   }
 
-  /** A user who writes no messages has limits, too. Repeated when the next session is created. */
+  /** Makes the limits known for a user who writes no messages. If it fails, the next creation of a session repeats it. */
   async #tellBudgets(owner: SessionOwner): Promise<void> {
     try {
       await directoryStub(this.#env, owner).learnBudgets()
@@ -143,7 +144,7 @@ export class SessionLifecycle {
     const reported = reports.length === 0 ? [] : [directoryStub(this.#env, owner).endUsage(reports)]
     this.sockets.closeAll({ reason: "session_unknown" })
     const sessionRef = { tenant: owner.tenant, session: id }
-    // A report that is under way must not arrive after the session is forgotten.
+    // A report that is being sent must not arrive after the session is forgotten.
     const begun = [unlisted, ...reported, session.assetService.syncBytes()]
     this.#eraseInProgress = this.#eraseWithAgents(sessionRef, owner, begun, agentSessions, recheckAtMs)
     await this.#eraseInProgress
@@ -156,21 +157,20 @@ export class SessionLifecycle {
     if (session === null) return await this.#eraseLateUploads()
     const { turns, importer, assetService } = session
     this.sockets.closeExpired()
-    // First, so that the alarm fires again if anything below fails.
+    // Done first, so that the alarm fires again if anything below fails.
     this.#alarm.rescheduleAt(
       Math.min(...[turns, importer, assetService, this.sockets].map((source) => source.nextAlarmAt() ?? Infinity)),
     )
     this.#ctx.waitUntil(importer.resumeImport())
     this.#ctx.waitUntil(assetService.sweepPending())
     this.#ctx.waitUntil(session.withSeqRollback(() => turns.handleAlarm()))
-    await this.#reportUsage(session)
+    await this.#syncDirectory(session.directorySync)
   }
 
-  /** Repeats a report that the directory may not have. The alarm has not ended before that, so it survives a kill. */
-  async #reportUsage({ store, directorySync }: LiveSession): Promise<void> {
-    if (!store.usage.isPending()) return
+  /** Sends what the directory may not have. The alarm ends only afterwards, so a kill does not lose it. */
+  async #syncDirectory(directorySync: DirectorySync): Promise<void> {
     await directorySync.syncRunningState()
-    if (store.usage.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
+    if (directorySync.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
   #createSocketsHost(): SocketsHost {

@@ -20,7 +20,7 @@ export function addViewer({ row, store }: LiveSession, user: string): Result<Sha
   return succeed({ id: keyToPublicId(row.id), owner: row.user, title, since: added.value.since })
 }
 
-/** Nothing more is sent to the user from here on. */
+/** From here on, nothing more is sent to the user. */
 export function removeViewer({ store, sockets }: LiveSession, user: string): Result<null> {
   store.viewers.remove(user)
   sockets.closeViewer(user, { reason: "session_unknown" })

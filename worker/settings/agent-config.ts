@@ -49,12 +49,12 @@ export interface TenantSettings {
 
 export const NO_SETTINGS: TenantSettings = { embed_origins: [], media_hosts: [] }
 
-/** A session's agent and its peers, and what its tenant has set. */
+/** A session's agent and its peers, with the tenant's settings. */
 export interface AgentView {
   readonly self: Agent
   readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
-  /** The tenant has set a budget for somebody, so the session asks before its turns (SPEC BU7). */
+  /** Present if the tenant has set any budget, so that the session asks before its turns (SPEC BU7). */
   readonly hasBudgets?: true
   /** The tenant's own prices of the agent's model, if there are any. */
   readonly prices?: readonly PriceEntry[]

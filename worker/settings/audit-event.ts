@@ -1,9 +1,9 @@
-/** audit-event.ts: what callers tell the audit log of a tenant, and ask it. */
+/** audit-event.ts: the events that callers add to a tenant's audit log, and the queries of the log. */
 
 import * as v from "valibot"
 import type { AuditHead } from "../../shared/protocol/audit-entry.ts"
 
-/** What happened: never the text of a message, never a secret. Long texts are cut. */
+/** A recorded event. It never contains the text of a message or a secret. Long texts are cut. */
 export interface AuditEvent {
   /** A noun and a past participle: `key.created`, `user.suspended`. */
   readonly action: string
@@ -34,7 +34,7 @@ export interface AuditCheck {
   readonly firstBad: number | null
   /** The last entry that was checked. */
   readonly last: AuditHead
-  /** The newest entry was checked, or a bad one was found. */
+  /** True when the newest entry was checked, or a bad one was found. */
   readonly isDone: boolean
   readonly head: AuditHead
 }

@@ -11,9 +11,9 @@ export interface BudgetRpc {
   listBudgets(): BudgetTable
   /**
    * Replaces the limits of the subjects that the change names. Returns all budgets. Errors: `field_invalid` if more than
-   * MAX_USER_BUDGETS users would have some; `scope_denied` for the role or a user above the administrator's; `tenant_erased`.
+   * MAX_USER_BUDGETS users would have some; `scope_denied` for a role, or a user with a role, above the administrator's; `tenant_erased`.
    */
   changeBudgets(by: Administrator, change: BudgetChange): Result<BudgetTable>
-  /** What a user's directory must know about budgets; null: the tenant has none. Stores nothing. */
+  /** The budgets that a user's directory has to know; null: the tenant has none. Stores nothing. */
   getBudgetGrant(user: string): TenantGrant | null
 }

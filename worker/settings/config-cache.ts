@@ -1,8 +1,8 @@
 /**
- * config-cache.ts: what this isolate knows of the configuration of tenants, for CONFIG_TRUST_MS.
+ * config-cache.ts: caches the configuration of tenants in this isolate for CONFIG_TRUST_MS.
  *
- * All sessions and sign-ins of a tenant read it, so without the cache a tenant's object would be asked by each of them. A
- * change is effective at once in the isolate of the tenant's object, and elsewhere after CONFIG_TRUST_MS.
+ * All sessions and sign-ins of a tenant read it. Without the cache, each of them would call the tenant's object. A change is effective at
+ * once in the isolate of the tenant's object, and elsewhere after CONFIG_TRUST_MS.
  */
 
 import { BoundedMap } from "../platform/bounded-map.ts"
@@ -20,7 +20,7 @@ type TenantValues = FreshCache<unknown>
 const cachedTenants = new BoundedMap<string, TenantValues>(MAX_CACHED_TENANTS)
 
 /**
- * The value of `key`, cached or fetched. Null is not cached, so that what is added is found at once. A key has one type.
+ * The value of `key`, cached or fetched. Null is not cached, so that an added value is found at once. Each key always has values of one type.
  *
  * Cost: a request to the tenant's object, at most once in CONFIG_TRUST_MS for each key.
  */

@@ -1,5 +1,5 @@
 /**
- * issuer-config.ts: the OpenID providers of a tenant: what is configured, and what tokens and sign-ins need of them. Pure.
+ * issuer-config.ts: the configuration of a tenant's OpenID providers, and the parts of it that tokens and sign-ins need. Pure.
  */
 
 import type { JWK } from "jose"
@@ -70,14 +70,14 @@ export const issuerSchema = v.strictObject({
   user_claim: v.optional(claimName, "sub"),
   name_claim: v.optional(claimName, "name"),
   role_claim: v.optional(claimName),
-  /** The roles that the issuer's users can have, whether a claim or the stored user says so. */
+  /** The roles that the issuer's users can have, be it from a claim or from the stored user. */
   roles: v.optional(createSetSchema(ROLES), DEFAULT_ROLES),
   authorized_parties: v.optional(v.pipe(v.array(printable(MAX_AUDIENCE_CHARS)), v.maxLength(MAX_PARTIES)), []),
-  /** Values that a token must have, one of each list: at a public provider, everybody else has an account too. */
+  /** For each claim, the values of which a token must have one. At a public provider, anybody can have an account. */
   required_claims: v.optional(requiredClaims, {}),
   jwks_uri: v.optional(printable(MAX_URL_CHARS)),
   client_id: v.optional(printable(MAX_AUDIENCE_CHARS)),
-  /** Absent: the stored one stays. Null: removes it. */
+  /** Absent: keeps the stored secret. Null: removes it. */
   client_secret: v.optional(v.nullable(printable(MAX_SECRET_CHARS))),
   scopes: v.optional(
     v.pipe(v.string(), v.regex(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]{1,60}){0,9}$/)),
@@ -88,7 +88,7 @@ export const issuerSchema = v.strictObject({
 
 export type IssuerInput = v.InferOutput<typeof issuerSchema>
 
-/** What is configured, without the secret. */
+/** The configuration without the secret. */
 export type IssuerConfig = Omit<IssuerInput, "client_secret">
 
 /** An issuer as administrators see it. Times are milliseconds since 1970. */
@@ -104,7 +104,7 @@ export interface IssuerView extends Omit<IssuerConfig, "role_claim" | "jwks_uri"
   readonly keys_fetched: number
 }
 
-/** What the verification of a token needs. */
+/** The keys and settings for verifying a token. */
 export interface IssuerKeys {
   readonly name: string
   readonly config: IssuerConfig
@@ -124,20 +124,20 @@ export interface ProviderMetadata {
   readonly authorization_response_iss_parameter_supported?: boolean | undefined
 }
 
-/** What a sign-in at an issuer needs. */
+/** The settings of an issuer for a sign-in. */
 export interface SignInClient {
   readonly name: string
   readonly config: IssuerConfig & { readonly client_id: string }
   readonly metadata: ProviderMetadata
   /** Null: a public client. */
   readonly clientSecret: string | null
-  /** Differs after the issuer was replaced by one whose users may be others. A sign-in ends with its generation. */
+  /** Changes when the issuer is replaced by one whose users may be different people. A sign-in ends with its generation. */
   readonly generation: number
 }
 
 /**
- * The role that a claim gives: the highest that it names (text, or a list of texts) and the issuer can give. A claim that
- * names none gives what a new user has, so that a role ends when the provider no longer states it.
+ * The role that a claim gives: the highest one that it names (text, or a list of texts) and that the issuer can give. If it names none, the
+ * result is the role of a new user, so that a role ends when the provider no longer states it.
  */
 export function claimToRole(value: unknown, config: Pick<IssuerConfig, "roles">): Role {
   const named = Array.isArray(value) ? value : [value]

@@ -1,5 +1,5 @@
 /**
- * leaving-rpc.ts: the calls of a tenant object about export, import and erasure, and the types of their answers.
+ * leaving-rpc.ts: the calls of a tenant object about export, import and erasure, and the types of their results.
  */
 
 import type { Fault, Result } from "../../shared/fault.ts"
@@ -15,7 +15,7 @@ export interface ArchiveFile {
 }
 
 /**
- * Whether a backup was started. `recent`: the last one is not old enough; `busy`: a job runs that excludes it; `none`: there
+ * Whether a backup was started. `recent`: the last one is not old enough; `busy`: a job is running that excludes it; `none`: there
  * is nothing to back up, or no bucket.
  */
 export type BackupStart = "started" | "recent" | "busy" | "none"
@@ -43,7 +43,7 @@ export interface LeavingRpc {
 
   /** Starts a scheduled backup if the last one is `dueMs` old. */
   startBackup(tenant: string, dueMs: number): Promise<BackupStart>
-  /** The newest first. */
+  /** Newest first. */
   listBackups(): Promise<BackupView[]>
 
   /** `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`. */
@@ -58,7 +58,7 @@ export interface LeavingRpc {
   removeImport(id: string, actor: Actor): Promise<boolean>
 
   /**
-   * Removes the tenant's exports and the imports that were not started, too. Errors: `user_unknown`, `scope_denied` if an
+   * Erases a user. Also removes the tenant's exports and the imports that were not started. Errors: `user_unknown`, `scope_denied` if an
    * admin erases an owner, `last_owner`, `transfer_running` if an import is running.
    */
   eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>>

@@ -1,12 +1,12 @@
 /**
- * tenant-access.ts: what decides about access to a tenant: its state, its API keys and its token keys.
+ * tenant-access.ts: the state, API keys and token keys of a tenant, which decide about access to it.
  */
 
 import type { Role } from "../platform/rpc/claims.ts"
 
-/** What every request of a tenant must know. */
+/** The part of a tenant's state that every request needs. */
 export interface TenantAccess {
-  /** `leaving`: will be erased when its time of grace ends. */
+  /** `leaving`: will be erased when its grace period ends. */
   readonly status: "open" | "leaving" | "erased"
   /** The oldest and the newest generation of token keys that are accepted. The newest signs. */
   readonly firstTokenKey: number
@@ -18,7 +18,7 @@ export interface NewTenant {
   readonly name?: string | undefined
 }
 
-/** What is stored of the secret of an API key. */
+/** The stored form of an API key. */
 export interface StoredKey {
   readonly id: string
   /** SHA-256 of the secret, in hexadecimal digits. */
@@ -27,7 +27,7 @@ export interface StoredKey {
 
 export interface NewApiKey extends StoredKey {
   readonly name: string
-  /** The roles that tokens made with the key may have; at least one. Its own rights are those of the highest. */
+  /** The roles that tokens made with the key may have; at least one. The key itself has the rights of the highest. */
   readonly roles: readonly Role[]
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null
@@ -52,7 +52,7 @@ export interface ApiKeyUse extends StoredKey {
   readonly address: string | null
 }
 
-/** What a request with an API key may do. */
+/** The rights of a request with an API key. */
 export interface ApiKeyUser {
   readonly roles: readonly Role[]
   readonly expires: number | null
@@ -63,6 +63,6 @@ export interface TokenKeyInfo {
   readonly generation: number
   /** Milliseconds since 1970; null for the first one, which every tenant has. */
   readonly created: number | null
-  /** When it is no longer accepted; null: the key that signs now. */
+  /** The time from which it is no longer accepted; null for the key that signs now. */
   readonly retires: number | null
 }

@@ -43,21 +43,21 @@ export interface SignInUser {
   readonly id: string
   readonly name: string | null
   readonly issuer: string
-  /** That of the issuer when the sign-in began (`SignInClient`). */
+  /** The issuer's generation when the sign-in began (`SignInClient`). */
   readonly generation: number
-  /** By the issuer's role claim; null: the stored role counts. */
+  /** The role from the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
 
 export type TenantUser = UserSummary
 
-/** What a user stores, as the user's directory tells it. */
+/** The number of bytes that a user stores, as reported by the user's directory. */
 export interface UserBytesReport {
   readonly user: string
   readonly bytes: number
   /** Increases with every report about the user. */
   readonly n: number
-  /** It is stored already, so the report is applied whatever the limit is. */
+  /** The bytes are already stored, so the report is applied whatever the limit is. */
   readonly isRequired: boolean
 }
 
@@ -70,7 +70,7 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   getAgentView(name: string): AgentView | null
   /** The tenant's own settings merged with those of the deployment. */
   getSettings(): TenantSettings
-  /** The same, and when the tenant is erased. */
+  /** Like `getSettings`, with the time when the tenant is erased. */
   getPageSettings(): PageSettings
   /** Replaces the tenant's own settings. Returns the merged ones. */
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings
@@ -80,16 +80,16 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   removeAgent(actor: Actor, name: string): Result<null>
 
   /**
-   * Adds a user at the first contact. Repeating the call changes nothing. Returns the stored user, and what their directory
-   * must know if the tenant has budgets.
+   * Adds a user at the first contact. Repeating the call changes nothing. Returns the stored user and, if the tenant has budgets, those
+   * that the user's directory has to know.
    */
   registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant }
 
-  /** What every request of the tenant must know. Stores nothing. */
+  /** The state that every request of the tenant needs. Stores nothing. */
   getAccess(): TenantAccess
   /** Creates the tenant with its first API key. Errors: `tenant_taken`, also for a tenant that was erased. */
   createTenant(actor: Actor, tenant: NewTenant, key: NewApiKey): Result<null>
-  /** All API keys, the oldest first. */
+  /** All API keys, oldest first. */
   listKeys(): ApiKeyInfo[]
   /** Adds an API key. Errors: `keys_full`; `scope_denied` if one of its roles is above the manager's. */
   addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo>
@@ -101,8 +101,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
    */
   rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
   /**
-   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`; if
-   * the user who answers for the key has lost the rights, `user_suspended` or `scope_denied`.
+   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`; if the user who
+   * is responsible for the key has lost the rights, `user_suspended` or `scope_denied`.
    */
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
   /**
@@ -111,7 +111,7 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
    * cannot give the role, or the user's stored role is above that of the key's creator.
    */
   admitTokenUser(actor: Actor, user: NewUser): Result<Role>
-  /** The token keys that are accepted, the newest first. */
+  /** The token keys that are accepted, newest first. */
   listTokenKeys(): TokenKeyInfo[]
   /** Adds a token key, which signs from now on. The others are accepted for `retireMs` more. Errors: `token_keys_full`. */
   rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]>
@@ -132,33 +132,33 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** Adds an entry to the audit log, for a change that another object has made. */
   recordEvent(actor: Actor, event: AuditEvent): void
   /**
-   * Adds an entry for an attempt that was refused; of many in one minute or day, only their number (SPEC AL6). Does nothing if
-   * nothing is stored of the tenant.
+   * Adds an entry for an attempt that was refused. Of many in one minute or day, only the number is recorded (SPEC AL6). Does nothing if
+   * the tenant has nothing stored.
    */
   recordFailure(actor: Actor, event: AuditEvent): void
   /** A page of the audit log, the newest entries first. */
   listAudit(filter: AuditFilter, limit: number): AuditPage
   /** Records that the log is exported, and returns the first line of the file. */
   beginAuditExport(actor: Actor): AuditFileHeader
-  /** The entries after a position, the oldest first. */
+  /** The entries after a position, oldest first. */
   listAuditAfter(seq: number, limit: number): AuditEntry[]
   /** Checks up to `limit` entries of the log (`checkAuditRows`). */
   checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck
-  /** The OpenID providers of the tenant, the oldest first. */
+  /** The OpenID providers of the tenant, oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
    * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs
-   * from another registration of the issuer; `scope_denied` if the manager is no owner, unless a new issuer is added that
-   * doesn't give the role `owner`.
+   * from another registration of the issuer; `scope_denied` if the manager is not an owner, unless a new issuer is added that doesn't give
+   * the role `owner`.
    */
   putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
-  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
+  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is not an owner. */
   removeIssuer(manager: Administrator, name: string): Promise<Result<null>>
   /** The keys for tokens of an issuer and audience, fetched again if `kid` is unknown or they are old. Null: not registered. */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
   /** The keys for ID tokens of an issuer. Null: not registered. */
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
-  /** What a sign-in at an issuer needs. Null: not registered, or without a client. `secret_unreadable`: see `getClient`. */
+  /** The settings of an issuer for a sign-in. Null: not registered, or without a client. `secret_unreadable`: see `getClient`. */
   getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
   /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer was removed or replaced. */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>

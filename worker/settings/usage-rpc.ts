@@ -8,12 +8,12 @@ import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
 export interface UsageRpc {
-  /** Adds a batch of a user's directory. Repeating the call has no effect. Returns what `getBudgetGrant` does, after that. */
+  /** Adds a batch of a user's directory. Repeating the call has no effect. Returns the new result of `getBudgetGrant`. */
   addUsage(user: string, batch: UsageReport): TenantGrant | null
   /** The totals of a range of days: a page of them, and the total of the whole range. */
   readUsage(query: UsageQuery): UsagePage
   /** The tenant's own prices. */
   listPrices(): readonly PriceEntry[]
-  /** Replaces the tenant's own prices. They count for calls from then on. Errors: `tenant_erased`. */
+  /** Replaces the tenant's own prices. They apply to calls from then on. Errors: `tenant_erased`. */
   setPrices(actor: Actor, prices: readonly PriceEntry[]): Result<readonly PriceEntry[]>
 }

@@ -1,5 +1,5 @@
 /**
- * page-token.ts: what the cookie of a sign-in gives: tokens for the page, and the end of the sign-in.
+ * page-token.ts: issues tokens for the page from the cookie of a sign-in, and ends the sign-in.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"

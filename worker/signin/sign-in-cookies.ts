@@ -27,11 +27,11 @@ const MAX_COOKIE_CHARS = 4_096
 
 const text = v.pipe(v.string(), v.maxLength(MAX_COOKIE_CHARS))
 
-/** Who the user is by the tenant's list, as it was read for an earlier token. */
+/** The user's name and role in the tenant's list, as read for an earlier token. */
 const admissionSchema = v.object({
   name: v.nullable(text),
   role: v.picklist(ROLES),
-  /** Of the directory at that time: after another change by an administrator the list is read again. */
+  /** The directory's version at that time. After another change by an administrator the list is read again. */
   version: v.number(),
   /** Milliseconds since 1970. */
   at: v.number(),

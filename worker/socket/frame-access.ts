@@ -1,9 +1,9 @@
-/** frame-access.ts: which frames of a client change the session, and who may send them. Pure. */
+/** frame-access.ts: the access that each client frame needs. Pure. */
 
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { type Claims, isReadOnly } from "../platform/rpc/claims.ts"
 
-/** `read`: whoever may open the socket. `write`: the session's owner, unless their role is `viewer`. */
+/** `read`: allowed to everybody who may open the socket. `write`: allowed to the session's owner, unless their role is `viewer`. */
 export const FRAME_ACCESS: Readonly<Record<ClientFrame["type"], "read" | "write">> = {
   hello: "read",
   seen: "read",

@@ -36,7 +36,7 @@ export function readPageJson(store: SessionStore, epoch: string, seq: number, qu
   for (let count = 0; next !== null && count < query.limit; count++) {
     const stored = store.findMessageAt(next)
     if (stored === null) {
-      // The path ends in a position without a message, so there is no earlier page.
+      // The path ends at a position without a message, so there is no earlier page.
       next = null
       break
     }

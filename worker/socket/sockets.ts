@@ -46,7 +46,7 @@ const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
 /** The subprotocol of our sockets. The token is a second subprotocol, never part of a URL. */
 export const SUBPROTOCOL = "cuecard.v1"
 
-/** What the sockets need from their session object. */
+/** The parts of the session object that its sockets use. */
 export interface SocketsHost extends SocketRegistrationHost {
   /** Longest wait for a socket's `hello`, in milliseconds. */
   readonly helloMs: number
@@ -93,7 +93,7 @@ export class Sockets {
     return new Response(null, { status: 101, webSocket: client, headers: { "sec-websocket-protocol": SUBPROTOCOL } })
   }
 
-  /** Continues the registrations that were under way when the object was evicted. */
+  /** Continues the registrations that were in progress when the object was evicted. */
   resumeRegistrations(): void {
     for (const socket of this.#ctx.getWebSockets()) {
       if (socket.readyState === WebSocket.OPEN) this.#registration.begin(socket)
@@ -161,7 +161,7 @@ export class Sockets {
   sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, close } = faultToWire(fault)
     const optional = { ...(id === undefined ? {} : { id }), ...(trace === undefined ? {} : { trace }) }
-    this.sendFrame(socket, { type: "error", code, text, ...optional })
+    this.sendFrame(socket, { type: "error", code, text, ...optional, ...describeBudget(fault) })
     if (close !== null) socket.close(close, text)
   }
 
@@ -272,4 +272,11 @@ function sendNumbered(socket: WebSocket, attachment: SocketAttachment, frame: Nu
 /** Drops the text if the socket is closing; its client resumes later. */
 function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(text)
+}
+
+/** What a page needs to say in its user's time when a budget resets. */
+function describeBudget(fault: Fault): Pick<Extract<ServerFrame, { type: "error" }>, "budget" | "scope" | "resets"> {
+  if (fault.reason !== "budget_exhausted") return {}
+  const { budget, scope, resets } = fault
+  return { budget, scope, ...(resets === null ? {} : { resets }) }
 }

@@ -146,7 +146,7 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
   }
 }
 
-/** The sessions that questions led to, whatever became of the questions. */
+/** Finds the sessions that were ever asked, whatever the state of the questions. */
 function createAskLinks({ queryAll }: Database) {
   return {
     /** The session of an agent that was asked from here before; null if there is none. */

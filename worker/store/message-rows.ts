@@ -29,6 +29,16 @@ export interface FoundMessage {
   readonly isWithdrawn: boolean
 }
 
+/** Where a transcript ends. */
+export interface TranscriptEnds {
+  /** The newest position; 0 in an empty session. */
+  readonly newestPos: number
+  /** The newest message of the active path; null if there is none. */
+  readonly tip: number | null
+  /** Whether the active path ends at the newest position. */
+  readonly isPathOpen: boolean
+}
+
 export function createMessageRows(database: Database) {
   const ancestry = createAncestryIndex(database)
   return {
@@ -84,16 +94,19 @@ function createMessageLoader(database: Database): (row: Row) => StoredMessage {
   }
 }
 
+const FIND_BY_ID = `SELECT pos, seq, role, 0 AS is_withdrawn FROM transcript WHERE id = ?1
+  UNION ALL SELECT NULL, seq, iif(agent IS NULL, 'user', 'agent'), 0 FROM queue WHERE id = ?1
+  UNION ALL SELECT NULL, seq, 'user', 1 FROM withdrawn WHERE id = ?1
+  LIMIT 1`
+
 function createIdLookups({ queryFirst }: Database) {
   return {
     /** Finds a message by its id, including one that is queued or was withdrawn. */
     findById(id: string): FoundMessage | null {
-      const row = queryFirst("SELECT pos, seq, role FROM transcript WHERE id = ?", id)
-      if (row !== null) return { pos: Number(row["pos"]), seq: rowToSeq(row), role: rowToRole(row), isWithdrawn: false }
-      const queued = queryFirst("SELECT seq, iif(agent IS NULL, 'user', 'agent') AS role FROM queue WHERE id = ?", id)
-      if (queued !== null) return { pos: null, seq: rowToSeq(queued), role: rowToRole(queued), isWithdrawn: false }
-      const withdrawn = queryFirst("SELECT seq FROM withdrawn WHERE id = ?", id)
-      return withdrawn === null ? null : { pos: null, seq: rowToSeq(withdrawn), role: "user", isWithdrawn: true }
+      const row = queryFirst(FIND_BY_ID, id)
+      if (row === null) return null
+      const pos = columnToNumberOrNull(row["pos"])
+      return { pos, seq: rowToSeq(row), role: rowToRole(row), isWithdrawn: row["is_withdrawn"] === 1 }
     },
 
     /** Whether a message has or had this id. */
@@ -112,14 +125,21 @@ export function readNewestPos({ queryFirst }: Database): number {
 function createPathQueries(database: Database, ancestry: AncestryIndex) {
   const { queryFirst } = database
 
-  function readTip(): number | null {
-    const pos = columnToNumberOrNull(queryFirst("SELECT tip FROM session")?.["tip"]) ?? readNewestPos(database)
-    return pos === 0 ? null : pos
+  function readEnds(): TranscriptEnds {
+    const row = queryFirst("SELECT tip, (SELECT max(pos) FROM transcript) AS newest FROM session")
+    const newestPos = Number(row?.["newest"] ?? 0)
+    const stored = columnToNumberOrNull(row?.["tip"])
+    const pos = stored ?? newestPos
+    return { newestPos, tip: pos === 0 ? null : pos, isPathOpen: stored === null }
   }
+
+  const readTip = (): number | null => readEnds().tip
 
   return {
     /** The newest position; 0 in an empty session. */
     readNewestPos: (): number => readNewestPos(database),
+
+    readEnds,
 
     /** The newest message of the active path; null in an empty session, and while an import is folded. */
     readTip,

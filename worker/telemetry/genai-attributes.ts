@@ -38,7 +38,7 @@ export function describeTurnState({ status, reason }: Message, rowsWritten: numb
   }
 }
 
-/** The reason of an end, if it is in the catalogue: that of an external answer may be any text. */
+/** The reason why a turn ended, if it is in the catalogue. The reason of an external answer may be any text. */
 export function nameReason(reason: string | null): string | null {
   return reason === null || isTurnFault(reason) ? reason : "other"
 }
@@ -56,7 +56,7 @@ export function describeModelCall(
   }
 }
 
-/** What one call used. Tokens that the provider did not report have no attributes. */
+/** The usage of one call. Tokens that the provider did not report have no attributes. */
 export function describeUsage(usage: CallUsage): SpanAttributes {
   return {
     "gen_ai.response.model": usage.model,

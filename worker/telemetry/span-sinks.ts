@@ -1,11 +1,11 @@
 /**
- * span-sinks.ts: where spans go: to the platform's tracing, or into log lines.
+ * span-sinks.ts: writes spans to the platform's tracing or into log lines.
  *
- * The platform records own spans only together with its automatic ones, and those of SQL statements have the values of
+ * The platform records custom spans only together with its automatic ones. The automatic spans of SQL statements contain the values of
  * their parameters, which are content. Log lines need no tracing (docs/decisions/0043-telemetry.md).
  */
 
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 import type { Log } from "../platform/log.ts"
 import type { SinkSpan, SpanAttributes, SpanSink } from "./spans.ts"
 

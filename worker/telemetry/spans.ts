@@ -23,7 +23,7 @@ export interface SpanSink {
   open(name: string, parent: SinkSpan | null, work: (span: SinkSpan) => void): void
 }
 
-/** The names of spans. The name of a tool is that of a known one, never what a model wrote. */
+/** The names of spans. Tool names in them are those of known tools, never text that a model wrote. */
 export type SpanName = "invoke_agent" | "chat" | "execute_tool"
 
 /** Receives the span in which it runs. */
@@ -37,14 +37,14 @@ export interface TraceSpan {
   run<T>(name: SpanName, describe: () => SpanAttributes, work: SpanWork<T>): Promise<T>
 }
 
-/** Where no spans are recorded. */
+/** Used where no spans are recorded. */
 export const NO_SPAN: TraceSpan = {
   set() {},
   fail() {},
   run: (_name, _describe, work) => work(NO_SPAN),
 }
 
-/** The root of a trace: it is no span itself. */
+/** The root of a trace. It is not a span itself. */
 export function createTrace(sink: SpanSink): TraceSpan {
   return { ...NO_SPAN, run: (name, describe, work) => runInSpan(sink, null, name, describe, work) }
 }
@@ -80,7 +80,7 @@ function wrapSpan(sink: SpanSink, sinkSpan: SinkSpan): TraceSpan {
   }
 }
 
-/** Errors of a sink concern nobody: what is reported about a turn must not change it. */
+/** Ignores errors of a sink, because reporting about a turn must not change it. */
 function ignoreErrors(report: () => void): void {
   try {
     report()

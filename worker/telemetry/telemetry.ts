@@ -1,5 +1,5 @@
 /**
- * telemetry.ts: what a session reports about its turns: spans, the line at a turn's end, and a data point.
+ * telemetry.ts: reports on the turns of a session: spans, the log line at a turn's end, and a data point.
  */
 
 import { tracing } from "cloudflare:workers"
@@ -19,7 +19,7 @@ export type TelemetryEnv = Pick<Env, "METRICS" | "POINTS" | "SPANS" | "SPAN_SAMP
 /** Spans cost as much as log lines, so only a share of the turns has them. */
 const DEFAULT_SPAN_SAMPLING = 0.01
 
-/** How a turn ended, besides what its message says. */
+/** Figures about the end of a turn that its message does not contain. */
 export interface TurnEnd {
   readonly message: Message
   readonly agent: string
@@ -30,7 +30,7 @@ export interface TurnEnd {
   readonly ms: number
   readonly firstDeltaMs: number | null
   readonly rows: { readonly read: number; readonly written: number }
-  /** What did not fit in the model's text, by reason. */
+  /** Number of drifts in the model's text, by reason. */
   readonly drift: Readonly<Record<string, number>>
 }
 
@@ -76,7 +76,7 @@ export function createTelemetry({ env, tenant, session, log, now }: TelemetryDep
   }
 }
 
-/** A value that is no number between 0 and 1 counts as none. */
+/** A value that is not a number between 0 and 1 is ignored. */
 function readShare(text: string | undefined): number {
   const share = text === undefined || text.trim() === "" ? Number.NaN : Number(text)
   return share >= 0 && share <= 1 ? share : DEFAULT_SPAN_SAMPLING

@@ -2,7 +2,7 @@
  * trace-id.ts: the id that follows one turn through log lines, spans and the page.
  */
 
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 
 /** A new id in the form of W3C Trace Context: 32 hexadecimal digits. */
 export function createTraceId(): string {

@@ -1,12 +1,12 @@
 /**
  * audit-check.ts: checks the chain of a tenant's audit log, a bounded number of entries at a time.
  *
- * It finds a changed value, and an entry that was removed, moved or added: at the beginning, in the middle and at the end.
+ * It finds changed values, and entries that were removed, moved or added at the beginning, in the middle or at the end.
  */
 
 import type { AuditHead } from "../../shared/protocol/audit-entry.ts"
 import type { AuditCheck } from "../settings/audit-event.ts"
-import { type AuditRow, type AuditRows, hashAuditEntry } from "./audit-rows.ts"
+import { type AuditRow, type AuditRows, hashAuditEntry } from "./rows/audit-rows.ts"
 
 /**
  * Checks up to `limit` entries after a position that was checked before, or from the beginning (null). `known` is a position
@@ -31,7 +31,7 @@ export function checkAuditRows(
   return { rows: rows.length, firstBad, last: { seq: last.seq, hash: last.hash }, isDone, head }
 }
 
-/** The log begins with its first entry, or where the newest entry about a removal says. */
+/** The log must begin with its first entry, or where the newest entry about a removal says. */
 function findBadBase(audit: AuditRows, base: AuditHead): number | null {
   if (base.seq === 0) return base.hash === audit.start.hash ? null : 1
   const [pruned] = audit.list({ action: "audit.pruned" }, 1).entries

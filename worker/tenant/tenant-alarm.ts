@@ -1,4 +1,4 @@
-/** tenant-alarm.ts: the alarm of a tenant object. It is shared by everything that continues by itself. */
+/** tenant-alarm.ts: the alarm of a tenant object, shared by all its background work. */
 
 /** Something that has work to do later. */
 export interface AlarmSource {

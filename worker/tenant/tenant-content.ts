@@ -1,4 +1,4 @@
-/** tenant-content.ts: the rows of the tenant object, as the jobs of `leaving/` read and write them. */
+/** tenant-content.ts: gives the jobs of `leaving/` access to the rows of the tenant object. */
 
 import { parseJson } from "../../shared/json.ts"
 import type { TenantConfig, TenantContent } from "../leaving/leaving-host.ts"
@@ -9,14 +9,14 @@ import { TENANT_LIST_KEY } from "../platform/rpc/registry-rpc.ts"
 import { getRegion } from "../platform/tenant-id.ts"
 import { deleteAllRows } from "../platform/migrate.ts"
 import type { Agent, TenantSettings } from "../settings/agent-config.ts"
-import { ApiKeyRows } from "./api-key-rows.ts"
+import { ApiKeyRows } from "./rows/api-key-rows.ts"
 import { BudgetRows } from "../usage/budget-rows.ts"
 import { TenantBytes } from "../limits/tenant-bytes.ts"
 import { readPrices, writePrices } from "../usage/price-rows.ts"
 import { TenantUsage } from "../usage/tenant-usage.ts"
-import { AuditRows } from "./audit-rows.ts"
+import { AuditRows } from "./rows/audit-rows.ts"
 import { UserNotices } from "./user-notices.ts"
-import { UserRows } from "./user-rows.ts"
+import { UserRows } from "./rows/user-rows.ts"
 
 export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): TenantContent {
   const users = new UserRows(sql)

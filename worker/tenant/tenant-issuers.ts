@@ -1,8 +1,8 @@
 /**
  * tenant-issuers.ts: registers the OpenID providers of a tenant, and keeps their keys.
  *
- * Only this module fetches keys, and only from the registered addresses. When it last tried is stored, so that neither a
- * restart nor a flood of unknown key ids makes it ask a provider more often.
+ * Only this module fetches keys, and only from the registered addresses. The time of the last attempt is stored, so that neither a restart
+ * nor a flood of unknown key ids causes more requests to a provider.
  */
 
 import type { Administrator } from "../platform/rpc/actor.ts"
@@ -13,7 +13,6 @@ import { claimIssuer, releaseIssuer } from "../auth/issuer/issuer-registry.ts"
 import { parseKeySet } from "../auth/issuer/key-set.ts"
 import { fetchProviderJson } from "../auth/issuer/provider-fetch.ts"
 import { discoverProvider } from "../auth/issuer/provider-metadata.ts"
-import type { Env } from "../env.ts"
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
@@ -29,11 +28,8 @@ import {
 } from "../settings/issuer-config.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 import type { SignInUser, TenantUser } from "../settings/tenant-rpc.ts"
-import type { AuditRows } from "./audit-rows.ts"
-import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./issuer-rows.ts"
-import type { TenantAlarm } from "./tenant-alarm.ts"
-import type { UserNotices } from "./user-notices.ts"
-import type { UserRows } from "./user-rows.ts"
+import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./rows/issuer-rows.ts"
+import type { TenantHost } from "./tenant-host.ts"
 
 /** The addresses of a provider are discovered again after this time, in milliseconds: they hardly ever change. */
 const METADATA_FRESH_MS = 24 * 60 * 60_000
@@ -52,36 +48,17 @@ interface FetchedProvider {
   readonly keys: readonly JWK[]
 }
 
-interface IssuersHost {
-  readonly storage: DurableObjectStorage
-  readonly env: Env
-  readonly tenant: string
-  readonly auditRows: AuditRows
-  readonly notices: UserNotices
-  readonly alarm: TenantAlarm
-}
-
 export class TenantIssuers {
-  readonly #storage: DurableObjectStorage
-  readonly #env: Env
-  readonly #tenant: string
+  readonly #host: TenantHost
   readonly #rows: IssuerRows
-  readonly #auditRows: AuditRows
-  readonly #notices: UserNotices
-  readonly #alarm: TenantAlarm
   /** Fetches in progress by issuer, so that requests at the same time share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
   /** The change in progress. */
   #change: Promise<unknown> = Promise.resolve()
 
-  constructor({ storage, env, tenant, auditRows, notices, alarm }: IssuersHost) {
-    this.#storage = storage
-    this.#env = env
-    this.#tenant = tenant
-    this.#rows = new IssuerRows(storage.sql)
-    this.#auditRows = auditRows
-    this.#notices = notices
-    this.#alarm = alarm
+  constructor(host: TenantHost) {
+    this.#host = host
+    this.#rows = new IssuerRows(host.sql)
   }
 
   list(): IssuerView[] {
@@ -94,7 +71,7 @@ export class TenantIssuers {
   }
 
   /**
-   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that what is stored has worked once.
+   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is stored.
    *
    * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of the
    * issuer; `scope_denied` if only an owner may do it.
@@ -111,17 +88,17 @@ export class TenantIssuers {
     if (!fetched.ok) return fetched
     // Stored before it is made, so that the alarm releases a claim whose registration was killed.
     this.#rows.putClaim(config, Date.now() + CLAIM_RETRY_MS)
-    this.#alarm.schedule()
-    const claimed = await claimIssuer(this.#env, this.#tenant, config.issuer, config.audience)
+    this.#host.scheduleAlarm()
+    const claimed = await claimIssuer(this.#host.env, this.#host.tenant, config.issuer, config.audience)
     const secret = await this.#encryptSecret(name, config, client_secret)
-    const stored = this.#storage.transactionSync(() => {
+    const stored = this.#host.storage.transactionSync(() => {
       if (!claimed.ok) this.#rows.removeClaim(config)
       const still = claimed.ok ? this.#admit(role, name, config) : claimed
       if (!still.ok) return still
       const now = Date.now()
       const before = this.#rows.find(name)
       const times = { fetched: now, attempted: now, failing: null, discovered: now, created: before?.created ?? now }
-      const change = this.#auditRows.append(actor, describeChange(name, config), now)
+      const change = this.#host.audit.append(actor, describeChange(name, config), now)
       const isSame = before !== null && hasSameUsers(before.config, config)
       const generation = isSame ? before.generation : change
       this.#rows.put({ name, config, secret, ...fetched.value, ...times, generation })
@@ -143,10 +120,10 @@ export class TenantIssuers {
     const issuer = this.#rows.find(name)
     if (issuer === null) return fail({ reason: "issuer_unknown" })
     if (role !== "owner" && givesOwner(issuer.config)) return fail({ reason: "scope_denied" })
-    this.#storage.transactionSync(() => {
+    this.#host.storage.transactionSync(() => {
       const now = Date.now()
       this.#rows.remove(name)
-      const change = this.#auditRows.append(actor, { action: "issuer.removed", target: name }, now)
+      const change = this.#host.audit.append(actor, { action: "issuer.removed", target: name }, now)
       this.#endTokens(issuer, change, now)
     })
     await this.#releaseUnusedClaims()
@@ -156,15 +133,15 @@ export class TenantIssuers {
   /** Ends the tokens and sockets of the users of an issuer. Its sign-ins end by the generation that they name. */
   #endTokens({ name, config }: StoredIssuer, change: number, now: number): void {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer !== config.issuer)
-    this.#notices.addForIssuer(
+    this.#host.notices.addForIssuer(
       others.map((other) => other.name),
       change,
       now + NOTICE_DELAY_MS,
     )
-    this.#alarm.schedule()
+    this.#host.scheduleAlarm()
   }
 
-  /** One change after the other: another one must not release what this one has claimed and not yet stored. */
+  /** Runs changes one after the other, so that none releases a claim of another one that is not yet stored. */
   #runAlone<T>(change: () => Promise<T>): Promise<T> {
     const run = this.#change.then(change, change)
     this.#change = run
@@ -177,18 +154,18 @@ export class TenantIssuers {
     if (at !== null && at <= now) await this.#runAlone(() => this.#releaseUnusedClaims())
   }
 
-  /** Releases in the registry what has no issuer. The alarm repeats what fails. */
+  /** Releases the claims that have no issuer. The alarm repeats failed releases. */
   async #releaseUnusedClaims(): Promise<void> {
     for (const claim of this.#rows.listUnusedClaims()) {
       try {
-        await releaseIssuer(this.#env, this.#tenant, claim.issuer, claim.audience)
+        await releaseIssuer(this.#host.env, this.#host.tenant, claim.issuer, claim.audience)
         if (this.#rows.findByAudience(claim.issuer, claim.audience) === null) this.#rows.removeClaim(claim)
       } catch (error) {
-        logError("claim_not_released", { tenant: this.#tenant, error: describeError(error) })
+        logError("claim_not_released", { tenant: this.#host.tenant, error: describeError(error) })
         this.#rows.putClaim(claim, Date.now() + CLAIM_RETRY_MS)
       }
     }
-    this.#alarm.schedule()
+    this.#host.scheduleAlarm()
   }
 
   /** The keys for a token of this issuer and audience. Null if they are not registered. */
@@ -202,8 +179,8 @@ export class TenantIssuers {
   }
 
   /**
-   * What a sign-in needs; null if there is no such issuer, or it has no client. `secret_unreadable`: with another JWT_SECRET,
-   * the client's secret cannot be decrypted, and has to be set again.
+   * The settings of an issuer for a sign-in; null if there is no such issuer, or it has no client. `secret_unreadable`: JWT_SECRET was
+   * changed, so the client's secret cannot be decrypted and has to be set again.
    */
   async getClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     const issuer = this.#rows.find(name)
@@ -211,21 +188,23 @@ export class TenantIssuers {
     if (issuer === null || client_id === undefined) return null
     const { config, metadata, secret, generation } = issuer
     const clientSecret =
-      secret === null ? null : await decryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
+      secret === null
+        ? null
+        : await decryptText(this.#host.env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
     if (secret !== null && clientSecret === null) {
-      logError("client_secret_unreadable", { tenant: this.#tenant, issuer: name })
+      logError("client_secret_unreadable", { tenant: this.#host.tenant, issuer: name })
       return "secret_unreadable"
     }
     return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 
   /** Adds a user at the first sign-in, and returns the user with their role now. Null: there is no longer such an issuer. */
-  admit({ id, name, issuer, generation, role }: SignInUser, userRows: UserRows): TenantUser | null {
+  admit({ id, name, issuer, generation, role }: SignInUser): TenantUser | null {
     const found = this.#rows.find(issuer)
     if (found === null || found.generation !== generation) return null
     const { config } = found
     const newUser = { id, name: name ?? undefined, issuer, role: role ?? undefined }
-    const user = userRows.register(newUser, Date.now())
+    const user = this.#host.users.register(newUser, Date.now())
     return { ...user, role: limitRole(role ?? user.role, config) }
   }
 
@@ -234,8 +213,8 @@ export class TenantIssuers {
     const issuer = this.#rows.find(name)
     if (issuer === null) return null
     const { config, keys, fetched, failing } = issuer
-    const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#env)
-    // Not since they were fetched: keys that nobody has needed for an hour would end with the first moment of an outage.
+    const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#host.env)
+    // Not counted from the last fetch: keys that nobody has needed for an hour would expire as soon as an outage begins.
     const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
     return { name, config, keys, trustedUntil }
   }
@@ -251,7 +230,7 @@ export class TenantIssuers {
   }
 
   #needsRefresh({ keys, fetched, attempted }: StoredIssuer, kid: string | null, now: number): boolean {
-    const { keysCooldownMs, keysFreshMs } = readTimeLimits(this.#env)
+    const { keysCooldownMs, keysFreshMs } = readTimeLimits(this.#host.env)
     // If the clock was set back, the times are in the future and say nothing.
     const isRecent = (at: number, ms: number): boolean => at <= now && now - at < ms
     const isKnown = kid === null || keys.some((key) => key.kid === kid)
@@ -267,7 +246,11 @@ export class TenantIssuers {
     const fetched = isDiscovered ? await this.#fetchKeys(before.metadata) : await this.#fetchProvider(config)
     if (!fetched.ok) {
       this.#rows.markFailing(name, now)
-      return logError("issuer_keys_not_fetched", { tenant: this.#tenant, issuer: name, reason: fetched.fault.reason })
+      return logError("issuer_keys_not_fetched", {
+        tenant: this.#host.tenant,
+        issuer: name,
+        reason: fetched.fault.reason,
+      })
     }
     const current = this.#rows.find(name)
     // It may have been replaced meanwhile.
@@ -277,19 +260,19 @@ export class TenantIssuers {
   }
 
   async #fetchProvider(config: IssuerConfig): Promise<Result<FetchedProvider>> {
-    const metadata = await discoverProvider(config, this.#env)
+    const metadata = await discoverProvider(config, this.#host.env)
     return metadata.ok ? await this.#fetchKeys(metadata.value) : metadata
   }
 
   async #fetchKeys(metadata: ProviderMetadata): Promise<Result<FetchedProvider>> {
-    const response = await fetchProviderJson(metadata.jwks_uri, this.#env)
+    const response = await fetchProviderJson(metadata.jwks_uri, this.#host.env)
     const keys = response.ok ? parseKeySet(response.value) : response
     return keys.ok ? succeed({ metadata, keys: keys.value }) : keys
   }
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Whoever chooses the keys or the claims of an issuer can be each of its users.
+    // Whoever chooses the keys or the claims of an issuer can act as any of its users.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)
@@ -301,29 +284,29 @@ export class TenantIssuers {
     return succeed(null)
   }
 
-  /** What decides who a user is has to be the same in all registrations of an issuer. */
+  /** The fields that identify a user have to be the same in all registrations of an issuer. */
   #findDifferingField(name: string, { issuer, user_claim, jwks_uri }: IssuerConfig): string | null {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer === issuer)
     if (others.some(({ config }) => config.user_claim !== user_claim)) return "user_claim"
     return others.some(({ config }) => config.jwks_uri !== jwks_uri) ? "jwks_uri" : null
   }
 
-  /** A secret that is left out stays, as long as it belongs to the same client. */
+  /** An omitted secret is kept if it belongs to the same client. */
   async #encryptSecret(name: string, config: IssuerConfig, secret: string | null | undefined): Promise<string | null> {
     if (secret === null || config.client_id === undefined) return null
     if (secret !== undefined)
-      return await encryptText(this.#env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
+      return await encryptText(this.#host.env.JWT_SECRET ?? "", this.#secretPurpose(name, config), secret)
     const known = this.#rows.find(name)
     const isSameClient = known?.config.issuer === config.issuer && known.config.client_id === config.client_id
     return isSameClient ? known.secret : null
   }
 
   #secretPurpose(name: string, { issuer, client_id = "" }: IssuerConfig): string {
-    return `client secret ${JSON.stringify([this.#tenant, name, issuer, client_id])}`
+    return `client secret ${JSON.stringify([this.#host.tenant, name, issuer, client_id])}`
   }
 }
 
-/** Whether the users of both are the same: what differs decides neither who they are nor which tokens are accepted. */
+/** Whether both have the same users: no difference affects who the users are or which tokens are accepted. */
 function hasSameUsers(before: IssuerConfig, after: IssuerConfig): boolean {
   const [a, b] = [before, after].map(({ label: _label, name_claim: _name, scopes: _scopes, ...deciding }) =>
     JSON.stringify(deciding),

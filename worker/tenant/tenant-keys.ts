@@ -1,6 +1,5 @@
 /**
- * tenant-keys.ts: what a tenant object does with API keys and token keys: the changes, each with its row of the audit log,
- * and the checks.
+ * tenant-keys.ts: changes and checks a tenant's API keys and token keys. Each change writes its row of the audit log.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -13,16 +12,17 @@ import type {
   ApiKeyUse,
   ApiKeyUser,
   NewApiKey,
+  NewTenant,
   StoredKey,
+  TenantAccess,
   TokenKeyInfo,
 } from "../settings/tenant-access.ts"
 import type { NewUser } from "../settings/tenant-rpc.ts"
-import { type ApiKeyRecord, ApiKeyRows, type KeyCreator } from "./api-key-rows.ts"
-import type { AuditRows } from "./audit-rows.ts"
+import { type ApiKeyRecord, ApiKeyRows, type KeyCreator } from "./rows/api-key-rows.ts"
 import type { AlarmSource } from "./tenant-alarm.ts"
-import { TokenKeyRows } from "./token-key-rows.ts"
-import type { UserNotices } from "./user-notices.ts"
-import type { UserRows } from "./user-rows.ts"
+import { TenantRow } from "./rows/tenant-row.ts"
+import { FIRST_TOKEN_KEYS, TokenKeyRows } from "./rows/token-key-rows.ts"
+import type { TenantHost } from "./tenant-host.ts"
 
 /** API keys of a tenant: several services with two keys each during a rotation. */
 export const MAX_API_KEYS = 50
@@ -37,45 +37,66 @@ const USE_INTERVAL_MS = 60_000
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 /**
- * The audit log has the first token of each key and user and day, up to this many a day, so that many users do not push
- * other entries out of it. Tokens for owners and admins are always recorded.
+ * The audit log records the first token that a key makes for a user on a day, up to this many a day, so that a large number of users does
+ * not push other entries out of the log. Tokens for owners and admins are always recorded.
  */
 export const MAX_RECORDED_TOKENS = 1_000
 
 const DAY_MS = 24 * 60 * 60_000
 
 export class TenantKeys implements AlarmSource {
-  readonly #storage: DurableObjectStorage
+  readonly #host: TenantHost
   readonly #apiKeyRows: ApiKeyRows
   readonly #tokenKeyRows: TokenKeyRows
-  readonly #auditRows: AuditRows
-  readonly #userRows: UserRows
-  readonly #userNotices: UserNotices
+  readonly #tenantRow: TenantRow
 
-  constructor(storage: DurableObjectStorage, auditRows: AuditRows, userRows: UserRows, userNotices: UserNotices) {
-    this.#storage = storage
-    this.#apiKeyRows = new ApiKeyRows(storage.sql)
-    this.#tokenKeyRows = new TokenKeyRows(storage.sql)
-    this.#auditRows = auditRows
-    this.#userRows = userRows
-    this.#userNotices = userNotices
+  constructor(host: TenantHost) {
+    this.#host = host
+    this.#apiKeyRows = new ApiKeyRows(host.sql)
+    this.#tokenKeyRows = new TokenKeyRows(host.sql)
+    this.#tenantRow = new TenantRow(host.sql)
+  }
+
+  /** Adds the row of the tenant, with its first API key. Errors: `tenant_taken`. */
+  createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey, now: number): Result<null> {
+    // The id of an erased tenant stays taken, or its old tokens would be valid again.
+    if (this.#host.isErased()) return fail({ reason: "tenant_taken" })
+    return this.#host.change(() => {
+      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
+      this.#host.audit.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
+      const added = this.#addKey({ actor, role: "owner" }, key, now)
+      return added.ok ? succeed(null) : added
+    })
+  }
+
+  getAccess(now: number): TenantAccess {
+    const tokenKeys = this.listTokenKeys(now)
+    return {
+      status: this.#host.getStanding().status,
+      firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
+      newestTokenKey: tokenKeys[0]?.generation ?? 1,
+    }
   }
 
   listKeys(): ApiKeyInfo[] {
-    return this.#apiKeyRows.list().map(toInfo)
+    return this.#host.tables.exist() ? this.#apiKeyRows.list().map(toInfo) : []
   }
 
   addKey(manager: Administrator, key: NewApiKey, now: number): Result<ApiKeyInfo> {
+    return this.#host.change(() => this.#addKey(manager, key, now))
+  }
+
+  #addKey(manager: Administrator, key: NewApiKey, now: number): Result<ApiKeyInfo> {
     const { actor, role } = manager
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
     const isFull = this.#apiKeyRows.count() >= MAX_API_KEYS
-    return this.#storage.transactionSync(() => {
+    return this.#host.storage.transactionSync(() => {
       if (isFull) this.#apiKeyRows.removeExpired(now)
       if (this.#apiKeyRows.count() >= MAX_API_KEYS) return fail({ reason: "keys_full", max: MAX_API_KEYS })
       const creator = this.#readCreator(manager, now)
       this.#apiKeyRows.add(key, creator, now)
       const details = { name: key.name, roles: key.roles.join(","), expires: key.expires }
-      this.#auditRows.append(actor, { action: "key.created", target: key.id, details }, now)
+      this.#host.audit.append(actor, { action: "key.created", target: key.id, details }, now)
       return succeed({ ...toInfo({ ...key, ...creator, created: now, used: null, recorded: null }) })
     })
   }
@@ -86,54 +107,60 @@ export class TenantKeys implements AlarmSource {
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
     const creator = kind === "user" ? id : (parent?.creator ?? null)
     if (creator === null) return { created_by, creator, creator_role: role, max_role: role }
-    // Without a row, a user who is suspended later could not be told from one who is unknown.
-    const { role: creator_role } = this.#userRows.register({ id: creator, role }, now)
+    // Without a row, a user who is suspended later could not be distinguished from an unknown one.
+    const { role: creator_role } = this.#host.users.register({ id: creator, role }, now)
     return { created_by, creator, creator_role, max_role: role }
   }
 
   /**
-   * The highest stored role of the users for whom a key makes tokens: not above that of its creator, or an administrator
-   * could act as an owner. The rights of a creator who has got a lower role end.
+   * The highest stored role of the users for whom a key makes tokens: not above that of its creator, or an administrator could act as an
+   * owner. A creator with a lowered role loses the former rights.
    *
    * Errors: `user_suspended`; `scope_denied` if one of the key's roles is above the creator's.
    */
   #checkCreator({ creator, creator_role, max_role, roles }: ApiKeyRecord): Result<Role> {
     if (creator === null) return succeed(max_role)
-    const user = this.#userRows.find(creator)
+    const user = this.#host.users.find(creator)
     if (user?.status !== "active") return fail({ reason: "user_suspended" })
     // The role of a token can be above the stored one, where another system signs it.
     if (includesRole(user.role, creator_role)) return succeed(max_role)
     return mayManage(user.role, roles) ? succeed(getLowerRole(max_role, user.role)) : fail({ reason: "scope_denied" })
   }
 
+  #find(id: string): ApiKeyRecord | null {
+    return this.#host.tables.exist() ? this.#apiKeyRows.find(id) : null
+  }
+
   removeKey({ actor, role }: Administrator, id: string, now: number): Result<null> {
-    const key = this.#apiKeyRows.find(id)
+    const key = this.#find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (!mayManage(role, key.roles)) return fail({ reason: "scope_denied" })
-    return this.#storage.transactionSync(() => {
+    return this.#host.storage.transactionSync(() => {
       this.#apiKeyRows.remove(id)
-      this.#auditRows.append(actor, { action: "key.revoked", target: id, details: { name: key.name } }, now)
+      this.#host.audit.append(actor, { action: "key.revoked", target: id, details: { name: key.name } }, now)
       return succeed(null)
     })
   }
 
   rotateKey(manager: Administrator, id: string, next: StoredKey, graceMs: number, now: number): Result<ApiKeyInfo> {
-    const key = this.#apiKeyRows.find(id)
+    const key = this.#find(id)
     if (key === null) return fail({ reason: "key_unknown" })
     if (hasExpired(key, now)) return fail({ reason: "key_expired" })
     const { name, roles, expires } = key
-    return this.#storage.transactionSync(() => {
-      const added = this.addKey(manager, { ...next, name, roles, expires }, now)
+    return this.#host.storage.transactionSync(() => {
+      const added = this.#addKey(manager, { ...next, name, roles, expires }, now)
       if (!added.ok) return added
       this.#apiKeyRows.setExpiry(id, Math.min(now + graceMs, expires ?? Number.POSITIVE_INFINITY))
       const details = { successor: next.id, grace_seconds: graceMs / 1000 }
-      this.#auditRows.append(manager.actor, { action: "key.rotated", target: id, details }, now)
+      this.#host.audit.append(manager.actor, { action: "key.rotated", target: id, details }, now)
       return added
     })
   }
 
   /** Cost: one row read; at most one written in USE_INTERVAL_MS, and one more in RECORD_INTERVAL_MS. */
   useKey({ id, hash, address }: ApiKeyUse, now: number): Result<ApiKeyUser> {
+    // Nothing is stored of a tenant that somebody has made up, not even the attempt.
+    if (!this.#host.tables.exist()) return fail({ reason: "key_invalid" })
     const key = this.#apiKeyRows.find(id)
     if (key === null || !isSameHash(key.hash, hash)) {
       this.#recordRefusal({ kind: "anonymous", id: "", address }, key?.id, now)
@@ -144,9 +171,9 @@ export class TenantKeys implements AlarmSource {
     if (!checked.ok) return checked
     if (key.used === null || now - key.used >= USE_INTERVAL_MS) {
       const isRecorded = key.recorded === null || now - key.recorded >= RECORD_INTERVAL_MS
-      this.#storage.transactionSync(() => {
+      this.#host.storage.transactionSync(() => {
         this.#apiKeyRows.recordUse(id, now, isRecorded)
-        if (isRecorded) this.#auditRows.append({ kind: "key", id, address }, { action: "key.used", target: id }, now)
+        if (isRecorded) this.#host.audit.append({ kind: "key", id, address }, { action: "key.used", target: id }, now)
       })
     }
     return succeed({ roles: key.roles, expires: key.expires })
@@ -154,16 +181,17 @@ export class TenantKeys implements AlarmSource {
 
   /** Registers the user for whom a key makes a token, and returns the role of the token. Errors: see `TenantRpc`. */
   admitTokenUser(actor: Actor, { id, name, role }: NewUser, now: number): Result<Role> {
-    const key = this.#apiKeyRows.find(actor.id)
+    const key = this.#find(actor.id)
     if (key === null) return fail({ reason: "key_invalid" })
+    const known = this.#host.users.find(id)
+    if (known === null && this.#host.getStanding().status === "leaving") return fail({ reason: "tenant_leaving" })
     const maxRole = this.#checkCreator(key)
     if (!maxRole.ok) return maxRole
     if (role !== undefined && !key.roles.includes(role)) return fail({ reason: "scope_denied" })
-    const known = this.#userRows.find(id)
     const firstRole = role ?? getFirstRole(key.roles)
     if (known === null && firstRole === null) return fail({ reason: "scope_denied" })
-    return this.#storage.transactionSync(() => {
-      const user = known ?? this.#userRows.register({ id, name, role: firstRole ?? undefined }, now)
+    return this.#host.storage.transactionSync(() => {
+      const user = known ?? this.#host.users.register({ id, name, role: firstRole ?? undefined }, now)
       if (user.status !== "active") return fail({ reason: "user_suspended" })
       const granted = role ?? user.role
       const isAllowed = includesRole(maxRole.value, user.role) && key.roles.includes(granted)
@@ -177,37 +205,41 @@ export class TenantKeys implements AlarmSource {
     const isAlways = includesRole(stored, "admin")
     const n = this.#apiKeyRows.noteToken(actor.id, user, Math.floor(now / DAY_MS), MAX_RECORDED_TOKENS, isAlways)
     if (n === null) return
-    // Says that the log does not have the other ones of this day.
+    // Shows that the other tokens of this day are not in the log.
     const details = n === MAX_RECORDED_TOKENS ? { role, last_of_day: true } : { role }
-    this.#auditRows.append(actor, { action: "token.issued", target: user, details }, now)
+    this.#host.audit.append(actor, { action: "token.issued", target: user, details }, now)
   }
 
   /** Bounded, because anybody can make up keys. `id`: the key whose secret was wrong. */
   #recordRefusal(actor: Actor, id: string | undefined, now: number): void {
     const event = { action: "key.refused", ...(id === undefined ? {} : { target: id }) }
-    this.#storage.transactionSync(() => this.#auditRows.appendFailure(actor, event, now))
+    this.#host.storage.transactionSync(() => this.#host.audit.appendFailure(actor, event, now))
   }
 
   listTokenKeys(now: number): TokenKeyInfo[] {
-    return this.#tokenKeyRows.listAccepted(now)
+    return this.#host.tables.exist() ? this.#tokenKeyRows.listAccepted(now) : [...FIRST_TOKEN_KEYS]
   }
 
   rotateTokenKeys(actor: Actor, retireMs: number, now: number): Result<TokenKeyInfo[]> {
+    const rotated = this.#host.change(() => this.#rotateTokenKeys(actor, retireMs, now))
+    this.#host.scheduleAlarm()
+    return rotated
+  }
+
+  #rotateTokenKeys(actor: Actor, retireMs: number, now: number): Result<TokenKeyInfo[]> {
     const isFull = retireMs > 0 && this.listTokenKeys(now).length >= MAX_TOKEN_KEYS
     if (isFull) return fail({ reason: "token_keys_full", max: MAX_TOKEN_KEYS })
-    return this.#storage.transactionSync(() => {
-      this.#tokenKeyRows.rotate(now, now + retireMs)
-      const keys = this.listTokenKeys(now)
-      const details = { retire_seconds: retireMs / 1000 }
-      const event = { action: "token_key.rotated", target: String(keys[0]?.generation), details }
-      const version = this.#auditRows.append(actor, event, now)
-      // Nobody may go on with a token whose key has retired, not even on an open socket.
-      if (retireMs === 0) {
-        this.#tokenKeyRows.takeRetired(now)
-        this.#userNotices.addForAll(version, null, now)
-      }
-      return succeed(keys)
-    })
+    this.#tokenKeyRows.rotate(now, now + retireMs)
+    const keys = this.listTokenKeys(now)
+    const details = { retire_seconds: retireMs / 1000 }
+    const event = { action: "token_key.rotated", target: String(keys[0]?.generation), details }
+    const version = this.#host.audit.append(actor, event, now)
+    // A token whose key has retired must not be used any more, not even on an open socket.
+    if (retireMs === 0) {
+      this.#tokenKeyRows.takeRetired(now)
+      this.#host.notices.addForAll(version, null, now)
+    }
+    return succeed(keys)
   }
 
   nextAlarmAt(): number | null {
@@ -216,21 +248,22 @@ export class TenantKeys implements AlarmSource {
 
   /** Ends the tokens of token keys that have retired, with their sockets, unless all of them have expired. */
   handleAlarm(now: number): Promise<void> {
-    this.#storage.transactionSync(() => {
+    this.#host.storage.transactionSync(() => {
       const retired = this.#tokenKeyRows.takeRetired(now)
       // The next key signs since the rotation; isolates that did not know of it signed with the old one a little longer.
       const rotated = this.#tokenKeyRows.listAccepted(now).at(-1)?.created ?? null
       if (retired?.retires == null || rotated === null) return
       const event = { action: "token_key.retired", target: String(retired.generation) }
-      const version = this.#auditRows.append(SYSTEM_ACTOR, event, now)
+      const version = this.#host.audit.append(SYSTEM_ACTOR, event, now)
       const upTo = Math.min(rotated + TOKEN_TRUST_MS, retired.retires) / 1000
-      if (retired.retires - rotated < MAX_EXTERNAL_TOKEN_SECONDS * 1000) this.#userNotices.addForAll(version, upTo, now)
+      if (retired.retires - rotated < MAX_EXTERNAL_TOKEN_SECONDS * 1000)
+        this.#host.notices.addForAll(version, upTo, now)
     })
     return Promise.resolve()
   }
 }
 
-/** The role of a new user for whom a key asks none: never one that administers. Null: the key must name it. */
+/** The role of a new user if the request names none. It is never an administrator's. Null: the request must name one. */
 function getFirstRole(roles: readonly Role[]): Role | null {
   if (roles.includes("member")) return "member"
   return roles.length === 1 && roles.includes("viewer") ? "viewer" : null

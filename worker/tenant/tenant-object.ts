@@ -1,66 +1,57 @@
 /**
- * tenant-object.ts: the Durable Object of one tenant: its agents, settings, users, API keys, token keys, issuers, audit log, and
- * the jobs that export, import and erase it. Each method forwards to the module of its rows.
+ * tenant-object.ts: the Durable Object of one tenant. Each method routes to the part that has the rows; `TenantRpc` describes
+ * them.
  *
  * Until something is written, it stores nothing and has the default agents.
  */
 
+import { DurableObject } from "cloudflare:workers"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { parseJson } from "../../shared/json.ts"
-import { MAX_AGENTS } from "../../shared/limits.ts"
+import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { PageSettings, Receipt, TenantStanding } from "../../shared/protocol/http-body.ts"
+import type { BudgetChange } from "../../shared/usage/budget-change.ts"
+import type { BudgetTable } from "../../shared/usage/budget-limits.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
+import type { UsagePage, UsageQuery } from "../../shared/usage/usage-page.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Env } from "../env.ts"
 import { JOB_TABLES } from "../leaving/job-rows.ts"
-import { hasSchema, runMigrations } from "../platform/migrate.ts"
-import {
-  type Agent,
-  type AgentView,
-  DEFAULT_AGENTS,
-  GENERAL_AGENT_NAME,
-  NO_SETTINGS,
-  type TenantSettings,
-  createAgentView,
-} from "../settings/agent-config.ts"
-import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import { TENANT_BYTES_TABLES, TenantBytes } from "../limits/tenant-bytes.ts"
+import { ObjectTables } from "../platform/migrate.ts"
 import type { Actor, Administrator } from "../platform/rpc/actor.ts"
 import type { Role } from "../platform/rpc/claims.ts"
+import type { Agent, AgentView, TenantSettings } from "../settings/agent-config.ts"
 import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
+import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "../settings/issuer-config.ts"
+import type * as Leaving from "../settings/leaving-rpc.ts"
+import type * as Access from "../settings/tenant-access.ts"
 import type { NewUser, SignInUser, TenantRpc, TenantUser, UserBytesReport } from "../settings/tenant-rpc.ts"
-import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { UserChange } from "../settings/user-change.ts"
 import { BUDGET_TABLE } from "../usage/budget-rows.ts"
 import { PRICE_TABLE } from "../usage/price-rows.ts"
 import { TENANT_USAGE_TABLES } from "../usage/tenant-usage.ts"
-import { TENANT_BYTES_TABLES, TenantBytes } from "../limits/tenant-bytes.ts"
-import { checkAuditRows } from "./audit-check.ts"
-import { AUDIT_TABLES, AuditRows } from "./audit-rows.ts"
-import { type AlarmSource, TenantAlarm } from "./tenant-alarm.ts"
-import { UserAdmin } from "./user-admin.ts"
-import { USER_NOTICE_TABLE, UserNotices } from "./user-notices.ts"
-import type {
-  ApiKeyInfo,
-  ApiKeyUse,
-  ApiKeyUser,
-  NewApiKey,
-  NewTenant,
-  StoredKey,
-  TenantAccess,
-  TokenKeyInfo,
-} from "../settings/tenant-access.ts"
-import { API_KEY_TABLE } from "./api-key-rows.ts"
-import { BudgetTenant } from "./budget-tenant.ts"
+import { IssuerLoader } from "./issuer-loader.ts"
+import { API_KEY_TABLE } from "./rows/api-key-rows.ts"
+import { AUDIT_TABLES } from "./rows/audit-rows.ts"
+import { ISSUER_TABLES } from "./rows/issuer-rows.ts"
+import { TENANT_TABLE } from "./rows/tenant-row.ts"
+import { TOKEN_KEY_TABLE } from "./rows/token-key-rows.ts"
+import { USER_TABLE } from "./rows/user-rows.ts"
+import { TenantAlarm } from "./tenant-alarm.ts"
+import { TenantAudit } from "./tenant-audit.ts"
+import { TenantBudgets } from "./tenant-budgets.ts"
+import { AGENT_TABLE, SETTINGS_TABLE, TenantConfiguration } from "./tenant-configuration.ts"
+import { TenantHost } from "./tenant-host.ts"
+import { TenantJobs } from "./tenant-jobs.ts"
 import { TenantKeys } from "./tenant-keys.ts"
-import { TENANT_TABLE, TenantRow } from "./tenant-row.ts"
-import { FIRST_TOKEN_KEYS, TOKEN_KEY_TABLE } from "./token-key-rows.ts"
-import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "../settings/issuer-config.ts"
-import { ISSUER_TABLES, IssuerRows } from "./issuer-rows.ts"
-import type { TenantIssuers } from "./tenant-issuers.ts"
-import { createUser, USER_TABLE, UserRows } from "./user-rows.ts"
+import { TenantMetering } from "./tenant-metering.ts"
+import { TenantUsers } from "./tenant-users.ts"
+import { USER_NOTICE_TABLE } from "./user-notices.ts"
 
-/** A row of `agents` without a configuration is a default agent that was removed. */
 const MIGRATIONS: readonly string[] = [
-  "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID",
-  "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)",
+  AGENT_TABLE,
+  SETTINGS_TABLE,
   USER_TABLE,
   AUDIT_TABLES,
   TENANT_TABLE,
@@ -74,320 +65,310 @@ const MIGRATIONS: readonly string[] = [
   TENANT_BYTES_TABLES,
 ]
 
-export class Tenant extends BudgetTenant implements TenantRpc {
-  readonly #tenant: string
-  readonly #userRows: UserRows
-  readonly #auditRows: AuditRows
-  readonly #tenantRow: TenantRow
+export class Tenant extends DurableObject<Env> implements TenantRpc {
+  readonly #host: TenantHost
+  readonly #configuration: TenantConfiguration
+  readonly #users: TenantUsers
   readonly #keys: TenantKeys
-  readonly #userNotices: UserNotices
+  readonly #issuers: IssuerLoader
+  readonly #audit: TenantAudit
+  readonly #metering: TenantMetering
+  readonly #budgets: TenantBudgets
+  readonly #storedBytes: TenantBytes
+  readonly #jobs: TenantJobs
   readonly #alarm: TenantAlarm
-  #issuers: TenantIssuers | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    const { sql } = ctx.storage
-    // Every stub of this object is made by its name.
-    this.#tenant = ctx.id.name ?? ""
-    this.#userRows = new UserRows(sql)
-    this.#auditRows = new AuditRows(sql, this.#tenant)
-    this.#tenantRow = new TenantRow(sql)
-    this.#userNotices = new UserNotices(sql, env, this.#tenant, this.#userRows)
-    this.#keys = new TenantKeys(ctx.storage, this.#auditRows, this.#userRows, this.#userNotices)
-    const issuerRows = new IssuerRows(sql)
-    const claims: AlarmSource = {
-      nextAlarmAt: () => issuerRows.findNextRelease(),
-      handleAlarm: async (now) => await (await this.#readIssuers())?.releaseDueClaims(now),
-    }
-    this.#alarm = new TenantAlarm(ctx, [this.#userNotices, this.#keys, this.jobs, claims])
-    if (hasSchema(sql)) this.migrate()
+    this.#host = new TenantHost(ctx, env, new ObjectTables(ctx.storage, MIGRATIONS), () => this.#alarm.schedule())
+    this.#configuration = new TenantConfiguration(this.#host)
+    this.#users = new TenantUsers(this.#host)
+    this.#keys = new TenantKeys(this.#host)
+    this.#issuers = new IssuerLoader(this.#host)
+    this.#audit = new TenantAudit(this.#host)
+    this.#metering = new TenantMetering(this.#host)
+    this.#budgets = new TenantBudgets(this.#host, this.#metering)
+    this.#storedBytes = new TenantBytes(ctx.storage.sql)
+    this.#jobs = new TenantJobs(this.#host)
+    this.#alarm = new TenantAlarm(ctx, [this.#host.notices, this.#keys, this.#jobs, this.#issuers])
   }
 
   override async alarm(): Promise<void> {
-    if (this.#hasSchema()) await this.#alarm.handle(Date.now())
+    if (this.#host.tables.exist()) await this.#alarm.handle(Date.now())
   }
 
-  protected override scheduleAlarm(): void {
-    this.#alarm.schedule()
-  }
+  // Agents and settings
 
   listAgents(): Agent[] {
-    const agents = new Map<string, Agent | null>(DEFAULT_AGENTS.map((agent) => [agent.name, agent]))
-    // A replaced default agent keeps its place in the list. Null: a removed one.
-    for (const [name, agent] of this.#readConfiguredAgents()) agents.set(name, agent)
-    return [...agents.values()].filter((agent) => agent !== null)
+    return this.#configuration.listAgents()
   }
 
   getAgentView(name: string): AgentView | null {
-    const view = createAgentView(this.listAgents(), name)
+    const view = this.#configuration.createView(name)
     if (view === null) return null
-    const settings = this.getSettings()
-    const withSettings = isEmptySettings(settings) ? view : { ...view, settings }
-    const prices = this.listPricesOf(view.self)
-    const withPrices = prices.length === 0 ? withSettings : { ...withSettings, prices }
-    return this.hasBudgets() ? { ...withPrices, hasBudgets: true } : withPrices
-  }
-
-  tellUserBytes({ user, bytes, n, isRequired }: UserBytesReport): Result<number> {
-    if (this.#isErased()) return succeed(n)
-    this.migrate()
-    return new TenantBytes(this.ctx.storage.sql).apply(user, bytes, n, isRequired)
-  }
-
-  getSettings(): TenantSettings {
-    return mergeSettings(this.#readOwnSettings(), readDeploymentSettings(this.env))
-  }
-
-  setSettings(actor: Actor, settings: TenantSettings): TenantSettings {
-    if (this.#isErased()) return this.getSettings()
-    this.migrate()
-    const config = JSON.stringify(settings)
-    this.ctx.storage.sql.exec("INSERT OR REPLACE INTO settings (one, config) VALUES (1, ?)", config)
-    const details = {
-      embed_origins: settings.embed_origins.join(" "),
-      media_hosts: settings.media_hosts.join(" "),
-    }
-    this.#auditRows.append(actor, { action: "settings.changed", details }, Date.now())
-    return this.getSettings()
-  }
-
-  #readOwnSettings(): TenantSettings {
-    if (!this.#hasSchema()) return NO_SETTINGS
-    const [row] = this.ctx.storage.sql.exec<{ config: string }>("SELECT config FROM settings").toArray()
-    // Written by `setSettings`.
-    return row === undefined ? NO_SETTINGS : (parseJson(row.config) as unknown as TenantSettings)
+    const prices = this.#metering.listPricesOf(view.self)
+    const withPrices = prices.length === 0 ? view : { ...view, prices }
+    return this.#budgets.hasAny() ? { ...withPrices, hasBudgets: true } : withPrices
   }
 
   putAgent(actor: Actor, agent: Agent): Result<null> {
-    if (this.#isErased()) return fail({ reason: "tenant_erased" })
-    const isKnown = this.listAgents().some(({ name }) => name === agent.name)
-    if (!isKnown && this.listAgents().length >= MAX_AGENTS) return fail({ reason: "agents_full", max: MAX_AGENTS })
-    this.#writeAgentRow(agent.name, JSON.stringify(agent))
-    const details = { tools: agent.tools.join(" "), model: agent.model, is_new: !isKnown }
-    this.#auditRows.append(actor, { action: "agent.changed", target: agent.name, details }, Date.now())
-    return succeed(null)
+    return this.#configuration.putAgent(actor, agent)
   }
 
   removeAgent(actor: Actor, name: string): Result<null> {
-    if (this.#isErased()) return fail({ reason: "tenant_erased" })
-    const isKnown = this.listAgents().some((agent) => agent.name === name)
-    if (!isKnown || name === GENERAL_AGENT_NAME) return fail({ reason: "agent_unknown" })
-    this.#writeAgentRow(name, null)
-    this.#auditRows.append(actor, { action: "agent.removed", target: name }, Date.now())
-    return succeed(null)
+    return this.#configuration.removeAgent(actor, name)
   }
 
+  getSettings(): TenantSettings {
+    return this.#configuration.getSettings()
+  }
+
+  getPageSettings(): PageSettings {
+    return this.#configuration.getPageSettings()
+  }
+
+  setSettings(actor: Actor, settings: TenantSettings): TenantSettings {
+    return this.#configuration.setSettings(actor, settings)
+  }
+
+  // Users
+
   registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant } {
-    // A request that was admitted before the tenant was erased must not leave a row behind.
-    if (this.#isErased()) return createUser(user, Date.now())
-    this.migrate()
-    const registered = this.#userRows.register(user, Date.now())
-    const grant = this.getBudgetGrant(user.id)
+    const registered = this.#users.register(user)
+    const grant = this.#budgets.getGrant(user.id)
     return grant === null ? registered : { ...registered, grant }
   }
 
-  getAccess(): TenantAccess {
-    const tokenKeys = this.listTokenKeys()
-    return {
-      status: this.getStanding().status,
-      firstTokenKey: tokenKeys.at(-1)?.generation ?? 1,
-      newestTokenKey: tokenKeys[0]?.generation ?? 1,
-    }
-  }
-
-  createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey): Result<null> {
-    const now = Date.now()
-    // The id of an erased tenant stays taken, or its old tokens would be valid again.
-    if (this.#isErased()) return fail({ reason: "tenant_taken" })
-    return this.#change(() => {
-      if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
-      this.#auditRows.append(actor, { action: "tenant.created", target: id, details: { name: name ?? null } }, now)
-      const added = this.#keys.addKey({ actor, role: "owner" }, key, now)
-      return added.ok ? succeed(null) : added
-    })
-  }
-
-  listKeys(): ApiKeyInfo[] {
-    return this.#hasSchema() ? this.#keys.listKeys() : []
-  }
-
-  addKey(manager: Administrator, key: NewApiKey): Result<ApiKeyInfo> {
-    return this.#change(() => this.#keys.addKey(manager, key, Date.now()))
-  }
-
-  removeKey(manager: Administrator, id: string): Result<null> {
-    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
-    return this.#keys.removeKey(manager, id, Date.now())
-  }
-
-  rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo> {
-    if (!this.#hasSchema()) return fail({ reason: "key_unknown" })
-    return this.#keys.rotateKey(manager, id, successor, graceMs, Date.now())
-  }
-
-  useKey(use: ApiKeyUse): Result<ApiKeyUser> {
-    return this.#hasSchema() ? this.#keys.useKey(use, Date.now()) : fail({ reason: "key_invalid" })
-  }
-
-  admitTokenUser(actor: Actor, user: NewUser): Result<Role> {
-    if (!this.#hasSchema()) return fail({ reason: "key_invalid" })
-    const isNew = this.findUser(user.id) === null
-    if (isNew && this.getStanding().status === "leaving") return fail({ reason: "tenant_leaving" })
-    return this.#keys.admitTokenUser(actor, user, Date.now())
-  }
-
-  listTokenKeys(): TokenKeyInfo[] {
-    return this.#hasSchema() ? this.#keys.listTokenKeys(Date.now()) : [...FIRST_TOKEN_KEYS]
-  }
-
-  rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]> {
-    const rotated = this.#change(() => this.#keys.rotateTokenKeys(actor, retireMs, Date.now()))
-    this.#alarm.schedule()
-    return rotated
-  }
-
   findUser(id: string): TenantUser | null {
-    return this.#hasSchema() ? this.#userRows.find(id) : null
+    return this.#users.find(id)
   }
 
   listUsers(after: string, prefix: string, limit: number): TenantUser[] {
-    return this.#hasSchema() ? this.#userRows.list(after, prefix, limit) : []
+    return this.#users.list(after, prefix, limit)
   }
 
-  changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
-    return this.#administer(id, (admin) => admin.changeUser(by, id, change, Date.now()))
+  async changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
+    return await this.#users.change(by, id, change)
   }
 
-  setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
-    return this.#administer(id, (admin) => admin.setStatus(by, id, status, Date.now()))
+  async setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>> {
+    return await this.#users.setStatus(by, id, status)
   }
 
-  override recordEvent(actor: Actor, event: AuditEvent): void {
-    if (this.#isErased()) return
-    this.migrate()
-    this.#auditRows.append(actor, event, Date.now())
+  // The tenant itself, its API keys and its token keys
+
+  createTenant(actor: Actor, tenant: Access.NewTenant, key: Access.NewApiKey): Result<null> {
+    return this.#keys.createTenant(actor, tenant, key, Date.now())
   }
 
-  recordFailure(actor: Actor, event: AuditEvent): void {
-    // A stranger can name any tenant.
-    if (!this.#hasSchema() || this.#isErased()) return
-    this.#auditRows.appendFailure(actor, event, Date.now())
+  getAccess(): Access.TenantAccess {
+    return this.#keys.getAccess(Date.now())
   }
 
-  listAudit(filter: AuditFilter, limit: number): AuditPage {
-    if (!this.#hasSchema()) return { entries: [], next: null, head: this.#auditRows.start }
-    return this.#auditRows.list(filter, limit)
+  listKeys(): Access.ApiKeyInfo[] {
+    return this.#keys.listKeys()
   }
 
-  beginAuditExport(actor: Actor): AuditFileHeader {
-    this.recordEvent(actor, { action: "audit.exported" })
-    const [base, head] = [this.#auditRows.readBase(), this.#auditRows.readHead()]
-    return { type: "audit", version: 1, tenant: this.#tenant, base, head }
+  addKey(manager: Administrator, key: Access.NewApiKey): Result<Access.ApiKeyInfo> {
+    return this.#keys.addKey(manager, key, Date.now())
   }
 
-  listAuditAfter(seq: number, limit: number): AuditEntry[] {
-    return this.#hasSchema() ? this.#auditRows.listAfter(seq, limit) : []
+  removeKey(manager: Administrator, id: string): Result<null> {
+    return this.#keys.removeKey(manager, id, Date.now())
   }
 
-  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
-    const { start } = this.#auditRows
-    if (!this.#hasSchema()) return { rows: 0, firstBad: null, last: start, isDone: true, head: start }
-    return checkAuditRows(this.#auditRows, after, known, limit)
+  rotateKey(manager: Administrator, id: string, next: Access.StoredKey, graceMs: number): Result<Access.ApiKeyInfo> {
+    return this.#keys.rotateKey(manager, id, next, graceMs, Date.now())
   }
 
-  /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats it if that fails. */
-  async #administer(id: string, change: (admin: UserAdmin) => Result<TenantUser>): Promise<Result<TenantUser>> {
-    if (!this.#hasSchema()) return fail({ reason: "user_unknown" })
-    const changed = change(
-      new UserAdmin(this.#userRows, this.#auditRows, this.#userNotices, new IssuerRows(this.ctx.storage.sql)),
-    )
-    if (!changed.ok) return changed
-    this.#alarm.schedule()
-    await this.#userNotices.send(id, Date.now())
-    this.#alarm.schedule()
-    return changed
+  useKey(use: Access.ApiKeyUse): Result<Access.ApiKeyUser> {
+    return this.#keys.useKey(use, Date.now())
   }
 
-  /** Whether nothing may be written any more. Late requests still try. */
-  #isErased(): boolean {
-    return this.getStanding().status === "erased"
+  admitTokenUser(actor: Actor, user: NewUser): Result<Role> {
+    return this.#keys.admitTokenUser(actor, user, Date.now())
   }
 
-  /** Runs a change in one transaction, with its row of the audit log. Errors: `tenant_erased`. */
-  #change<T>(run: () => Result<T>): Result<T> {
-    if (this.#isErased()) return fail({ reason: "tenant_erased" })
-    this.migrate()
-    return this.ctx.storage.transactionSync(run)
+  listTokenKeys(): Access.TokenKeyInfo[] {
+    return this.#keys.listTokenKeys(Date.now())
   }
+
+  rotateTokenKeys(actor: Actor, retireMs: number): Result<Access.TokenKeyInfo[]> {
+    return this.#keys.rotateTokenKeys(actor, retireMs, Date.now())
+  }
+
+  // OpenID providers
 
   async listIssuers(): Promise<IssuerView[]> {
-    return (await this.#readIssuers())?.list() ?? []
+    return (await this.#issuers.read())?.list() ?? []
   }
 
   async putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>> {
-    if (this.#isErased()) return fail({ reason: "tenant_erased" })
-    this.migrate()
-    return await (await this.#loadIssuers()).put(manager, name, issuer)
+    if (this.#host.isErased()) return fail({ reason: "tenant_erased" })
+    return await (await this.#issuers.open()).put(manager, name, issuer)
   }
 
   async removeIssuer(manager: Administrator, name: string): Promise<Result<null>> {
-    const issuers = await this.#readIssuers()
+    const issuers = await this.#issuers.read()
     return issuers === null ? fail({ reason: "issuer_unknown" }) : await issuers.remove(manager, name)
   }
 
   async getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null> {
-    return (await (await this.#readIssuers())?.getKeys({ issuer, audience }, kid)) ?? null
+    return (await (await this.#issuers.read())?.getKeys({ issuer, audience }, kid)) ?? null
   }
 
   async getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null> {
-    return (await (await this.#readIssuers())?.getKeysByName(name, kid)) ?? null
+    return (await (await this.#issuers.read())?.getKeysByName(name, kid)) ?? null
   }
 
   async getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
-    return (await (await this.#readIssuers())?.getClient(name)) ?? null
+    return (await (await this.#issuers.read())?.getClient(name)) ?? null
   }
 
   async admitSignIn(user: SignInUser): Promise<TenantUser | null> {
-    return (await this.#readIssuers())?.admit(user, this.#userRows) ?? null
+    return (await this.#issuers.read())?.admit(user) ?? null
   }
 
-  /** Null if nothing was ever stored here. */
-  async #readIssuers(): Promise<TenantIssuers | null> {
-    return hasSchema(this.ctx.storage.sql) ? await this.#loadIssuers() : null
+  // The audit log
+
+  recordEvent(actor: Actor, event: AuditEvent): void {
+    this.#host.record(actor, event)
   }
 
-  async #loadIssuers(): Promise<TenantIssuers> {
-    const { TenantIssuers: Issuers } = await import("./tenant-issuers.ts")
-    this.#issuers ??= new Issuers({
-      storage: this.ctx.storage,
-      env: this.env,
-      tenant: this.#tenant,
-      auditRows: this.#auditRows,
-      notices: this.#userNotices,
-      alarm: this.#alarm,
-    })
-    return this.#issuers
+  recordFailure(actor: Actor, event: AuditEvent): void {
+    this.#audit.recordFailure(actor, event)
   }
 
-  #hasSchema(): boolean {
-    return hasSchema(this.ctx.storage.sql)
+  listAudit(filter: AuditFilter, limit: number): AuditPage {
+    return this.#audit.list(filter, limit)
   }
 
-  protected override migrate(): void {
-    runMigrations(this.ctx.storage, MIGRATIONS)
+  beginAuditExport(actor: Actor): AuditFileHeader {
+    return this.#audit.beginExport(actor)
   }
 
-  #writeAgentRow(name: string, config: string | null): void {
-    this.migrate()
-    this.ctx.storage.sql.exec("INSERT OR REPLACE INTO agents (name, config) VALUES (?, ?)", name, config)
+  listAuditAfter(seq: number, limit: number): AuditEntry[] {
+    return this.#audit.listAfter(seq, limit)
   }
 
-  #readConfiguredAgents(): Map<string, Agent | null> {
-    if (!this.#hasSchema()) return new Map()
-    const rows = this.ctx.storage.sql.exec<{ name: string; config: string | null }>("SELECT * FROM agents").toArray()
-    // Written by `putAgent`.
-    return new Map(
-      rows.map(({ name, config }) => [name, config === null ? null : (parseJson(config) as unknown as Agent)]),
-    )
+  checkAudit(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
+    return this.#audit.check(after, known, limit)
+  }
+
+  // Usage, prices, budgets and stored bytes
+
+  addUsage(user: string, batch: UsageReport): TenantGrant | null {
+    this.#metering.addBatch(user, batch)
+    return this.#budgets.getGrant(user)
+  }
+
+  readUsage(query: UsageQuery): UsagePage {
+    return this.#metering.readPage(query)
+  }
+
+  listPrices(): readonly PriceEntry[] {
+    return this.#metering.listPrices()
+  }
+
+  setPrices(actor: Actor, prices: readonly PriceEntry[]): Result<readonly PriceEntry[]> {
+    return this.#metering.setPrices(actor, prices)
+  }
+
+  listBudgets(): BudgetTable {
+    return this.#budgets.list()
+  }
+
+  changeBudgets(by: Administrator, change: BudgetChange): Result<BudgetTable> {
+    return this.#budgets.change(by, change)
+  }
+
+  getBudgetGrant(user: string): TenantGrant | null {
+    return this.#budgets.getGrant(user)
+  }
+
+  tellUserBytes({ user, bytes, n, isRequired }: UserBytesReport): Result<number> {
+    if (this.#host.isErased()) return succeed(n)
+    this.#host.tables.create()
+    return this.#storedBytes.apply(user, bytes, n, isRequired)
+  }
+
+  // Export, import, backup and erasure
+
+  getStanding(): TenantStanding {
+    return this.#host.getStanding()
+  }
+
+  async leave(tenant: string, actor: Actor): Promise<Result<TenantStanding>> {
+    return await this.#jobs.change((leaving) => leaving.leave(tenant, actor))
+  }
+
+  async restoreTenant(actor: Actor): Promise<Result<TenantStanding>> {
+    return await this.#jobs.change((leaving) => leaving.restore(actor))
+  }
+
+  async startExport(tenant: string, actor: Actor): Promise<Result<Leaving.ExportView>> {
+    return await this.#jobs.change((leaving) => leaving.startExport(tenant, actor))
+  }
+
+  async listExports(): Promise<Leaving.ExportView[]> {
+    return await this.#jobs.read([], (leaving) => leaving.listExports())
+  }
+
+  async findExport(id: string): Promise<Leaving.ExportView | null> {
+    return await this.#jobs.read(null, (leaving) => leaving.findExport(id))
+  }
+
+  async removeExport(id: string, actor: Actor): Promise<boolean> {
+    return await this.#jobs.change((leaving) => leaving.removeExport(id, actor))
+  }
+
+  async startBackup(tenant: string, dueMs: number): Promise<Leaving.BackupStart> {
+    // Nothing was ever stored of a tenant without tables, and nothing is stored now.
+    if (!this.#host.tables.exist()) return "none"
+    return await this.#jobs.change((leaving) => leaving.startBackup(tenant, dueMs))
+  }
+
+  async listBackups(): Promise<Leaving.BackupView[]> {
+    return await this.#jobs.read([], (leaving) => leaving.listBackups())
+  }
+
+  async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<Leaving.ImportView>> {
+    return await this.#jobs.change((leaving) => leaving.startImport(tenant, actor, manifest))
+  }
+
+  async listImports(): Promise<Leaving.ImportView[]> {
+    return await this.#jobs.read([], (leaving) => leaving.listImports())
+  }
+
+  async findImport(id: string): Promise<Leaving.ImportView | null> {
+    return await this.#jobs.read(null, (leaving) => leaving.findImport(id))
+  }
+
+  async findImportFile(id: string, n: number): Promise<Leaving.ArchiveFile | null> {
+    return await this.#jobs.read(null, (leaving) => leaving.findImportFile(id, n))
+  }
+
+  async addImportFile(id: string, n: number): Promise<Leaving.ImportView | null> {
+    return await this.#jobs.change((leaving) => leaving.addImportFile(id, n))
+  }
+
+  async removeImport(id: string, actor: Actor): Promise<boolean> {
+    return await this.#jobs.change((leaving) => leaving.removeImport(id, actor))
+  }
+
+  async eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>> {
+    return await this.#jobs.change((leaving) => leaving.eraseUser(tenant, actor, user, isOwner))
+  }
+
+  async listReceipts(): Promise<Receipt[]> {
+    return await this.#jobs.read([], (leaving) => leaving.listReceipts())
+  }
+
+  async findReceipt(id: string): Promise<Receipt | null> {
+    return await this.#jobs.read(null, (leaving) => leaving.findReceipt(id))
+  }
+
+  async getTenantReceipt(): Promise<Receipt | null> {
+    return await this.#jobs.read(null, (leaving) => leaving.getTenantReceipt())
   }
 }

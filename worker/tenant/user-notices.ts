@@ -1,6 +1,5 @@
 /**
- * user-notices.ts: tells the directories of users that they were suspended or restored, have another role, or must have new
- * tokens.
+ * user-notices.ts: notifies the directories of users who were suspended or restored, have another role, or need new tokens.
  *
  * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
  * repeats the others, so that no change is lost if this process ends.
@@ -10,7 +9,7 @@ import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import { withTimeout } from "../platform/timeout.ts"
-import type { UserRows } from "./user-rows.ts"
+import type { UserRows } from "./rows/user-rows.ts"
 
 export const USER_NOTICE_TABLE = `
   CREATE TABLE user_notices (

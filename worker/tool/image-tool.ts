@@ -107,7 +107,7 @@ async function runImageTool(args: ToolArgs, env: ImageEnv, ctx: ToolContext): Pr
   return toolResult(ctx, data, () => createMediaTrailer(asset))
 }
 
-/** The label of an image is its alternative text too (SPEC AX6), so that of a chart has the figures. */
+/** The label of an image is also its alternative text (SPEC AX6), so the label of a chart contains the figures. */
 function describeImage({ kind, prompt, title, data }: ImageRequest): string {
   if (kind !== "chart") return title ?? prompt
   const figures = data.map(({ label, value }) => `${label} ${value}`).join(", ")

@@ -14,7 +14,7 @@ import type { ImageEnv } from "./image-ai.ts"
 
 export type ToolEnv = WeatherEnv & ProbeEnv & TimeLimitsEnv & ImageEnv
 
-/** What tools can change in the session, and which agents they can ask. */
+/** The changes that tools can make in the session, and the agents that they can ask. */
 export interface ToolHost {
   readonly renameSession: RenameSession
   readonly askAgent: AskAgent

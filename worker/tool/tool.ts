@@ -22,7 +22,7 @@ export interface ToolContext {
   readonly trace?: string | undefined
   /** The number of the call among those of this tool in the turn, from 1. */
   readonly nth: number
-  /** The tag that this call can cue (`weather_1`); null on all channels but `user`. */
+  /** The tag that this call can cue (`weather_1`); null on all channels except `user`. */
   readonly card: string | null
   readonly signal: AbortSignal
   readonly saveAsset: SaveAsset
@@ -81,7 +81,7 @@ export function createRefusal(code: TurnFault, details: string): JsonObject {
 export interface Tool extends ToolSpec {
   /** Can be run again after a crash, because a second run has no further effect. */
   readonly repeatable: boolean
-  /** Has no effect but its result, so that its calls need not be stored before they run. Default: no. */
+  /** Has no effect besides its result, so that its calls need not be stored before they run. Default: no. */
   readonly readsOnly?: boolean
   /** Its calls stay in the transcript, but are left out of the model's context in later turns. */
   readonly ephemeral: boolean

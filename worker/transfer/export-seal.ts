@@ -5,7 +5,7 @@
  */
 
 import { base64url } from "jose"
-import { bytesToHex } from "../platform/hex.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 
 export interface Seal {
   /** Adds records in the order of the file, each as converted by `recordToSealedLine`. */

@@ -69,7 +69,7 @@ class Fold {
   #last: Pick<StagedRow, "at" | "n">
   /** Records added since the last stored progress. */
   #pendingRecords = 0
-  /** What was dropped since the last stored progress, by kind. Folding continues from that progress, so it is stored with it. */
+  /** Counts of dropped content since the last stored progress, by kind. They are stored together with the progress. */
   #lost: KindTotals = {}
 
   constructor(host: FoldingHost, staged: StagedFile) {

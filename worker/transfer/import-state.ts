@@ -9,7 +9,7 @@ export interface PartTally {
   readonly skipped: number
   /** The first MAX_BAD_LINES skipped lines. */
   readonly bad: readonly BadLine[]
-  /** What cannot be shown as it was, by kind; folding adds what it drops. Absent in a tally of an earlier version. */
+  /** Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a tally of an earlier version. */
   readonly kinds?: KindTotals
   /** The title that another system gave the conversation. */
   readonly title?: string

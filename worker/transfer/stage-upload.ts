@@ -234,7 +234,7 @@ function createRecordReader(part: number) {
   let document: DocumentBuffer | null = null
   let isFirst = true
   const readText = (n: number, text: string): Generator<NumberedRecord> => readValue(n, parseJsonToDepth(text))
-  /** Reads the buffered lines one by one: they are no document. */
+  /** Reads the buffered lines one by one, because they are not a document. */
   function* readBuffered(lines: DocumentBuffer["lines"]): Generator<NumberedRecord> {
     document = null
     for (const { n, text } of lines) yield* readText(n, text)

@@ -218,7 +218,7 @@ function createFoldingRows(sql: SqlExecutor) {
       sql.exec("INSERT OR REPLACE INTO folding (one, at, n, folded) VALUES (1, ?, ?, ?)", at, n, folded)
     },
 
-    /** Folded calls whose final result is still missing, the oldest first. */
+    /** Folded calls whose final result is still missing, oldest first. */
     listWaitingCalls: () =>
       sql
         .exec<{ id: string; call_id: string; result: string }>(

@@ -47,7 +47,7 @@ export class TranscriptWriter {
     this.#host = host
     this.#isSealed = isSealed
     this.#newestPos = host.store.readNewestPos()
-    // Not the active path: it stays empty until the whole file is folded (SPEC HI6).
+    // Not the end of the active path, which stays empty until the whole file is folded (SPEC HI6).
     this.#tipPos = this.#newestPos === 0 ? null : this.#newestPos
   }
 
@@ -66,7 +66,7 @@ export class TranscriptWriter {
     const { store, readSeq } = this.#host
     if (events.length === 0 || this.#lateResults >= MAX_IMPORTED_LATE_RESULTS) return events.length
     const pos = store.findById(id)?.pos ?? null
-    // Reading a message costs more than finding out that nothing in it waits for a result.
+    // Reading a message costs more than checking that nothing in it waits for a result.
     const stored = pos === null || !store.hasOpenCallAt(pos) ? null : store.findMessageAt(pos)
     if (stored === null) return events.length
     this.#lateResults += 1
@@ -137,7 +137,7 @@ export class TranscriptWriter {
   }
 }
 
-/** Decides the grants of an unverified message again, by what this session contains (SPEC RE26). */
+/** Decides the grants of an unverified message again, from the contents of this session (SPEC RE26). */
 function regrantMessage(message: Message, resolver: Resolver): Message {
   if (message.role !== "assistant") return message
   const segmenter = createMessageSegmenter()

@@ -79,7 +79,7 @@ export function pickTitleText(
   return (first === undefined ? null : assets.find(first))?.label ?? ""
 }
 
-/** Why a text can't be sent as a message; null if it can. With attachments it may be empty. */
+/** The reason why a text can't be sent as a message; null if it can. With attachments it may be empty. */
 export function findContentFault(content: string, maxTokens: number, hasAttachments = false): Fault | null {
   if (content.trim() === "" && !hasAttachments) return { reason: "message_empty" }
   if (countUtf8Bytes(content) > MAX_MESSAGE_BYTES) return { reason: "message_too_large", max: MAX_MESSAGE_BYTES }
@@ -101,12 +101,12 @@ export function truncateMessage(text: string, maxTokens: number): string {
 const CUT_NOTE_TOKENS = 20
 export const CUT_NOTE_BYTES = 100
 
-/** The session's title. An untitled session gets the start of its first message. */
-export function ensureTitle(store: SessionStore, text: string): string {
+/** The session's title. An untitled session gets the start of its first message (`isNew`). */
+export function ensureTitle(store: SessionStore, text: string): { readonly title: string; readonly isNew: boolean } {
   const title = store.readSession()?.title ?? ""
-  if (title !== "") return title
+  if (title !== "") return { title, isNew: false }
   const line = removeControls(text).replace(/\s+/g, " ").trim()
   const newTitle = line.length <= MAX_TITLE_CHARS ? line : `${cutText(line, MAX_TITLE_CHARS - 1)}…`
   store.setTitle(newTitle)
-  return newTitle
+  return { title: newTitle, isNew: newTitle !== "" }
 }

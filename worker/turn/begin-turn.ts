@@ -9,27 +9,34 @@ import type { StoredMessage } from "../store/row-codec.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
 import type { TurnHost } from "./turn-run.ts"
 
+/** The two messages that begin a turn, as they are stored. */
+export interface BegunTurn {
+  readonly question: StoredMessage
+  readonly answer: StoredMessage
+}
+
 /**
- * Stores and sends a message and its empty answer. Returns the message's seq.
+ * Stores and sends a message and its empty answer.
  * `queueNumber` is its number in the queue, from which it is removed; null if it was not queued.
  */
-export function beginTurn(host: TurnHost, user: Message, queueNumber: number | null = null): number {
+export function beginTurn(host: TurnHost, user: Message, queueNumber: number | null = null): BegunTurn {
   const { store, sockets } = host
-  const pos = store.readNewestPos() + 1
+  const { newestPos, tip, isPathOpen } = store.readEnds()
+  const pos = newestPos + 1
   // The trace is kept where it is shown: with the answer.
   const { trace = createTraceId(), ...message } = user
-  const question: StoredMessage = { pos, parent: store.readTip(), seq: host.nextSeq(), deadline: null, message }
+  const question: StoredMessage = { pos, parent: tip, seq: host.nextSeq(), deadline: null, message }
   const head = { id: host.nextId(), exchange_id: user.id, agent: toAnswerTag(user.agent), trace }
-  const emptyAnswer = createEmptyAnswer(host, { pos: pos + 1, parent: pos }, head)
+  const answer = createEmptyAnswer(host, { pos: pos + 1, parent: pos }, head)
   store.atomically(() => {
     if (queueNumber !== null) store.deleteQueued(queueNumber)
-    store.insertMessage(question)
-    store.insertMessage(emptyAnswer)
+    store.insertMessage(question, isPathOpen)
+    store.insertMessage(answer, true)
   })
   sockets.sendMessage(question)
-  sockets.sendMessage(emptyAnswer)
+  sockets.sendMessage(answer)
   host.armAlarm()
-  return question.seq
+  return { question, answer }
 }
 
 /** An answer to another agent's question is sent to that agent. An answer to another agent's late result is for the user. */
@@ -48,12 +55,10 @@ export function createEmptyAnswer(
   return { ...position, seq: host.nextSeq(), deadline: now + host.times.turnMs, message }
 }
 
-/** Begins the turn of the oldest queued message; false if the queue is empty. */
-export function beginNextQueued(host: TurnHost): boolean {
+/** Begins the turn of the oldest queued message; null if the queue is empty. */
+export function beginNextQueued(host: TurnHost): BegunTurn | null {
   const next = host.store.findNextQueued()
-  if (next === null) return false
-  beginTurn(host, { ...next.message, status: "completed" }, next.n)
-  return true
+  return next === null ? null : beginTurn(host, { ...next.message, status: "completed" }, next.n)
 }
 
 /** Queues a message behind the active turn. Returns its seq. */

@@ -58,7 +58,7 @@ export function planSummary(
   return { messages: fitTurns(oldTurns, messageTokens), previous, upto: newest.newestPos }
 }
 
-/** Budgets to read back while looking for the last summary. If earlier summaries failed, what lies further back is lost. */
+/** Budgets to read back while looking for the last summary. If earlier summaries failed, older turns are left out. */
 const MAX_BUDGETS_READ = 4
 
 /** The newest whole turns that fit, oldest first. The newest one is always included, if necessary with cut results. */

@@ -2,8 +2,8 @@
  * dispatch-tool.ts: runs one tool call and turns any outcome into a `tool_result` event.
  *
  * call → DISPATCH → tool_result
- * Only here does a tool get a card tag (on channel `user` only), and only here is it decided whether the result cues a card
- * and which stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a
+ * This is the only place where a tool gets a card tag (on channel `user` only), and where it is decided whether the result cues a card and
+ * which stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a
  * failed turn (SPEC TU7).
  */
 
@@ -49,7 +49,7 @@ export interface ToolDispatch {
   readonly toolMs: number
   /** Receives the tool's output while it runs. */
   readonly onOutput: (delta: string) => void
-  /** Stores what the tool makes. */
+  /** Stores the files that the tool makes. */
   readonly saveAsset: SaveAsset
   readonly log: Log
 }

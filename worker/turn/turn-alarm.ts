@@ -1,5 +1,5 @@
 /**
- * turn-alarm.ts: when a session object must wake for its turns, and what it ends when it does.
+ * turn-alarm.ts: computes when a session object must wake for its turns, and ends overdue turns.
  *
  * The time is computed from rows alone, so a turn that waits for the user or for a producer needs no process.
  */
@@ -9,7 +9,7 @@ import { endSilentRun, extendIfAlive } from "./external-run.ts"
 import { hasUnfinishedAnswer } from "./turn-recovery.ts"
 import type { ActiveTurn, TurnHost } from "./turn-run.ts"
 
-/** When the object must wake, in milliseconds since 1970; null if nothing is under way. */
+/** When the object must wake, in milliseconds since 1970; null if nothing is in progress. */
 export function nextTurnAlarmAt(host: TurnHost): number | null {
   const { store } = host
   const newest = store.findNewestAnswer()
@@ -23,7 +23,7 @@ export function nextTurnAlarmAt(host: TurnHost): number | null {
   return alarmTimes.length === 0 ? null : Math.min(...alarmTimes)
 }
 
-/** Denies approvals whose time is over, and ends an external answer whose producer has gone silent. */
+/** Denies approvals whose time has run out, and ends an external answer whose producer has gone silent. */
 export function endOverdueTurn(turn: ActiveTurn): void {
   const { host } = turn
   const newest = host.store.findNewestAnswer()

@@ -2,8 +2,8 @@
  * turn-recorder.ts: sanitises, folds and stores the events of one message, and computes the ops for clients.
  *
  * raw events → intake (clean) → fold → store → segments → ops
- * `feed` gathers in memory. `flush` writes what changed and returns ops only afterwards, so clients never see what a crash
- * could take back (SPEC ST3). A new recorder continues where the stored rows end, even inside a tag (SPEC ST5).
+ * `feed` gathers events in memory. `flush` writes the changes and returns ops only afterwards, so clients never see anything that a crash
+ * could undo (SPEC ST3). A new recorder continues where the stored rows end, even inside a tag (SPEC ST5).
  */
 
 import { createIntake, type Intake } from "../../shared/ingest/intake.ts"
@@ -119,7 +119,9 @@ export class TurnRecorder {
     this.#message = stored.message
     this.#intake = discardPending ? createIntake() : restoreIntake(store, stored)
     this.#segmenter.advance(stored.message)
-    this.#writePart = createPartWriter(store, stored.pos, () => JSON.stringify(this.#intake.saveCleaner()))
+    // Without parts there are no chunks to continue.
+    const serializeClean = (): string => JSON.stringify(this.#intake.saveCleaner())
+    this.#writePart = createPartWriter(store, stored.pos, serializeClean, stored.message.parts.length === 0)
   }
 
   /** The message with all events so far. It may be ahead of the store. */
@@ -159,7 +161,7 @@ export class TurnRecorder {
     return this.#addedTexts.get(at) ?? ""
   }
 
-  /** Writes what changed under the next seq. Null if clients would see no difference. */
+  /** Writes the changes under the next seq. Null if clients would see no difference. */
   flush(): FlushedOps | null {
     this.#pendingChars = 0
     const before = this.#stored.message
@@ -193,7 +195,7 @@ export class TurnRecorder {
   #write(next: StoredMessage, before: Message): void {
     const { seq, message } = next
     const endsTurn = isEnded(message.status) && !isEnded(before.status)
-    // At the end the message's own row has it.
+    // At the end, the message's own row contains the usage.
     const usage = isEnded(message.status) ? null : usageToColumn(next.usage)
     message.parts.forEach((part, at) => {
       const hasPendingText = this.#hasPendingText && part.type !== "tool_call" && part.open
@@ -213,7 +215,7 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
   const held = store.findOpenChunk(pos)?.held ?? null
   try {
-    // Written by `saveCleaner`, but possibly of another version, whose state this one can't read.
+    // Written by `saveCleaner`, but possibly by another version, whose state this one can't read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
   } catch {
     return createIntake(last.type, undefined, calls)
@@ -221,8 +223,8 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
 }
 
 /**
- * Writes the part at index `at`. `addedText` is what a text part has gained since it was last written, and `usage` the column
- * of the turn's model calls for the row of a tool call.
+ * Writes the part at index `at`. `addedText` is the text that a text part has gained since it was last written. `usage` is the column of
+ * the turn's model calls, for the row of a tool call.
  */
 export type PartWriter = (
   seq: number,

@@ -24,6 +24,7 @@ import {
   openRecorder,
   publishChanges,
   recordFailure,
+  type RowCounts,
   type TurnHost,
   type TurnRun,
 } from "./turn-run.ts"
@@ -40,7 +41,11 @@ export function hasUnfinishedAnswer({ store }: TurnHost): boolean {
 /** A run for the stored unfinished turn; null if there is none. */
 export function restoreRun(host: TurnHost, rowsBefore = host.store.countRows()): TurnRun | null {
   const stored = hasUnfinishedAnswer(host) ? readNewestMessage(host) : null
-  if (stored === null) return null
+  return stored === null ? null : openRun(host, stored, rowsBefore)
+}
+
+/** A run for an unfinished answer, as it is stored. */
+export function openRun(host: TurnHost, stored: StoredMessage, rowsBefore: RowCounts): TurnRun {
   const producer = restoreProducer(host, stored)
   const channel = selectChannel(host.store.agentAsks.findInboundAsk(stored.message.exchange_id), stored.message.agent)
   const agent = host.currentAgent()
@@ -133,7 +138,7 @@ function recoverTurn(host: TurnHost): TurnRun | null {
 }
 
 /**
- * The events that record what a restart lost, before the turn continues. A tool that was running is interrupted unless
+ * The events that record the work lost in a restart, before the turn continues. A tool that was running is interrupted unless
  * it is repeatable. A step that was cut off after it had shown something ends the turn.
  */
 export function planRecovery(message: Message, isRepeatable: (tool: string) => boolean): TurnEvent[] {
@@ -169,7 +174,7 @@ export function failStoredTurn(host: TurnHost, run: TurnRun | null): void {
   host.resetSeq()
   const stored = readNewestMessage(host)
   if (stored === null || isMessageSettled(stored)) return
-  // The calls of the run count, also those that no write has stored.
+  // All calls of the run count, including those that no write has stored.
   const usage = run?.usage ?? new TurnUsage(host.usageRecorder, host.now, stored.usage)
   usage.endCall()
   const recorder = openRecorder(host, stored, { discardPending: true, usage })

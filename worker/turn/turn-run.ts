@@ -36,7 +36,7 @@ import type { StoredMessage } from "../store/row-codec.ts"
 import type { Sockets } from "../socket/sockets.ts"
 import type { SessionStore } from "../store/session-store.ts"
 
-/** What a turn needs from its session object. */
+/** The services of the session object that a turn uses. */
 export interface TurnHost {
   readonly store: SessionStore
   readonly sockets: Pick<Sockets, "sendMessage" | "sendOps">
@@ -53,7 +53,7 @@ export interface TurnHost {
   readonly loadAsset: (id: string, bytes: number) => Promise<Uint8Array | null>
   readonly now: () => number
   readonly nextId: () => string
-  /** Stores what a tool made. */
+  /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
   readonly nextSeq: () => number
   /** Called when a write failed after it took a seq: the next seq continues from the stored ones. */
@@ -85,7 +85,7 @@ export interface TurnRun {
   readonly startedMs: number
   /** Rows that the object had read and written before this run, for the log. */
   readonly rowsBefore: RowCounts
-  /** The span of the pass that is under way; the root of the trace between passes. */
+  /** The span of the current pass; between passes, the root of the trace. */
   span: TraceSpan
   /** Milliseconds from the start to the first text or thinking that this process received. */
   firstDeltaMs: number | null
@@ -102,7 +102,7 @@ export interface TurnRun {
   thinkingSinceMs: number | null
   /** UTF-16 code units of text, thinking and arguments that the model generated in this turn. */
   generatedChars: number
-  /** Its model calls, also those of earlier processes. */
+  /** The turn's model calls, including those of earlier processes. */
   readonly usage: TurnUsage
 }
 
@@ -174,7 +174,7 @@ export function schedulePublish(host: TurnHost, run: TurnRun): void {
   run.windowTimer ??= setTimeout(() => publishFromTimer(host, run), isLong ? LONG_DELTA_WINDOW_MS : DELTA_WINDOW_MS)
 }
 
-/** Publishes within a short window, even if a long one has begun: a change that the user waits for. */
+/** Publishes within a short window, even if a long one has begun. For changes that the user is waiting for. */
 export function schedulePublishSoon(host: TurnHost, run: TurnRun): void {
   if (run.windowTimer !== null) clearTimeout(run.windowTimer)
   run.windowTimer = setTimeout(() => publishFromTimer(host, run), DELTA_WINDOW_MS)
@@ -215,7 +215,7 @@ export function endThinking(host: TurnHost, run: TurnRun): void {
   run.thinkingSinceMs = null
 }
 
-/** Ends the model call that is under way, and reports what it has used. */
+/** Ends the model call that is in progress, and reports its usage. */
 export function endCall({ usage }: TurnRun, span: TraceSpan): void {
   usage.endCall()
   const call = usage.calls().at(-1)
@@ -270,7 +270,7 @@ function feedEnd(
 ): void {
   const { recorder, startedMs, usage } = run
   endThinking(host, run)
-  // A call that is cut off now has used what its provider has reported so far.
+  // The usage of a call that is cut off now is what its provider has reported so far.
   usage.endCall()
   const { input, output } = sumTokens(usage.calls())
   const tokens = output === 0 ? {} : { input_tokens: input, output_tokens: output }
@@ -308,7 +308,7 @@ export function logRunEnd(host: TurnHost, run: EndedRun): void {
   })
 }
 
-/** How often each reason occurred. What did not fit is text of the model, so it is not reported. */
+/** Counts each reason. The text that did not fit was written by the model, so it is not reported. */
 function countDrift(drift: readonly Drift[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { reason } of drift) counts[reason] = (counts[reason] ?? 0) + 1

@@ -19,6 +19,7 @@ import { endOverdueTurn, nextTurnAlarmAt } from "./turn-alarm.ts"
 import {
   failStoredTurn,
   hasUnfinishedAnswer,
+  openRun,
   readNewestMessage,
   recoverTurnSafely,
   restoreRun,
@@ -39,7 +40,7 @@ import {
 export class TurnScheduler implements ActiveTurn {
   readonly host: TurnHost
   #run: TurnRun | null = null
-  /** The pass of `advance` that is under way. */
+  /** The current pass of `advance`. */
   #advancing: Promise<void> | null = null
   #isPaused = false
   #isStopped = false
@@ -61,10 +62,10 @@ export class TurnScheduler implements ActiveTurn {
       return seq
     }
     const rows = host.store.countRows()
-    const seq = beginTurn(host, message)
+    const { question, answer } = beginTurn(host, message)
     host.gate.beginTurn()
-    this.#run = restoreRun(host, rows)
-    return seq
+    this.#run = openRun(host, answer, rows)
+    return question.seq
   }
 
   /** Starts the turn of messages that are already stored: a new version of a question or an answer, or an external answer. */
@@ -122,21 +123,22 @@ export class TurnScheduler implements ActiveTurn {
     }
     return admitted.then(async (result) => {
       if (this.#isStopped || this.#isPaused) return
-      // The message that was asked for may have been withdrawn meanwhile. Another one is asked for by itself.
+      // The message for which the directory was asked may have been withdrawn meanwhile. Another one needs its own request.
       if (host.store.findNextQueued()?.message.id === next.message.id) return this.#beginQueued(rows, result)
       void host.gate.giveBack()
       await this.#startNextTurn()
     })
   }
 
-  /** Begins the turn of the oldest queued message. If it was refused, its answer has failed at once, and can be retried. */
+  /** Begins the turn of the oldest queued message. If it was refused, its answer fails at once, and can be retried. */
   #beginQueued(rows: ReturnType<TurnHost["store"]["countRows"]>, admitted: Result<null>): void {
     const { host } = this
-    if (!beginNextQueued(host)) return
-    const run = restoreRun(host, rows)
+    const begun = beginNextQueued(host)
+    if (begun === null) return
+    const run = openRun(host, begun.answer, rows)
     this.#run = run
     if (admitted.ok) host.gate.beginTurn()
-    else if (run !== null) {
+    else {
       const { reason } = admitted.fault
       finishRun(host, run, "failed", reason === "budget_unchecked" ? reason : "budget_exhausted")
     }
@@ -249,12 +251,12 @@ export class TurnScheduler implements ActiveTurn {
     if (run !== null && run.producer === null) cancelRun(this.host, run)
   }
 
-  /** When the object must wake, in milliseconds since 1970; null if nothing is under way. */
+  /** When the object must wake, in milliseconds since 1970; null if nothing is in progress. */
   nextAlarmAt(): number | null {
     return nextTurnAlarmAt(this.host)
   }
 
-  /** Ends what is overdue, then continues. */
+  /** Ends overdue work, then continues. */
   handleAlarm(): Promise<void> {
     endOverdueTurn(this)
     return this.advance()

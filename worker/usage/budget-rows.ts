@@ -35,7 +35,7 @@ export class BudgetRows {
     this.#sql = sql
   }
 
-  /** Cost: one row read. Not cached, because imports and erasures write these rows by an instance of their own. */
+  /** Cost: one row read. Not cached, because imports and erasures write these rows with their own instance. */
   hasAny(): boolean {
     return this.#sql.exec("SELECT 1 FROM budgets LIMIT 1").toArray().length > 0
   }
@@ -62,7 +62,7 @@ export class BudgetRows {
     return all.size <= MAX_USER_BUDGETS
   }
 
-  /** Returns the subjects whose limits are others than before. */
+  /** Returns the subjects whose limits have changed. */
   change(change: BudgetChange): ChangedSubject[] {
     return listSubjects(change).filter(({ scope, subject, limits }) => {
       const before = JSON.stringify(this.#read(scope, subject))
@@ -72,7 +72,7 @@ export class BudgetRows {
     })
   }
 
-  /** Replaces all limits by those of an archive, unless it has none. */
+  /** Replaces all limits with those of an archive, unless it has none. */
   restore({ tenant, roles, users }: BudgetTable): void {
     const subjects = listSubjects({ tenant, roles, users }).filter(({ limits }) => !isEmptyLimits(limits))
     if (subjects.length === 0) return

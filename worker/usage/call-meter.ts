@@ -4,21 +4,21 @@ import { type CallUsage, cleanModelName, NO_TOKENS, type TokenCounts } from "../
 
 /** Events of a model that only metering reads. */
 export type MeterEvent =
-  /** The first chunk of the response has arrived. Sent if no content follows at once, as before a tool call. */
+  /** The first chunk of the response has arrived. Sent if no content follows at once, for example before a tool call. */
   | { readonly type: "started" }
   /** An attempt has failed and is repeated. */
   | { readonly type: "retry" }
   /** The tokens so far. A later event replaces an earlier one. */
   | { readonly type: "usage"; readonly tokens: TokenCounts }
 
-/** Estimates tokens, which happens only for a call whose provider has not reported them. */
+/** Estimates tokens. Used only for a call whose provider has not reported them. */
 export interface TokenEstimate {
-  /** Of what was sent to the model. */
+  /** Tokens of the input that was sent to the model. */
   readonly countInput: () => number
   readonly countText: (text: string) => number
 }
 
-/** Any event of a model: one that is none of `MeterEvent` is content, a finish or a fault. */
+/** Any event of a model. An event that is not a `MeterEvent` is content, a finish or a fault. */
 type ObservedEvent =
   | MeterEvent
   | { readonly type: Exclude<string, MeterEvent["type"]>; readonly delta?: string; readonly args?: string }

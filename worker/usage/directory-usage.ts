@@ -1,6 +1,6 @@
 /**
- * directory-usage.ts: the usage of one user, in the user's directory: what each session reported, the totals by day, model and
- * agent, and the batches that go to the tenant.
+ * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day, model and agent, and
+ * the batches that go to the tenant.
  *
  * report of a session → one row → batch → totals, tenant
  * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more.
@@ -29,10 +29,10 @@ export const DIRECTORY_USAGE_TABLES = `
 /** With this index, a batch does not read the rows of all sessions to find those that have ended. */
 export const ENDED_LEDGERS = "CREATE INDEX usage_ended ON usage_session (ended) WHERE ended IS NOT NULL"
 
-/** Reports of a batch: with more, the tenant's object is asked less, and its totals are older. */
+/** Reports in a batch. With more, the tenant's object gets fewer requests, and its totals are older. */
 const BATCH_REPORTS = 8
 
-/** How long the ledger of an erased session is remembered, in milliseconds: longer than any call is under way. */
+/** How long the ledger of an erased session is remembered, in milliseconds: longer than any call can take. */
 const ENDED_MS = 24 * 60 * 60_000
 
 export type BatchId = Pick<UsageReport, "ledger" | "n">
@@ -118,7 +118,7 @@ export class DirectoryUsage {
     }
   }
 
-  /** The batch that the tenant may not have; else one of everything that is in none yet; null if there is nothing. */
+  /** The batch that the tenant may not have, or else a new one of all reports that are in none. Null if there are none. */
   #nextBatch(): UsageReport | null {
     const row = this.#readBatchAfter(this.#acknowledged)
     if (row !== null) return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }

@@ -1,9 +1,9 @@
 /**
- * session-usage.ts: the ledger of a session: what its turns used and has not yet reached the user's directory.
+ * session-usage.ts: the ledger of a session: the usage of its turns that has not yet reached the user's directory.
  *
  * turn's end → LEDGER (one row, in the transaction of the end) → report → directory
- * The row holds the newest report and what was used since. That the directory has a report is remembered in memory only: a
- * new process sends it again, which has no effect.
+ * The row holds the newest report and the usage since then. Which reports the directory has is known only in memory: a new process sends
+ * the newest one again, which has no effect.
  */
 
 import { nanoid } from "nanoid"
@@ -42,7 +42,7 @@ export class SessionUsage {
     this.#sql = sql
   }
 
-  /** Adds the calls of a turn that ends. Call this in the transaction of the end. Writes one row, none without calls. */
+  /** Adds the calls of a turn that ends. Call this in the transaction of the end. Writes one row, or none without calls. */
   addTurn(calls: readonly PricedCall[], agent: string, nowMs: number): void {
     if (calls.length === 0) return
     const row = this.#readRow() ?? { ledger: nanoid(), n: 0, day: "", sending: [], unsent: [] }
@@ -66,7 +66,7 @@ export class SessionUsage {
     return toReport(next)
   }
 
-  /** All that the directory may not have, when the session is erased. The last report is the last of the ledger. */
+  /** All reports that the directory may not have, for a session that is being erased. The last of them ends the ledger. */
   takeAll(): UsageReport[] {
     // The newest report too, although the directory may have it: with it, the directory learns that it is the last.
     this.#acknowledged = 0

@@ -35,7 +35,7 @@ interface RangeSum {
 export class TenantUsage {
   readonly #sql: SqlStorage
 
-  /** Sums that budgets have asked for: of the newest days and months. */
+  /** Sums that budgets have requested, for the newest days and months. */
   #sums: readonly RangeSum[] = []
 
   constructor(sql: SqlStorage) {
@@ -54,7 +54,7 @@ export class TenantUsage {
     })
   }
 
-  /** After a transaction that was rolled back, or when rows were deleted. */
+  /** Call this after a transaction was rolled back, or when rows were deleted. */
   forgetSums(): void {
     this.#sums = []
   }
@@ -74,7 +74,7 @@ export class TenantUsage {
     if (user !== null) putTotals(this.#sql, { table: "usage_user", key: { user, day }, totals: entry })
   }
 
-  /** Removes what names a user. */
+  /** Removes the rows that name a user. */
   removeUser(user: string): void {
     this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
   }
@@ -123,7 +123,7 @@ export class TenantUsage {
 
 type GroupColumn = "day" | "provider" | "model" | "agent"
 
-/** By what the rows are summed, and the comparison that begins behind a cursor. */
+/** The columns by which the rows are grouped, and the comparison that selects the rows after a cursor. */
 const GROUPS: Readonly<Record<Exclude<UsageBy, "user">, { columns: readonly GroupColumn[]; compare: string }>> = {
   day: { columns: ["day"], compare: "day > ?" },
   model: { columns: ["model", "provider"], compare: "(model, provider) > (?, ?)" },
@@ -135,7 +135,7 @@ function rowToUsage(row: TotalsRow & Record<string, SqlStorageValue>, columns: r
   return { ...key, ...rowToTotals(row) }
 }
 
-/** The values of a cursor; null if there is none, or it is none of this list. */
+/** The values of a cursor; null if there is none, or it does not belong to this list. */
 function parseCursor(cursor: string | undefined, length: number): string[] | null {
   if (cursor === undefined) return null
   try {

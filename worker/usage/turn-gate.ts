@@ -2,7 +2,7 @@
  * turn-gate.ts: decides in a session whether a turn may begin: with the lease that the session has, or else by asking the
  * user's directory.
  *
- * In a tenant without budgets it asks nobody. The lease is only in memory: after a restart, the next turn asks.
+ * In a tenant without budgets it makes no request. The lease is only in memory: after a restart, the next turn asks.
  * Whether there are budgets is in the session's stored configuration, which is read again from time to time: the session may
  * be older than the first budget.
  */
@@ -45,10 +45,10 @@ export interface TurnGateHost {
 export class TurnGate {
   readonly #host: TurnGateHost
   #lease: SessionLease | null = null
-  /** The configuration under which the directory last said that there are no budgets. A later one may say otherwise. */
+  /** The configuration at the time when the directory last reported that there are no budgets. A later one may differ. */
   #unlimitedView: GatedSession["agentView"] | null = null
   #asking: Promise<Result<null>> | null = null
-  /** The directory was asked for the lease, and counts a turn that runs. None has begun. */
+  /** The directory was asked for the lease and counts a running turn, but no turn has begun yet. */
   #isAsked = false
   #returning: Promise<void> = Promise.resolve()
   #refreshing: Promise<void> = Promise.resolve()
@@ -58,14 +58,19 @@ export class TurnGate {
     this.#host = host
   }
 
+  /** Whether a turn may begin without asking the directory. Reads no row. */
+  canBeginNow(): boolean {
+    const view = this.#host.readView()
+    if (this.#lease === null && (view.hasBudgets !== true || view === this.#unlimitedView)) return true
+    return canBegin(this.#lease, this.#host.now())
+  }
+
   /**
-   * Whether a turn may begin now. A promise only if the directory has to be asked. Errors: `budget_exhausted`,
+   * Checks whether a turn may begin now. Returns a promise only if the directory has to be asked. Errors: `budget_exhausted`,
    * `budget_unchecked`. Never rejects.
    */
   check(isAgent = false): Result<null> | Promise<Result<null>> {
-    const view = this.#host.readView()
-    if (this.#lease === null && (view.hasBudgets !== true || view === this.#unlimitedView)) return succeed(null)
-    if (canBegin(this.#lease, this.#host.now())) return succeed(null)
+    if (this.canBeginNow()) return succeed(null)
     if (isAgent) return this.#ask(true)
     this.#asking ??= this.#ask(false).finally(() => {
       this.#asking = null
@@ -74,8 +79,8 @@ export class TurnGate {
   }
 
   /**
-   * Reads the configuration again if that was last done TOKEN_TRUST_MS ago. Waits for it, up to VIEW_WAIT_MS, if the session
-   * has not heard of budgets. Never rejects.
+   * Reads the configuration again if that was last done TOKEN_TRUST_MS ago. Waits for it, up to VIEW_WAIT_MS, if the session knows of no
+   * budgets. Never rejects.
    */
   async refreshView(): Promise<void> {
     const { now, readView, refreshView } = this.#host
@@ -88,7 +93,7 @@ export class TurnGate {
     if (readView().hasBudgets !== true) await this.#refreshing
   }
 
-  /** Gives back a lease for which the directory was asked, if no turn has begun with it or will. Never rejects. */
+  /** Returns a lease for which the directory was asked, if no turn has begun or will begin with it. Never rejects. */
   giveBack(): Promise<void> {
     if (!this.#isAsked || this.#lease === null || this.#host.isRunning()) return this.#returning
     this.#lease = beginWithLease(this.#lease)
@@ -114,7 +119,7 @@ export class TurnGate {
     this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost }, this.#host.now())
   }
 
-  /** The directory's answer to a report. Undefined: it has not said anything about budgets. */
+  /** Applies the directory's reply to a report. Undefined: the reply says nothing about budgets. */
   renew(lease: SessionLease | null | undefined): void {
     if (lease === undefined) return
     this.#lease = lease

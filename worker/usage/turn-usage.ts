@@ -31,7 +31,7 @@ export class TurnUsage {
     this.#meter?.observe(event)
   }
 
-  /** Records the call that is under way, with what the provider has reported so far. Without one, it does nothing. */
+  /** Records the call that is in progress, with the tokens that the provider has reported so far. Does nothing if there is none. */
   endCall(): void {
     if (this.#meter === null) return
     this.#calls = [...this.#calls, this.#recorder.recordCall(this.#meter.read())]

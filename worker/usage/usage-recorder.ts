@@ -17,7 +17,7 @@ export interface UsageRecorder {
 export interface UsageRecorderOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** The tenant's own prices, which come before the built-in ones. */
+  /** The tenant's own prices, which take precedence over the built-in ones. */
   readonly listPrices: () => readonly PriceEntry[]
   /** Called for each call. */
   readonly onCall?: (call: PricedCall) => void

@@ -1,8 +1,8 @@
 /**
- * user-budget.ts: the budgets of one user, in the user's directory: what is stored of them, and the leases of the sessions.
+ * user-budget.ts: the budgets of one user, in the user's directory: the stored account, and the leases of the sessions.
  *
- * The stored account changes in the transaction that counts a report, so it always agrees with the ledger. Which leases the
- * sessions have is only in memory; after a restart, the sessions that run are read from the list of sessions.
+ * The stored account changes in the transaction that counts a report, so it always agrees with the ledger. The leases are only in memory.
+ * After a restart, the running sessions are read from the list of sessions.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -79,7 +79,7 @@ export class UserBudget {
     else this.#takeBack(session)
   }
 
-  /** Counts what a report contains. Call this in the transaction that counts the report. Cost: one row written. */
+  /** Counts the usage of a report. Call this in the transaction that adds the report. Cost: one row written. */
   count(use: Spending): void {
     const account = this.readAccount()
     if (account !== null) this.#writeAccount(countTurn(account, use, this.#host.now()))
@@ -96,7 +96,7 @@ export class UserBudget {
     return lease
   }
 
-  /** Whether the user may have so many of something. Errors: `budget_exhausted`. */
+  /** Checks whether the user may have this many of something. Errors: `budget_exhausted`. */
   checkHeld(budget: HeldBudget, count: number): Result<null> {
     const limits = this.readAccount()?.limits
     const strictest = limits === undefined ? null : findStrictest(limits, budget)
@@ -113,18 +113,18 @@ export class UserBudget {
     return account !== null && needsRenewal(account)
   }
 
-  /** Takes an answer of the tenant. `own` and `unreported`: as in the pure `applyGrant`. Writes one row. */
+  /** Applies a reply of the tenant. `own` and `unreported` are those of the pure `applyGrant`. Writes one row. */
   applyGrant(grant: TenantGrant, own: PeriodSpending, unreported: PeriodSpending): void {
     this.#writeAccount(applyGrant(this.readAccount(), grant, own, unreported))
   }
 
-  /** The tenant has no budgets. */
+  /** Called when the tenant has no budgets. */
   removeAccount(): void {
     if (this.readAccount() !== null) this.#host.sql.exec("DELETE FROM budget_account")
     this.#account = null
   }
 
-  /** After a write that was rolled back, or when the user was erased. */
+  /** Call this after a write was rolled back, or when the user was erased. */
   forget(): void {
     this.#account = undefined
     this.#given = null

@@ -14,7 +14,7 @@ import { type BudgetFields, fieldsToLimits, limitsToFields, parseBudgetTable } f
 
 export const BUDGETS_PATH = "/v1/budgets"
 
-/** Whose limits they are. A user without an id is chosen in the dialog. */
+/** The subject of the limits. A user without an id is chosen in the dialog. */
 export interface BudgetSubject {
   readonly scope: "tenant" | "role" | "user"
   readonly id: string

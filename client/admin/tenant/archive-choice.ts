@@ -1,7 +1,7 @@
 /**
  * archive-choice.ts: finds the manifest and the parts of an archive among chosen files.
  *
- * A part is recognised by its hash in the manifest, because downloads have any names and are chosen in any order.
+ * A part is recognised by its hash in the manifest, because downloaded files can have any name and can be chosen in any order.
  */
 
 import { isJsonObject, parseJson } from "../../../shared/json.ts"
@@ -23,7 +23,7 @@ interface Manifest {
   readonly files: readonly ArchivePart[]
 }
 
-/** The server checks the seal. Here it only has to name the parts. */
+/** The server checks the seal. Here the manifest only has to name the parts. */
 const parseManifest = createParser<Manifest>({
   format: (value) => value === "cuecard-tenant",
   files: isListOf(hasShape<ArchivePart>({ n: isNumber, bytes: isNumber, sha256: isString })),
@@ -37,7 +37,7 @@ export interface Archive {
 }
 
 /**
- * Sorts chosen files. `onChecked` receives how many bytes were read, and of how many. Throws ArchiveChoiceError if the
+ * Sorts chosen files. `onChecked` receives the number of bytes read so far, and the total. Throws ArchiveChoiceError if the
  * manifest or a part is missing. Cost: reads every file of a fitting size once; the memory of one file.
  */
 export async function readArchive(

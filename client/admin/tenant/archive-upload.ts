@@ -69,7 +69,7 @@ export class ArchiveUpload {
     }
   }
 
-  /** Stops the upload. What the server received stays until the import is cancelled. */
+  /** Stops the upload. The parts that the server has received stay until the import is cancelled. */
   stop(): void {
     this.#abort?.abort()
   }
@@ -103,7 +103,7 @@ export class ArchiveUpload {
   ): Promise<void> {
     const ofBytes = [...parts.values()].reduce((sum, { size }) => sum + size, 0)
     for (let view = opened; view.state === "uploading"; ) {
-      // Parts are sent in the order of their numbers, so the server has all those before the first missing one.
+      // Parts are sent in the order of their numbers, so the server has all parts before the first missing one.
       const [n = 0] = view.missing
       const part = parts.get(n)
       // Another archive's manifest was chosen.

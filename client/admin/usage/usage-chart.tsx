@@ -1,4 +1,4 @@
-/** usage-chart.tsx: the chart of usage by day or month, as SVG, with a table that says the same. Source: SPEC MT12. */
+/** usage-chart.tsx: the chart of usage by day or month, as SVG, with a table of the same figures. Source: SPEC MT12. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -16,9 +16,9 @@ const DIGIT_WIDTH = 7.5
 const GAP = 8
 const BOTTOM = 32
 const TOP = 18
-/** The part of a bar's place that it fills. */
+/** The share of its slot that a bar fills. */
 const BAR_SHARE = 0.72
-/** The place of a label below the bars. */
+/** The width of a label below the bars. */
 const LABEL_WIDTH = 90
 const NARROW_SCREEN = "(width <= 40rem)"
 
@@ -31,7 +31,7 @@ interface UsageChartProps {
 
 export function UsageChart({ bars, measure, label }: UsageChartProps): VNode {
   const scale = chooseScale(Math.max(...bars.map(sumBar)))
-  // Nothing was used, or everything was free: there is only the line of zero.
+  // Nothing was used, or everything was free, so there is only the zero line.
   const top = scale.at(-1) || 1
   const width = useIsNarrow() ? NARROW_WIDTH : WIDTH
   const labels = scale.map((value) => (measure === "cost" ? formatCost(value) : formatCompact(value)))

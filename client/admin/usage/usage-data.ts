@@ -1,4 +1,4 @@
-/** usage-data.ts: what the usage section shows: reads pages of `GET /v1/usage`, and fills the days without usage. Pure. */
+/** usage-data.ts: the data of the usage section: reads pages of `GET /v1/usage`, and fills in the days without usage. Pure. */
 
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
 import type { TotalsView, UsageRowView, UsageView } from "../../../shared/usage/usage-view.ts"
@@ -7,7 +7,7 @@ import { isNullOr } from "../admin-responses.ts"
 export type Range = "week" | "month" | "quarter" | "year"
 export type Measure = "cost" | "tokens" | "calls"
 
-/** Days of a range, with today. */
+/** Days of a range, including today. */
 const RANGE_DAYS: Readonly<Record<Range, number>> = { week: 7, month: 30, quarter: 90, year: 365 }
 
 const MS_PER_DAY = 86_400_000
@@ -83,7 +83,7 @@ export function chooseScale(max: number): readonly number[] {
   return Array.from({ length: count + 1 }, (_, i) => i * step)
 }
 
-/** What a row of a table is about. */
+/** The name of a table row. */
 export function nameRow(row: UsageRowView): string {
   return row.model ?? row.user ?? row.agent ?? row.day ?? ""
 }

@@ -1,4 +1,4 @@
-/** usage-section.tsx: what the tenant's model calls used and cost: totals, a chart and tables. Source: SPEC MT12. */
+/** usage-section.tsx: the usage and cost of the tenant's model calls: totals, a chart and tables. Source: SPEC MT12. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -9,6 +9,7 @@ import { formatCost, formatCount, usageText } from "../../words/usage-text.ts"
 import type { AdminApi } from "../admin-api.ts"
 import { type AdminContext, useAction, useLoaded } from "../admin-state.ts"
 import { FaultText, Pending, SelectField } from "../form-fields.tsx"
+import { DeferredUnpricedModels } from "../prices/deferred-prices.tsx"
 import { UsageChart } from "./usage-chart.tsx"
 import { type Measure, nameRow, parseUsage, type Range, toBars, toDays } from "./usage-data.ts"
 
@@ -41,6 +42,7 @@ export function UsageSection({ api, identity }: AdminContext): VNode {
       {page !== null && (
         <>
           <Totals total={page.total} />
+          {page.total.unpriced_calls > 0 && <DeferredUnpricedModels api={api} range={range.value} />}
           <UsageChart
             bars={toBars(page, range.value, measure.value)}
             measure={measure.value}

@@ -2,7 +2,7 @@
  * foreign-token.ts: verifies tokens of OpenID providers.
  *
  * The tenant is the one that registered exactly this issuer and audience. The keys come from the tenant's object; nothing in
- * a token says where to find one. On the warm path, no other object is asked.
+ * a token says where to find one. On the warm path, no other object is called.
  */
 
 import { base64url, createLocalJWKSet, errors, jwtVerify } from "jose"
@@ -30,7 +30,7 @@ import { findIssuerTenant } from "./issuer-registry.ts"
 import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers that an isolate caches. Strangers can invent the unknown ones, so these have a cache of their own. */
+/** Issuers that an isolate caches. Anybody can invent unknown ones, so those have a cache of their own. */
 const MAX_CACHED_ISSUERS = 500
 const MAX_UNKNOWN_ISSUERS = 500
 
@@ -51,7 +51,7 @@ export interface ForeignIdentity {
   /** `o_…`, derived from the issuer and the user claim. */
   readonly user: string
   readonly name: string | null
-  /** The role by the issuer's role claim; null if it has none configured, so that the stored role counts. */
+  /** The role from the issuer's role claim; null if none is configured, so that the stored role counts. */
   readonly role: Role | null
 }
 
@@ -82,7 +82,7 @@ const issuerCache = new FreshCache<CachedIssuer>(TOKEN_TRUST_MS, MAX_CACHED_ISSU
 const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
 
 /**
- * Verifies a foreign token. Cost: none but the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
+ * Verifies a foreign token. Cost: only the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
  *
  * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
  * `user_suspended`.
@@ -105,7 +105,7 @@ export async function verifyForeignToken(
   const identity = verified.ok ? await readIdentity(parts.payload, keys.config) : null
   if (identity === null) {
     const fault = verified.ok ? ({ reason: "token_invalid" } as const) : verified.fault
-    // Expired tokens are everyday.
+    // Expired tokens are common.
     if (fault.reason === "token_invalid") await recordRefusal(env, issuer, actor, now)
     return fail(fault)
   }
@@ -118,7 +118,7 @@ export async function verifyForeignToken(
 
 /**
  * The issuer that a token names, if this isolate has found it registered, however long ago; otherwise null. Verifies nothing.
- * Whoever sends its tokens, they make the isolate ask objects only now and then.
+ * Whoever sends such tokens can make the isolate call an object only rarely.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)
@@ -176,7 +176,7 @@ async function loadIssuer(
   const cached = issuerCache.get(cacheKey, now)
   if (cached === undefined && unknownIssuers.get(cacheKey, now)) return null
   const isUsable = cached?.hasKey(kid) === true && now < cached.keys.trustedUntil
-  // A stranger can invent key ids, so an isolate asks about unknown ones only now and then.
+  // Anybody can invent key ids, so an isolate asks about unknown ones only at intervals.
   const isAskedRecently = cached !== undefined && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
   if (cached !== undefined && (isUsable || isAskedRecently)) return cached
   const tenant = cached?.tenant ?? (await findIssuerTenant(env, issuer, audience))
@@ -237,8 +237,8 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
 }
 
 /**
- * The id of an issuer's user. Two issuers of a tenant never share one, nor do the values of two claims. It says nothing about
- * the person.
+ * The id of an issuer's user. Two issuers of a tenant never share one, nor do the values of two claims. It reveals nothing about the
+ * person.
  */
 export async function createForeignUserId(issuer: string, claim: string, value: string): Promise<string> {
   // No issuer begins with a bracket, so the two forms are never the same text.

@@ -1,13 +1,13 @@
 /**
- * issuer-registry.ts: which tenant registered an issuer and audience. At most one of the whole deployment has them.
+ * issuer-registry.ts: which tenant registered an issuer and audience. At most one tenant of a deployment has them.
  *
- * The registry of a region says so for the tenants of that region, so that nothing about them is stored elsewhere. A
- * look-up asks all registries, because a token names no region, and so does a registration, or a tenant of another region
- * could make the tokens of this one ambiguous. All that they are asked is a hash, and asking stores nothing (SPEC RG1).
+ * The registry of a region stores this for the tenants of that region, so that nothing about them is stored elsewhere. A look-up asks all
+ * registries, because a token names no region. A registration does too: otherwise a tenant of another region could make the tokens of this
+ * one ambiguous. The registries receive only a hash, and asking stores nothing (SPEC RG1).
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"
-import { bytesToHex } from "../../platform/hex.ts"
+import { bytesToHex } from "../../platform/crypto/hex.ts"
 import type { Env } from "../../env.ts"
 import { listServedRegions } from "../../platform/media-bucket.ts"
 import { registryStub } from "../../platform/rpc/object-stubs.ts"
@@ -25,7 +25,7 @@ async function createRegistryKey(issuer: string, audience: string): Promise<stri
   return `issuer:${bytesToHex(digest)}`
 }
 
-/** The tenant; null if none registered them, or two tenants of different regions are just doing so. Stores nothing. */
+/** The tenant; null if none registered them, or two tenants of different regions are registering them right now. Stores nothing. */
 export async function findIssuerTenant(env: Env, issuer: string, audience: string): Promise<string | null> {
   const key = await createRegistryKey(issuer, audience)
   const tenants = await Promise.all(listPlaces(env).map((place) => registryStub(env, place, key).lookup()))

@@ -23,7 +23,7 @@ const common = {
   key_ops: v.optional(v.pipe(v.array(v.string()), v.includes("verify"))),
 }
 
-/** Objects without the private parts, the certificates and the addresses of a key: nothing of them is ever used. */
+/** Drops the private parts, certificates and addresses of a key, because they are never used. */
 const keySchema = v.variant("kty", [
   v.object({
     ...common,

@@ -17,7 +17,7 @@ const MAX_PROVIDER_DEPTH = 10
 
 export interface ProviderEnv extends TimeLimitsEnv {
   readonly ENVIRONMENT: string
-  /** Addresses of the deployment itself (`Env`), which is no provider. */
+  /** Addresses of the deployment itself (`Env`), which cannot be a provider. */
   readonly PAGE_DOMAIN?: string
   readonly PAGE_ORIGIN?: string
   readonly CANVAS_ORIGIN?: string

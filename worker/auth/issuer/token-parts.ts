@@ -13,7 +13,7 @@ import { ISSUER_ALGORITHMS } from "../../settings/issuer-config.ts"
 /** Deepest level of a header or payload. Real ones have three or four. */
 const MAX_TOKEN_DEPTH = 8
 
-/** Each one is looked up, for anybody. Providers that add their own address to the API's need two. */
+/** Each one causes a look-up, whoever sends the token. Providers that add their own address to the API's need two. */
 const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048
 
@@ -50,7 +50,7 @@ export interface TokenParts {
   readonly audiences: readonly string[]
 }
 
-/** The unverified parts of a token; null if it has not exactly the form of a signed JWT. */
+/** The unverified parts of a token; null if it does not have exactly the form of a signed JWT. */
 export function parseToken(token: string): TokenParts | null {
   if (token.length > MAX_FOREIGN_TOKEN_CHARS) return null
   const parts = token.split(".")
@@ -81,8 +81,8 @@ function decodeBase64url(part: string): string | null {
 const STRING = /"(?:[^"\\]|\\.)*"/y
 
 /**
- * Whether an object of the JSON text has a name twice. `JSON.parse` keeps the last one, other parsers the first. Also true
- * for text that is no JSON.
+ * Whether an object of the JSON text has a name twice. `JSON.parse` keeps the last one, other parsers the first. Also true for text that is
+ * not JSON.
  */
 export function hasDuplicateNames(json: string): boolean {
   /** The names of each open object; null for an array. */

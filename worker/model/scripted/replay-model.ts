@@ -99,7 +99,7 @@ async function* streamEvents(
 
 type ScriptedFinish = Extract<ModelScript[number][number], { type: "finish" }>
 
-/** A script that states no tokens is a provider that reports none. */
+/** A script without tokens behaves like a provider that reports none. */
 function* finishCall(finish: ScriptedFinish): Generator<ModelEvent> {
   const { input_tokens: input, cached_tokens: cached, cache_write_tokens: cacheWritten } = finish
   const { output_tokens: output, reasoning_tokens: reasoning } = finish

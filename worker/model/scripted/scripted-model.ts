@@ -74,7 +74,7 @@ function parseDelayMs(text: string | undefined): number {
   return Number.isFinite(delay) && delay >= 0 ? Math.min(delay, MAX_STREAM_MS) : DELAY_MS
 }
 
-/** What the messages contain of the current turn, and the questions before it. */
+/** The part of the current turn that the messages contain, and the questions before it. */
 interface VisibleTurn {
   /** The agent that asked; null: the user. */
   readonly from: TurnText["from"]
@@ -165,7 +165,7 @@ const MODEL_FAULTS: ReadonlySet<string> = new Set<TurnFault>([
   ...(["model_malformed", "model_timeout", "model_cut_off"] as const),
 ])
 
-/** The events of a command of the file header. Null if the message is no command. */
+/** The events of a command of the file header. Null if the message is not a command. */
 function parseCommand(question: string): readonly ModelEvent[] | null {
   const command = /^\/(say|think|call|fault)(?:\s([\s\S]*))?$/.exec(question)
   const rest = command?.[2] ?? ""

@@ -7,8 +7,8 @@ import type { Role } from "./claims.ts"
 export type Actor = AuditEntry["actor"]
 
 /**
- * Who administers the tenant. Users and API keys above `role` can't be changed; others than owners can only add a new issuer,
- * and remove one, that doesn't give the role `owner`.
+ * An actor who administers the tenant, with their role. They can't change users and API keys above `role`. Unless they are an owner, they
+ * can only add new issuers and remove issuers, and only those that don't give the role `owner`.
  */
 export interface Administrator {
   readonly actor: Actor

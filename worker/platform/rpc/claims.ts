@@ -7,8 +7,8 @@ export const SCOPES = ["user", "external", "admin"] as const
 export type Scope = (typeof SCOPES)[number]
 
 /**
- * What a user may do in the tenant. `owner`: everything. `admin`: everything but what ends or moves the tenant, and owners.
- * `member`: own sessions. `viewer`: reads what was shared with them, and writes nothing.
+ * Roles of a user in the tenant. `owner`: may do everything. `admin`: everything except ending or moving the tenant and changing owners.
+ * `member`: has own sessions. `viewer`: reads what was shared with them, and writes nothing.
  */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
 export type Role = (typeof ROLES)[number]
@@ -51,10 +51,10 @@ export interface Claims {
 /** The user who owns a session. */
 export type SessionOwner = Pick<Claims, "tenant" | "user">
 
-/** Who claims to own a session or to be one of its viewers, and with which scope and role. */
+/** The identity of an owner or viewer of a session, with scope and role. */
 export type OwnerClaims = SessionOwner & Pick<Claims, "scope" | "role" | "sharedBy">
 
-/** Whether these claims may only read: those of role `viewer`, and every request for a session of somebody else. */
+/** Whether these claims may only read: they have the role `viewer`, or the request is for somebody else's session. */
 export function isReadOnly(claims: Pick<Claims, "role" | "sharedBy">): boolean {
   return claims.sharedBy !== undefined || !includesRole(getRole(claims), "member")
 }

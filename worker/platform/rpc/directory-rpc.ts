@@ -1,5 +1,5 @@
 /**
- * directory-rpc.ts: the RPC interface of a user's directory object (`auth/user-directory.ts`).
+ * directory-rpc.ts: the RPC interface of a user's directory object (`directory/directory-object.ts`).
  *
  * `Env` names this interface instead of the class, so that no module needs to import the class.
  */
@@ -12,7 +12,7 @@ import type { UsageReceipt, UsageReport } from "../../../shared/usage/usage-repo
 import type { UsageEntry } from "../../../shared/usage/usage-totals.ts"
 import type { Claims, Role } from "./claims.ts"
 
-/** Which tokens of one user are revoked. */
+/** The revoked tokens of one user. */
 export interface RevocationState {
   /** Increases with every revocation. */
   readonly n: number
@@ -22,7 +22,7 @@ export interface RevocationState {
   readonly upTo: number | null
   /** The user was suspended: no token is accepted, however new it is. Absent: no. */
   readonly suspended?: boolean
-  /** The user is being erased, or was and has not begun anew: links signed up to `upTo` are refused. Absent: no. */
+  /** The user is being erased, or was erased and has not come back since: links signed up to `upTo` are refused. Absent: no. */
   readonly erased?: boolean
 }
 
@@ -33,20 +33,20 @@ export interface UserState {
   readonly suspended: boolean
   /** Null: the tenant has no such user. */
   readonly role: Role | null
-  /** Ends the tokens issued up to then, in seconds since 1970; null: all that were issued until now. */
+  /** Ends the tokens issued up to this time, in seconds since 1970; null: all that were issued until now. */
   readonly upTo: number | null
 }
 
-/** What a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
+/** The tokens that a request revoked: its own, or all that were issued up to a time (seconds since 1970). */
 export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
 
-/** What a sign-in of the page is remembered by. */
+/** A stored sign-in of the page. */
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
-  /** The issuer's generation then: one that was replaced gives no more tokens. */
+  /** The issuer's generation at the sign-in. A replaced issuer gives no more tokens. */
   readonly generation: number
-  /** The role by the issuer's role claim; null: the stored role counts. */
+  /** The role from the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
 
@@ -76,13 +76,13 @@ export type DirectoryEntry = Pick<SessionSummary, "title" | "created" | "active"
 /** A position in the list of shared sessions. It stays valid when the session that it names is no longer shared. */
 export type SharedCursor = Pick<SharedSession, "since" | "owner" | "id">
 
-/** What a session stores. */
+/** The number of bytes that a session stores. */
 export interface BytesReport {
   readonly session: string
   readonly bytes: number
   /** Increases with every report of the session. */
   readonly n: number
-  /** It is stored already, so the report is applied whatever the limits are. */
+  /** The bytes are already stored, so the report is applied whatever the limits are. */
   readonly isRequired: boolean
 }
 
@@ -110,7 +110,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt
   /** Adds the last reports of a session that is being erased, each once. */
   endUsage(reports: readonly UsageReport[]): void
-  /** Sends the tenant what it does not have yet. Rejects if that failed. */
+  /** Sends the tenant the usage that it does not have yet. Rejects if that fails. */
   flushUsage(): Promise<void>
   /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
   readUsage(from: string, to: string): UsageEntry[]
@@ -119,12 +119,12 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
   leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
-  /** Called when the tenant is known to have budgets: asks what counts for the user if the last answer is old. */
+  /** Called when the tenant is known to have budgets: reads the user's budgets from the tenant if the known ones are old. */
   learnBudgets(): Promise<void>
 
-  /** Asks the tenant which budgets count for the user now. */
+  /** Reads the user's current budgets from the tenant. */
   refreshBudget(): Promise<void>
-  /** What is left of the budgets that concern the user. */
+  /** The remaining amounts of the budgets that concern the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
@@ -137,14 +137,14 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   renameShared(owner: string, id: string, title: string): void
   /** Removes a session of another user from the list. Repeating the call has no effect. */
   removeShared(owner: string, id: string): void
-  /** The sessions that others shared with this user, the newest first, from the beginning or after a position. */
+  /** The sessions that others shared with this user, newest first, from the beginning or after a position. */
   listShared(limit: number, after?: SharedCursor): SharedSession[]
   /**
-   * Applies a session's report of what it stores. Returns the number of the newest one that was applied. Errors:
+   * Applies a session's report of its stored bytes. Returns the number of the newest one that was applied. Errors:
    * `storage_full`, `tenant_storage_full`, `budget_exhausted`.
    */
   reportBytes(report: BytesReport): Promise<Result<number>>
-  /** Forgets what a session stores that is being erased. Repeating the call has no effect. */
+  /** Stops counting the bytes of a session that is being erased. Repeating the call has no effect. */
   removeBytes(session: string): Promise<void>
   /** Whether the user may store this much more. Errors: `storage_full`, `budget_exhausted`. */
   checkBytes(more: number): Result<null>
@@ -165,8 +165,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   addLogin(login: NewLogin): Result<null>
   /**
-   * The same for a user whom the tenant is known to list, so that it need not be asked. Errors, besides those of `addLogin`:
-   * `user_unknown` if the tenant must be asked, `user_suspended`.
+   * Like `addLogin`, for a user whom the tenant is known to list, so that the tenant need not be asked. Further errors: `user_unknown` if
+   * the tenant must be asked, `user_suspended`.
    */
   addKnownLogin(login: NewLogin): Result<null>
   /**
@@ -178,8 +178,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
    * secret. Repeating the call has no effect.
    *
-   * Returns null if the sign-in has ended already, and `copied` if the secret is older than the previous one. In both cases
-   * the other sign-ins go on.
+   * Returns null if the sign-in has ended already, and `copied` if the secret is older than the previous one. In both cases the other
+   * sign-ins continue.
    */
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**
@@ -198,10 +198,10 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /** Refuses every token of the user, whenever it was issued, and closes their sockets, until `endErasure`. */
   beginErasure(): void
   /**
-   * Deletes everything that is stored here but one row, which refuses the tokens issued until now. With `keepsTombstone`
-   * false, that row is deleted too: then the whole tenant is erased, and its object refuses the tokens.
+   * Deletes everything that is stored here except one row, which refuses the tokens issued until now. With `keepsTombstone` false, that row
+   * is deleted too: the whole tenant is being erased, and its object refuses the tokens.
    */
   endErasure(keepsTombstone: boolean): Promise<void>
-  /** Makes all clients of the user connect again. Returns the number of sessions that could not be reached. */
+  /** Makes all clients of the user reconnect. Returns the number of sessions that could not be reached. */
   closeSockets(tenant: string): Promise<number>
 }

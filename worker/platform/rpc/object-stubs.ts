@@ -1,5 +1,5 @@
 /**
- * object-stubs.ts: the names and places of the Durable Objects, and stubs for them. No other module asks for one.
+ * object-stubs.ts: the names and locations of the Durable Objects, and stubs for them. No other module creates stubs.
  *
  * Every name begins with the tenant, so no id in a request reaches an object of another tenant. The objects of a tenant
  * with a region are created in the platform's jurisdiction of that name. Those of other tenants are created near the first
@@ -14,7 +14,7 @@ interface ObjectNamespace<Stub> {
   jurisdiction(region: Region): { getByName(name: string): Stub }
 }
 
-/** Where objects are created. workerd alone has no jurisdictions; there the region is only a part of the name. */
+/** Decides where objects are created. Plain workerd has no jurisdictions; there the region is only a part of the name. */
 interface PlacementEnv {
   readonly ENVIRONMENT: string
 }
@@ -44,8 +44,8 @@ export function tenantStub<Stub>(env: PlacementEnv & { readonly TENANT: ObjectNa
 }
 
 /**
- * One key of the deployment's registry. What concerns tenants of a region is registered in the registry of that region;
- * null: the registry of tenants without a region.
+ * The object of one key of the deployment's registry. Tenants of a region are registered in the registry of that region; null: the registry
+ * of tenants without a region.
  */
 export function registryStub<Stub>(
   env: PlacementEnv & { readonly REGISTRY: ObjectNamespace<Stub> },
@@ -73,4 +73,10 @@ function getStub<Stub>(
 /** Identifies a user across tenants. Neither id contains a colon. */
 export function userKey({ tenant, user }: { readonly tenant: string; readonly user: string }): string {
   return `${tenant}:${user}`
+}
+
+/** The user of a directory object, by the object's name: every stub of one is made by `userKey`. */
+export function parseUserKey(key: string | undefined): { readonly tenant: string; readonly user: string } {
+  const [tenant = "", user = ""] = (key ?? "").split(":", 2)
+  return { tenant, user }
 }

@@ -8,7 +8,7 @@ import type { Result } from "../../../shared/fault.ts"
 
 /**
  * The registry is the deployment's small index. Each key has an object of its own: `issuer:<hash>` says which tenant has
- * claimed an issuer, `tenants` lists the tenants that were created. It stores nothing about a tenant but its id.
+ * claimed an issuer, `tenants` lists the tenants that were created. It stores nothing about a tenant except its id.
  */
 export interface RegistryRpc extends Rpc.DurableObjectBranded {
   /** Claims the key for a tenant. Repeating the call has no effect. Errors: `issuer_taken` if another tenant has it. */

@@ -48,7 +48,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */
   erase(owner: SessionOwner, withAgents?: boolean): Promise<Result<null>>
 
-  /** `trace` is the id of the turn in the log. An object that gets none makes one. */
+  /** `trace` is the id of the turn in the log. Without one, the object generates it. */
   send(claims: Claims, request: SendRequest, trace?: string): Promise<Result<AcceptedMessage>>
   /** Stops the answer of an exchange, or the running one (null). Returns which exchange it was. Errors: `turn_ended`. */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
@@ -96,7 +96,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** The sessions whose answers the running turn is waiting for. */
   listAwaitedSessions(owner: SessionOwner): string[]
 
-  /** What is stored besides the transcript and the assets. */
+  /** The stored data of the session besides its transcript and assets. */
   describe(owner: SessionOwner): Result<StoredSession>
   /** Complete assets by id, from the beginning or after an id: at most `limit`. */
   listAssetEntries(owner: SessionOwner, after: string | null, limit: number): Result<readonly AssetEntry[]>
@@ -106,7 +106,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   reserveRestored(owner: SessionOwner, entry: AssetEntry): Result<boolean>
   /** Completes a restored asset whose bytes are in the bucket. Errors: `asset_store_failed` if the reservation expired. */
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>
-  /** Closes all sockets. Their clients connect again, with what their tokens allow now. */
+  /** Closes all sockets. Their clients reconnect with the current rights of their tokens. */
   closeSockets(): void
   /** The number of open sockets of a user, the owner or a viewer. Called by the user's directory. */
   countSockets(user: string): number

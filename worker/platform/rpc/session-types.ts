@@ -53,7 +53,7 @@ export interface ImportPart {
   readonly sealedBy?: string | undefined
 }
 
-/** What is stored of a session besides its transcript and its assets. */
+/** The stored data of a session besides its transcript and its assets. */
 export interface StoredSession {
   /** Its key (platform/session-key.ts). */
   readonly id: string
@@ -80,7 +80,7 @@ export interface AskLink {
   readonly budget: number
 }
 
-/** A stored file with what its row has besides the asset. */
+/** A stored file: its asset and the other fields of its row. */
 export interface AssetEntry {
   readonly asset: Asset
   /** SHA-256 of its bytes, in hexadecimal; null if unknown. */
@@ -88,7 +88,7 @@ export interface AssetEntry {
   readonly origin: "user" | "tool" | "import"
 }
 
-/** Which answer a producer's request is about, unless its records name one. */
+/** The answer that a producer's request is about, unless its records name one. */
 export interface AnswerRef {
   readonly responseId?: string | undefined
   readonly turnId?: string | undefined
@@ -115,7 +115,7 @@ export interface RefusedLine {
 
 /** The outcome of one request of a producer. */
 export interface IngestResult {
-  /** Why reading stopped early; null if the request was read to its end. */
+  /** The reason why reading stopped early; null if the request was read to its end. */
   readonly fault: Fault | null
   /** State of the last answer that the records named. Null if they named none. */
   readonly state: ExternalState | null

@@ -22,11 +22,11 @@ export interface AccessRule {
   readonly allow: readonly Principal[] | "open" | "operator"
   /** Revoked tokens are admitted too. */
   readonly admitsRevoked?: true
-  /** Although it is no GET, it is admitted while the tenant is leaving: it writes nothing, or is a part of leaving. */
+  /** Admitted while the tenant is leaving although it is not a GET, because it writes nothing or is part of leaving. */
   readonly admitsLeaving?: true
   /** With `?owner=`, also reads a session that its owner shares with the user. */
   readonly admitsViewers?: true
-  /** What a request counts as. Absent: a GET as `read`, any other as `write`. */
+  /** The rate limit that a request counts against. Absent: `read` for a GET, `write` for any other. */
   readonly rateClass?: RateClass
 }
 
@@ -35,11 +35,11 @@ const KEYS: readonly Principal[] = ["key-owner", "key-admin", "key-member", "key
 const ADMINS: readonly Principal[] = ["owner", "admin"]
 /** Users who may move or end the tenant, and their API keys. */
 const OWNERS: readonly Principal[] = ["owner", "key-owner"]
-/** Users who manage other users and API keys, and API keys that do. */
+/** Users and API keys that manage users and API keys. */
 const MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
-/** Users who configure the tenant, their API keys, and the tokens that did so before there were roles. */
+/** Users and API keys that configure the tenant, and the tokens that did so before there were roles. */
 const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
 /** Users and API keys that administer the tenant. */
 const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
@@ -162,7 +162,7 @@ function matchesPath(pattern: readonly string[], segments: readonly string[]): b
   )
 }
 
-/** Who makes a request, as the table names it. */
+/** The principal, as the table names it, that makes a request. */
 export function getPrincipal(claims: Claims): Principal {
   if (claims.key !== undefined) return `key-${getRole(claims)}`
   const scope = getScope(claims)
@@ -175,7 +175,7 @@ export function isAllowed(rule: AccessRule, claims: Claims): boolean {
   return Array.isArray(rule.allow) && rule.allow.includes(getPrincipal(claims))
 }
 
-/** Whether the route can be used while the tenant is leaving: reading, and what is a part of leaving (SPEC LV5). */
+/** Whether the route can be used while the tenant is leaving: to read, or as part of leaving (SPEC LV5). */
 export function isAllowedWhileLeaving({ method, admitsLeaving }: AccessRule): boolean {
   return method === "GET" || admitsLeaving === true
 }

@@ -62,16 +62,16 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
   )
 }
 
-/** What failed attempts of a would-be operator are counted by. No tenant has this id. */
+/** Key under which failed attempts with the operator's secret are counted. No tenant has this id. */
 const OPERATOR = "-"
 
-/** What tokens of unknown issuers are counted by. Those of a known one are counted by it, too. */
+/** Key under which failed tokens of all issuers are counted. Those of a known issuer are also counted under its name. */
 const FOREIGN = "issuer"
 
-/** What a wrong credential fails with. One that has expired was valid once. */
+/** Faults of a wrong credential. An expired one is not among them, because it was valid once. */
 const FAILED_SIGN_IN: ReadonlySet<FaultReason> = new Set<FaultReason>(["token_invalid", "key_invalid"])
 
-/** Runs a check that strangers could use to guess credentials, or to ask an object again and again (SPEC LI7). */
+/** Runs a check that an attacker could use to guess credentials, or to call an object repeatedly (SPEC LI7). */
 async function limitFailures<T>(
   context: Context<AppEnv>,
   tenant: string,
@@ -93,7 +93,7 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   if (!isAllowed(rule, claims.value)) return fail({ reason: "scope_denied" })
   const sharedBy = readSharedBy(context, rule, claims.value)
   if (!sharedBy.ok) return sharedBy
-  // Before any object is asked.
+  // Checked before any object is called.
   const admitted = await checkRate(context.env, getRateClass(rule), claims.value)
   if (!admitted.ok) return admitted
   context.set("locationHint", readLocationHint(context.req.raw))
@@ -109,7 +109,7 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   return succeed(null)
 }
 
-/** A socket of a tenant that is leaving shows everything, and writes nothing. */
+/** A socket of a tenant that is leaving can read everything and write nothing. */
 function limitSocket(context: Context<AppEnv>, claims: Claims): Claims {
   return isUpgrade(context) ? { ...claims, role: "viewer" } : claims
 }
@@ -139,7 +139,7 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
 }
 
-/** A valid token of an issuer that the isolate knows is accepted, whatever failed behind the same address (SPEC LI7). */
+/** A valid token of an issuer that the isolate knows is accepted, whatever has failed from the same address (SPEC LI7). */
 async function authenticateForeign(context: Context<AppEnv>, token: string): Promise<Result<Claims>> {
   const { findKnownIssuer, verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
   const verify = () => verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
@@ -147,11 +147,11 @@ async function authenticateForeign(context: Context<AppEnv>, token: string): Pro
   if (issuer === null) return await limitFailures(context, FOREIGN, verify)
   const verified = await verify()
   if (verified.ok || !FAILED_SIGN_IN.has(verified.fault.reason)) return verified
-  // What failed for one issuer doesn't refuse the tokens of another.
+  // Failures at one issuer must not block the tokens of another.
   return await limitFailures(context, `${FOREIGN}:${issuer}`, async () => verified)
 }
 
-/** No object is asked for text that cannot be a key, or for a route that no key may use. */
+/** No object is called for text that cannot be a key, or for a route that no key may use. */
 async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text: string): Promise<Result<Claims>> {
   const key = parseApiKey(text)
   if (key === null) return fail({ reason: "key_invalid" })
@@ -170,7 +170,7 @@ async function authenticateKey(context: Context<AppEnv>, rule: AccessRule, text:
   return succeed({ tenant, user: `key:${id}`, expires, token: null, issued: 0, role, key: id })
 }
 
-/** Whether a token is signed with a public key: those of this server never are. Decides nothing else. */
+/** Whether a token is signed with a public-key algorithm, which this server's tokens never are. Verifies nothing. */
 function isForeignToken(token: string): boolean {
   if (token.length > MAX_FOREIGN_TOKEN_CHARS) return false
   try {
@@ -184,14 +184,14 @@ function isForeignToken(token: string): boolean {
 const revocationCache = createRevocationCache()
 
 /**
- * How long the state of a user may have been known when a socket opens, in milliseconds. The socket is registered with the
- * directory SOCKET_REGISTER_MS later at the latest; another SOCKET_REGISTER_MS is for the way to the session's object. So
- * a revoked token has no socket after TOKEN_TRUST_MS, even if the directory is away.
+ * Maximum age of a user's cached state when a socket opens, in milliseconds. The socket is registered with the directory SOCKET_REGISTER_MS
+ * later at the latest; another SOCKET_REGISTER_MS is for the way to the session's object. So a revoked token has no socket after
+ * TOKEN_TRUST_MS, even if the directory can't be reached.
  */
 const SOCKET_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
 
 async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promise<Result<null>> {
-  // An API key is no user, so it has no directory.
+  // An API key is not a user, so it has no directory.
   if (claims.key !== undefined) return succeed(null)
   const maxAgeMs = isUpgrade(context) ? SOCKET_TRUST_MS : TOKEN_TRUST_MS
   const revoked = await loadRevocations(context.env, claims, maxAgeMs, context.get("locationHint"))
@@ -200,8 +200,8 @@ async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promis
 }
 
 /**
- * Why a link is refused that was signed for a user at a time, in seconds since 1970: the user was suspended, or erased since.
- * Null if it is not. Known at the latest TOKEN_TRUST_MS later.
+ * The reason to refuse a link that was signed for a user at a time (in seconds since 1970): the user is suspended, or was erased since.
+ * Null if there is none. Takes effect within TOKEN_TRUST_MS.
  */
 export async function findReaderFault(env: Env, user: SessionOwner, signedAt: number): Promise<Fault | null> {
   const { suspended, erased, upTo } = await loadRevocations(env, user, TOKEN_TRUST_MS)

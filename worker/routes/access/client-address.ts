@@ -1,26 +1,26 @@
 /**
- * client-address.ts: a client's address: its network for the audit log, because a whole address would be personal data, and
- * what a limit counts by, which is not stored.
+ * client-address.ts: forms of a client's address: its network for the audit log, because a whole address would be personal data, and the
+ * key that limits count by, which is not stored.
  */
 
 import ipaddr from "ipaddr.js"
 
-/** Bits that are kept: about a neighbourhood of an IPv4 provider, and one site of IPv6. */
+/** Bits that the audit log keeps: roughly a neighbourhood with IPv4, and one site with IPv6. */
 const IPV4_BITS = 24
 const IPV6_BITS = 48
 
-/** A site of IPv6 has 2^64 addresses for each of its networks, so single ones mean nothing. */
+/** An IPv6 network has 2^64 addresses, so counting single ones would be useless. */
 const IPV6_NETWORK_BITS = 64
 
 /** The longest text of an address is an IPv6 one with an IPv4 ending. */
 const MAX_ADDRESS_CHARS = 45
 
-/** `203.0.113.7` → `203.0.113.0/24`, `2001:db8:1:2::3` → `2001:db8:1::/48`. Null for a text that is no address. */
+/** `203.0.113.7` → `203.0.113.0/24`, `2001:db8:1:2::3` → `2001:db8:1::/48`. Null for text that is not an address. */
 export function truncateAddress(text: string): string | null {
   return formatNetwork(text, IPV4_BITS, IPV6_BITS)
 }
 
-/** What a limit counts by: an IPv4 address, or a network of IPv6. Null for a text that is no address. */
+/** The key that a limit counts by: an IPv4 address, or an IPv6 network. Null for text that is not an address. */
 export function groupAddress(text: string): string | null {
   return formatNetwork(text, 32, IPV6_NETWORK_BITS)
 }

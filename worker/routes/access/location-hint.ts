@@ -1,4 +1,4 @@
-/** location-hint.ts: where the platform should create the objects of a request, from where its client is. */
+/** location-hint.ts: chooses where the platform creates the objects of a request, from the location of its client. */
 
 /** The part of `request.cf` that is used here. All of it is absent in local use. */
 interface RequestPlace {
@@ -19,8 +19,8 @@ const CONTINENTS = new Map<string, readonly [DurableObjectLocationHint, number, 
 ])
 
 /**
- * The location nearest to the client; undefined if its place is unknown. The platform obeys a hint only when it creates an
- * object, and ignores it in a region.
+ * The location nearest to the client; undefined if the client's is unknown. The platform uses a hint only when it creates an object, and
+ * ignores it in a region.
  */
 export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObjectLocationHint | undefined {
   const { continent, longitude }: RequestPlace = cf ?? {}
@@ -28,7 +28,7 @@ export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObje
   if (entry === undefined) return undefined
   const [west, meridian, east] = entry
   const degrees = Number.parseFloat(String(longitude))
-  // Without a longitude: the location that most clients of the continent are near.
+  // Without a longitude, take the location that is near to most clients of the continent.
   if (Number.isNaN(degrees)) return continent === "EU" ? west : east
   return degrees < meridian ? west : east
 }

@@ -2,7 +2,7 @@
  * refuse-socket.ts: tells a browser why its WebSocket is refused by a limit.
  *
  * A browser does not show the status and the body of a refused upgrade to the page. So the socket is opened, gets the fault
- * as an error frame, and is closed with CLOSE_LIMITED. No object is asked for that.
+ * as an error frame, and is closed with CLOSE_LIMITED. This calls no object.
  */
 
 import type { MiddlewareHandler } from "hono"

@@ -1,6 +1,6 @@
 /**
- * report-request.ts: what is reported about a request: a data point with the pattern of its route, and a line for an
- * exception. Never its path, its query or its body.
+ * report-request.ts: reports each request as a data point with the pattern of its route, and an exception as a log line. Neither contains
+ * the path, the query or the body.
  */
 
 import type { Context, MiddlewareHandler } from "hono"

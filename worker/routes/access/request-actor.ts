@@ -16,7 +16,7 @@ export function readActor(context: Context<AppEnv>): Actor {
   return claims.key === undefined ? createActor(context, "user", claims.user) : createActor(context, "key", claims.key)
 }
 
-/** The same, with the role that bounds what they may change. */
+/** Like `readActor`, with the role that bounds the actor's changes. */
 export function readAdministrator(context: Context<AppEnv>): Administrator {
   return { actor: readActor(context), role: getRole(context.get("claims")) }
 }

@@ -52,7 +52,7 @@ export interface NewOwnSession {
 
 /**
  * Creates and lists a user's session, and returns its key. Repeating it has no effect. If the id is taken by another user,
- * the session gets a private key, and nothing that the user can see differs (SPEC AU17).
+ * the session gets a private key, and the user can see no difference (SPEC AU17).
  *
  * Errors: `agent_unknown`, `token_revoked`.
  */
@@ -105,7 +105,7 @@ async function setSession(context: Context<AppEnv>, id: string): Promise<void> {
   context.set("sessionKey", key)
 }
 
-/** Behind `requireSession`: asks the object whether the session is the user's. Errors: `session_unknown`. */
+/** Use after `requireSession`: asks the object whether the user owns the session. Errors: `session_unknown`. */
 export const requireOwnSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const checked = await context.get("session").checkOwner(context.get("claims"))
   return checked.ok ? await next() : faultToResponse(checked.fault)

@@ -8,7 +8,7 @@ import { directoryStub } from "../../platform/rpc/object-stubs.ts"
 import type { AppEnv } from "../request-body.ts"
 
 /**
- * For imports and external producers. What they store is counted afterwards. Uploads are counted before.
+ * For imports and external producers, whose bytes are counted afterwards. Uploads are counted beforehand.
  *
  * Errors: `storage_full`, `budget_exhausted`.
  */
@@ -19,7 +19,7 @@ export const requireStorage: MiddlewareHandler<AppEnv> = async (context, next) =
   return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** A directory that cannot be reached refuses nothing. */
+/** If the directory cannot be reached, nothing is refused. */
 async function checkBytes(context: Context<AppEnv>, more: number): Promise<Result<null>> {
   try {
     return await directoryStub(context.env, context.get("claims")).checkBytes(more)

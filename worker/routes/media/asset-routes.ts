@@ -67,8 +67,8 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
 }
 
 /**
- * Reads on for a while: a client that is still sending would see a broken connection instead of the response. The body of
- * an upload that succeeded is at its end.
+ * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the response. The body of a
+ * successful upload has already been read to its end.
  */
 async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
   const timer = setTimeout(() => void body.cancel().catch(() => {}), maxMs)

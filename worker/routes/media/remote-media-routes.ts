@@ -29,7 +29,7 @@ export async function serveRemoteMedia(context: Context<AppEnv>): Promise<Respon
   const cached = await matchCache(key, req.header("range"))
   if (cached !== null) return withOwnHeaders(cached)
   const { tenant, user, viewer = user } = claims.value
-  // Links of version 0.1.0 name no user. They have expired an hour after an update.
+  // Links of version 0.1.0 name no user. They expire within an hour after an update.
   const counted =
     viewer === undefined ? succeed(null) : await directoryStub(env, { tenant, user: viewer }).countRemoteFetch()
   if (!counted.ok) return faultToResponse(counted.fault)
@@ -120,7 +120,7 @@ async function cacheCopy(key: string, copy: Response, type: RemoteMedia["type"])
   if (bytes !== null) await putInCache(key, bytes, type)
 }
 
-/** Caches a complete file. It is buffered in memory before, because some caches also store truncated streams. */
+/** Caches a complete file. It is buffered in memory first, because some caches also store truncated streams. */
 async function putInCache(key: string, bytes: ArrayBuffer, { mime_type }: RemoteMedia["type"]): Promise<void> {
   const headers = {
     "content-type": mime_type,

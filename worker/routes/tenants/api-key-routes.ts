@@ -31,7 +31,7 @@ export function createNameSchema(maxChars: number) {
   return v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(maxChars), v.regex(/^[^\p{Cc}\p{Cf}]*$/u))
 }
 
-/** Strict, because a misspelt `ttl` or `roles` would make a key that is more powerful than was meant. */
+/** Strict, because a misspelt `ttl` or `roles` would make a key more powerful than intended. */
 export const newKeySchema = v.strictObject({
   name: createNameSchema(MAX_KEY_NAME_CHARS),
   roles: v.optional(v.pipe(v.array(v.picklist(ROLES)), v.minLength(1), v.maxLength(ROLES.length)), ["member"]),
@@ -46,7 +46,7 @@ const rotationSchema = v.strictObject({
   ),
 })
 
-/** A key as its creator gets it, once. */
+/** A new key, as it is shown to its creator once. */
 export type CreatedKey = ApiKeyInfo & { readonly key: string }
 
 /** Adds a key to a tenant. Errors: those of `TenantRpc.addKey`. */

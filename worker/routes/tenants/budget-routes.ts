@@ -1,4 +1,4 @@
-/** budget-routes.ts: the budgets of a tenant, its roles and users, and what is left of them for the user who asks. */
+/** budget-routes.ts: the budgets of a tenant, its roles and users, and what the calling user has left. */
 
 import type { Context } from "hono"
 import { budgetChangeSchema } from "../../../shared/usage/budget-change.ts"
@@ -35,7 +35,7 @@ export async function readOwnBudgets(context: Context<AppEnv>): Promise<Response
   return context.json({ budgets } satisfies UserBudgets)
 }
 
-/** Makes a change count at once for some users. The others hear of it with their next report, and so do those of a failed call. */
+/** Makes a change effective at once for some users. The others, and those whose call failed, get it with their next report. */
 async function notifyUsers(context: Context<AppEnv>, users: readonly string[]): Promise<void> {
   const { tenant } = context.get("claims")
   const notified = [...new Set(users)].slice(0, MAX_NOTIFIED_USERS)

@@ -1,4 +1,4 @@
-/** tenant-routes.ts: with the operator's secret: creates and lists tenants, and gives them API keys. */
+/** tenant-routes.ts: the operator's routes, which create and list tenants and give them API keys. */
 
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
@@ -77,14 +77,14 @@ tenantRoutes.post("/:id/keys", async (context) => {
   return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
 })
 
-/** Who has an issuer that another tenant wants (`issuer_taken`) is found here. Secrets of clients are not shown. */
+/** Shows which tenant has an issuer that another one wants (`issuer_taken`). Client secrets are not shown. */
 tenantRoutes.get("/:id/issuers", async (context) => {
   const id = readServedTenant(context)
   if (!id.ok) return faultToResponse(id.fault)
   return context.json({ issuers: await tenantStub(context.env, id.value).listIssuers() })
 })
 
-/** For an issuer that a tenant registered without a right to it. Ends its users' sign-ins, as the tenant's own removal does. */
+/** Removes an issuer that a tenant has no right to. Ends its users' sign-ins, as the tenant's own removal does. */
 tenantRoutes.delete("/:id/issuers/:name", async (context) => {
   const id = readServedTenant(context)
   if (!id.ok) return faultToResponse(id.fault)
@@ -101,7 +101,7 @@ function readServedTenant({ env, req }: Context<AppEnv>): Result<string> {
   return served.ok ? succeed(id.output) : served
 }
 
-/** What an erasure has removed; the tenant itself can no longer sign in to read it. */
+/** The receipt of an erased tenant, whose users can no longer sign in to read it. */
 tenantRoutes.get("/:id/receipt", async (context) => {
   const id = v.safeParse(tenantIdSchema, context.req.param("id"))
   const receipt = id.success ? await tenantStub(context.env, id.output).getTenantReceipt() : null

@@ -1,14 +1,15 @@
-/** usage-routes.ts: administrators read what their tenant has used, as JSON or CSV, and set its prices. */
+/** usage-routes.ts: administrators read the usage of their tenant, as JSON or CSV, and set its prices. */
 
 import type { Context } from "hono"
 import { BUILT_IN_PRICES } from "../../../shared/usage/built-in-prices.ts"
+import { pricesSchema, toPriceEntries } from "../../../shared/usage/price-change.ts"
 import { type PricesView, pricesToView } from "../../../shared/usage/price-view.ts"
 import type { PriceEntry } from "../../../shared/usage/price-entry.ts"
 import type { UsagePage, UsageQuery } from "../../../shared/usage/usage-page.ts"
 import { formatCsvHead, formatCsvRows, pageToView } from "../../../shared/usage/usage-view.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { tenantStub } from "../../platform/rpc/object-stubs.ts"
-import { pricesSchema, toPriceEntries, usageQuerySchema } from "../../settings/usage-query.ts"
+import { usageQuerySchema } from "../../settings/usage-query.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 

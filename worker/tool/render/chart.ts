@@ -34,7 +34,7 @@ const TICKS = 5
 /** The axis has at least this span. A smaller one could not be divided into ticks. */
 const MIN_SPAN = 1e-9
 
-/** Where the bars are drawn, in pixels, and how values map to it. */
+/** The area in which the bars are drawn, in pixels, and the mapping of values to it. */
 interface Plot {
   readonly left: number
   readonly top: number

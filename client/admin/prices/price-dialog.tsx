@@ -1,0 +1,134 @@
+/** price-dialog.tsx: the dialogs in which a price is added, changed, ended or deleted. */
+
+import { useSignal } from "@preact/signals"
+import type { VNode } from "preact"
+import type { PricesView, PriceView } from "../../../shared/usage/price-view.ts"
+import { RequestError } from "../../net/http-request.ts"
+import { adminText } from "../../words/admin-text.ts"
+import { pricesText } from "../../words/usage-text.ts"
+import type { AdminApi } from "../admin-api.ts"
+import { notice } from "../admin-state.ts"
+import { ConfirmDialog, FormDialog } from "../confirm-dialog.tsx"
+import { DateField, TextField } from "../form-fields.tsx"
+import {
+  fieldsToPrice,
+  findPriceFlaw,
+  isSamePrice,
+  parsePrices,
+  PRICES_PATH,
+  type PriceFields,
+  priceToFields,
+} from "./price-fields.ts"
+
+interface PriceDialogProps {
+  readonly api: AdminApi
+  readonly onChange: (prices: PricesView) => void
+  readonly onClose: () => void
+}
+
+/**
+ * Replaces a price by another. `old` null: adds one; `next` null: removes it. The list is read again first, because
+ * another administrator may have changed it meanwhile.
+ */
+async function replacePrice(api: AdminApi, old: PriceView | null, next: PriceView | null): Promise<PricesView> {
+  const { prices: stored } = await api.get(PRICES_PATH, parsePrices)
+  const others = stored.filter((price) => old === null || !isSamePrice(price, old))
+  const prices = next === null ? others : [...others, next]
+  const flaw = next === null ? null : findPriceFlaw(prices, others.length)
+  // The status of the response that the server would give.
+  if (flaw !== null) throw new RequestError(400, flaw)
+  return await api.send("PUT", PRICES_PATH, { prices }, parsePrices)
+}
+
+interface PriceFormProps extends PriceDialogProps {
+  /** The price to change; null: a new one. */
+  readonly price: PriceView | null
+  readonly fields: PriceFields
+}
+
+export function PriceForm({ api, price, fields: first, onChange, onClose }: PriceFormProps): VNode {
+  const fields = useSignal(first)
+  const set =
+    (name: keyof PriceFields) =>
+    (text: string): void => {
+      fields.value = { ...fields.peek(), [name]: text }
+    }
+  const submit = async (): Promise<void> => {
+    const next = fieldsToPrice(fields.peek())
+    onChange(await replacePrice(api, price, next))
+    notice.value = pricesText.saved(next.model)
+  }
+  const { model, provider, from, until, input, output, cached, cache_write: cacheWrite } = fields.value
+  const { asInput, cachedField, cacheWriteField, inputField, modelHint, outputField, providerHint } = pricesText
+  return (
+    <FormDialog
+      title={price === null ? pricesText.addTitle : pricesText.editTitle(price.model)}
+      submit={adminText.save}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextField
+        label={pricesText.model}
+        hint={modelHint}
+        value={model}
+        onChange={set("model")}
+        isRequired
+        isFirst={first.model === ""}
+      />
+      <TextField label={pricesText.provider} hint={providerHint} value={provider} onChange={set("provider")} />
+      <DateField label={pricesText.from} value={from} onChange={set("from")} isRequired />
+      <DateField label={pricesText.until} hint={pricesText.untilHint} value={until} onChange={set("until")} />
+      <TextField label={inputField} value={input} onChange={set("input")} isRequired isFirst={first.model !== ""} />
+      <TextField label={outputField} value={output} onChange={set("output")} isRequired />
+      <TextField label={cachedField} hint={asInput} value={cached} onChange={set("cached")} />
+      <TextField label={cacheWriteField} hint={asInput} value={cacheWrite} onChange={set("cache_write")} />
+    </FormDialog>
+  )
+}
+
+interface EndPriceProps extends PriceDialogProps {
+  readonly price: PriceView
+  /** The day in UTC. */
+  readonly today: string
+}
+
+export function EndPriceDialog({ api, price, today, onChange, onClose }: EndPriceProps): VNode {
+  const until = useSignal(price.from > today ? price.from : today)
+  const submit = async (): Promise<void> => {
+    onChange(await replacePrice(api, price, fieldsToPrice({ ...priceToFields(price), until: until.peek() })))
+    notice.value = pricesText.ended(price.model)
+  }
+  return (
+    <FormDialog
+      title={pricesText.endTitle(price.model)}
+      submit={pricesText.confirmEnd}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p>{pricesText.endText}</p>
+      <DateField
+        label={pricesText.until}
+        value={until.value}
+        onChange={(day) => (until.value = day)}
+        isRequired
+        isFirst
+      />
+    </FormDialog>
+  )
+}
+
+export function RemovePriceDialog({ api, price, onChange, onClose }: PriceDialogProps & { readonly price: PriceView }) {
+  return (
+    <ConfirmDialog
+      title={pricesText.removeTitle(price.model)}
+      text={pricesText.removeText}
+      confirm={pricesText.confirmRemove}
+      isGrave
+      onClose={onClose}
+      onConfirm={async () => {
+        onChange(await replacePrice(api, price, null))
+        notice.value = pricesText.removed(price.model)
+      }}
+    />
+  )
+}

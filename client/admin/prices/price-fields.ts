@@ -1,0 +1,145 @@
+/** price-fields.ts: a price as the fields of a form, checked by the schema of the server. Pure. */
+
+import * as v from "valibot"
+import { MAX_PRICES, pricesSchema, toPriceEntries } from "../../../shared/usage/price-change.ts"
+import type { PriceEntry } from "../../../shared/usage/price-entry.ts"
+import type { PricesView, PriceView } from "../../../shared/usage/price-view.ts"
+import {
+  createParser,
+  hasShape,
+  isListOf,
+  isNumber,
+  isOptional,
+  isString,
+} from "../../../shared/protocol/shape-check.ts"
+import { pricesText } from "../../words/usage-text.ts"
+import { isNullOr } from "../admin-responses.ts"
+
+export const PRICES_PATH = "/v1/prices"
+
+const isPriceList = isListOf(
+  hasShape<PriceView>({
+    provider: isOptional(isString),
+    model: isString,
+    from: isString,
+    until: isOptional(isString),
+    input: isNumber,
+    output: isNumber,
+    cached: isNullOr(isNumber),
+    cache_write: isNullOr(isNumber),
+  }),
+)
+
+export const parsePrices = createParser<PricesView>({ prices: isPriceList, built_in: isPriceList })
+
+/** What the form contains. Empty: any provider, no end, or the price of input. */
+export type PriceFields = Readonly<
+  Record<"provider" | "model" | "from" | "until" | "input" | "output" | "cached" | "cache_write", string>
+>
+
+export const NO_PRICE: PriceFields = {
+  provider: "",
+  model: "",
+  from: "",
+  until: "",
+  input: "",
+  output: "",
+  cached: "",
+  cache_write: "",
+}
+
+export function priceToFields(price: PriceView): PriceFields {
+  const toText = (usd: number | null): string => (usd === null ? "" : String(usd))
+  return {
+    provider: price.provider ?? "",
+    model: price.model,
+    from: price.from,
+    until: price.until ?? "",
+    input: toText(price.input),
+    output: toText(price.output),
+    cached: toText(price.cached),
+    cache_write: toText(price.cache_write),
+  }
+}
+
+export function fieldsToPrice(fields: PriceFields): PriceView {
+  const { provider, model, from, until } = fields
+  const toOptional = (text: string): number | null => (text.trim() === "" ? null : toUsd(text))
+  return {
+    ...(provider.trim() === "" ? {} : { provider: provider.trim() }),
+    model: model.trim(),
+    from,
+    ...(until === "" ? {} : { until }),
+    input: toUsd(fields.input),
+    output: toUsd(fields.output),
+    cached: toOptional(fields.cached),
+    cache_write: toOptional(fields.cache_write),
+  }
+}
+
+/** NaN, which the schema refuses, if it is no plain number. */
+function toUsd(text: string): number {
+  return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
+}
+
+/** Whether two prices are the same entry of the list, which has one of each model and day. */
+export function isSamePrice(a: PriceView, b: PriceView): boolean {
+  return a.provider === b.provider && a.model === b.model && a.from === b.from
+}
+
+/** Why the server would refuse the list, in words; null if it would not. `at`: the price that was changed. */
+export function findPriceFlaw(prices: readonly PriceView[], at: number): string | null {
+  const parsed = v.safeParse(pricesSchema, { prices })
+  if (parsed.success) return null
+  const ofPrice = parsed.issues.find(({ path }) => path?.[1]?.key === at)
+  if (ofPrice !== undefined) return describeField(String(ofPrice.path?.[2]?.key))
+  return prices.length > MAX_PRICES ? pricesText.invalid.full(MAX_PRICES) : pricesText.invalid.twice
+}
+
+function describeField(field: string): string {
+  const { invalid } = pricesText
+  if (field === "provider" || field === "model" || field === "from" || field === "until") return invalid[field]
+  if (field === "cached") return invalid.price(pricesText.cached)
+  if (field === "cache_write") return invalid.price(pricesText.cacheWrite)
+  return invalid.price(field === "output" ? pricesText.output : pricesText.input)
+}
+
+/** The prices as the server computes with them. */
+export function viewsToEntries(prices: readonly PriceView[]): readonly PriceEntry[] {
+  const parsed = v.safeParse(pricesSchema, { prices })
+  return parsed.success ? toPriceEntries(parsed.output) : []
+}
+
+/** Whether the price of a day is this one, an earlier or a later one. Another price of the same model may replace it. */
+export function findPriceState(
+  price: PriceView,
+  prices: readonly PriceView[],
+  day: string,
+): keyof typeof pricesText.state {
+  if (price.from > day) return "future"
+  const isReplaced = prices.some(
+    ({ provider, model, from }) =>
+      provider === price.provider && model === price.model && from > price.from && from <= day,
+  )
+  return isReplaced || (price.until !== undefined && price.until < day) ? "past" : "current"
+}
+
+/** The own prices, those of a model together, the newest first. */
+export function sortPrices(prices: readonly PriceView[]): readonly PriceView[] {
+  const nameOf = ({ provider = "", model }: PriceView): string => `${model}\n${provider}`
+  return [...prices].sort((a, b) => nameOf(a).localeCompare(nameOf(b)) || (a.from < b.from ? 1 : -1))
+}
+
+/** The hash that opens the form for a model. */
+export function priceHash(provider: string | undefined, model: string): string {
+  const query = new URLSearchParams({ ...(provider === undefined ? {} : { provider }), model })
+  return `#prices?${query.toString()}`
+}
+
+/** The model that the hash names; null if it names none. */
+export function parsePriceHash(hash: string): Pick<PriceFields, "provider" | "model"> | null {
+  if (!hash.startsWith("#prices?")) return null
+  const query = new URLSearchParams(hash.slice(hash.indexOf("?")))
+  const model = query.get("model")
+  return model === null ? null : { model, provider: query.get("provider") ?? "" }
+}

@@ -1,0 +1,34 @@
+/**
+ * held-drop.ts: files that are dropped before the code for them has loaded. Part of the first view.
+ *
+ * Without a listener the browser would leave the page and show the file. Source: SPEC PG87.
+ */
+
+export type DropTarget = "list" | "conversation"
+
+/** Where files can be dropped: the sidebar and dialogs, and everywhere else. */
+export function findDropTarget({ target }: DragEvent): DropTarget {
+  return target instanceof Element && target.closest(".sidebar, dialog") !== null ? "list" : "conversation"
+}
+
+/** The files dropped last on each target; null once the code for the target has loaded. */
+const held: Record<DropTarget, readonly File[] | null> = { list: [], conversation: [] }
+
+/** From now on, files that are dropped are kept until `takeHeldFiles` is called for their target. */
+export function holdDroppedFiles(): void {
+  const hold = (event: DragEvent): void => {
+    if (event.dataTransfer?.types.includes("Files") !== true) return
+    event.preventDefault()
+    const target = findDropTarget(event)
+    if (event.type === "drop" && held[target] !== null) held[target] = [...event.dataTransfer.files]
+  }
+  addEventListener("dragover", hold)
+  addEventListener("drop", hold)
+}
+
+/** The files that wait for the code of a target. Later ones are not kept for it any more. */
+export function takeHeldFiles(target: DropTarget): readonly File[] {
+  const files = held[target] ?? []
+  held[target] = null
+  return files
+}

@@ -1,0 +1,70 @@
+/** price-change.ts: the body of `PUT /v1/prices`: which prices are accepted. Pure. */
+
+import * as v from "valibot"
+import { MAX_MODEL_NAME_CHARS } from "./call-usage.ts"
+import { isDay } from "./period.ts"
+import { type PriceEntry, usdToNano } from "./price-entry.ts"
+
+/** A day that exists, as `2026-01-31`. */
+export const daySchema = v.pipe(v.string(), v.check(isDay))
+
+/** Most entries that a tenant can set. */
+export const MAX_PRICES = 200
+
+/** Highest price, in USD per million tokens. */
+export const MAX_PRICE_USD = 100_000
+
+const priceSchema = v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_PRICE_USD), v.transform(usdToNano))
+
+/** A name as it is stored with calls: one line, trimmed, without control characters. */
+const nameSchema = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(MAX_MODEL_NAME_CHARS),
+  v.check((name) => !/[\p{C}\n]|^\s|\s$/u.test(name)),
+)
+
+const priceEntrySchema = v.pipe(
+  v.strictObject({
+    provider: v.optional(nameSchema),
+    model: nameSchema,
+    from: daySchema,
+    until: v.optional(v.nullable(daySchema)),
+    /** USD per million tokens. */
+    input: priceSchema,
+    output: priceSchema,
+    cached: v.optional(v.nullable(priceSchema)),
+    cache_write: v.optional(v.nullable(priceSchema)),
+  }),
+  v.forward(
+    v.check(({ from, until }) => typeof until !== "string" || from <= until),
+    ["until"],
+  ),
+)
+
+/** The body of `PUT /v1/prices`. Strict: a misspelt field must be an error, or its price would silently be another. */
+export const pricesSchema = v.strictObject({
+  prices: v.pipe(
+    v.array(priceEntrySchema),
+    v.maxLength(MAX_PRICES),
+    v.check((entries) => new Set(entries.map(priceKey)).size === entries.length),
+  ),
+})
+
+/** Two entries of one model with the same first day would both be valid. */
+function priceKey({ provider, model, from }: v.InferOutput<typeof priceEntrySchema>): string {
+  return JSON.stringify([provider ?? null, model, from])
+}
+
+export function toPriceEntries({ prices }: v.InferOutput<typeof pricesSchema>): PriceEntry[] {
+  return prices.map(({ provider, model, from, until, input, output, cached, cache_write }) => ({
+    ...(provider === undefined ? {} : { provider }),
+    model,
+    from,
+    ...(typeof until === "string" ? { until } : {}),
+    input,
+    output,
+    ...(typeof cached === "number" ? { cached } : {}),
+    ...(typeof cache_write === "number" ? { cacheWrite: cache_write } : {}),
+  }))
+}

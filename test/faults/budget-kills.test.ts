@@ -1,0 +1,71 @@
+/** budget-kills.test.ts: real servers are killed while sessions run under budgets of users and of their tenant. */
+
+import { afterEach, expect, test } from "vitest"
+import { IS_FULL } from "../support/seeded.ts"
+import { BudgetRun, type BudgetRunPlan, NANOS_PER_TOKEN } from "./budget-run.ts"
+import { readAccount } from "./stored-budgets.ts"
+import { readAll } from "./usage-rows.ts"
+
+const [USERS, SESSIONS, TURNS, KILLS] = IS_FULL ? [25, 20, 20, 40] : [6, 4, 8, 5]
+const MAX_TURN_TOKENS = 2_000
+/** What the turns of a user would use, were there no budgets. */
+const DEMAND = (SESSIONS * TURNS * MAX_TURN_TOKENS) / 2
+
+const RAISED = { tokens_per_month: 10 * USERS * DEMAND }
+/** The longest run, in milliseconds. */
+const RUN_MS = IS_FULL ? 3_600_000 : 300_000
+
+let run: BudgetRun | null = null
+afterEach(async () => {
+  await run?.remove()
+  run = null
+})
+
+const PLAN: BudgetRunPlan = {
+  seed: 14,
+  users: USERS,
+  sessionsPerUser: SESSIONS,
+  turnsPerSession: TURNS,
+  kills: KILLS,
+  maxTurnTokens: MAX_TURN_TOKENS,
+  tenant: { tokens_per_month: Math.round(USERS * DEMAND * 0.4) },
+  limitsOf: (n) =>
+    [
+      { tokens_per_month: Math.round(DEMAND * 0.3) },
+      { cost_per_month: Math.round(DEMAND * 0.3) * NANOS_PER_TOKEN },
+      { concurrent_turns: 2 },
+    ][n % 3] ?? {},
+}
+
+test(
+  `[FS15] ${USERS * SESSIONS} sessions of ${TURNS} turns under budgets and kills: spent ≤ budget + leases, and the ledgers equal the turns`,
+  async () => {
+    run = await BudgetRun.start(PLAN)
+    await run.prepare()
+    await run.play()
+    await run.settle()
+    await run.raise(RAISED)
+    await run.stop()
+    expect([...run.faults, ...run.findStoredFaults(RAISED), ...run.findMessageFaults()]).toEqual([])
+    expect(run.counts.kills).toBe(KILLS)
+    expect(run.counts.accepted).toBeGreaterThan((USERS * SESSIONS * TURNS) / 10)
+    expect(run.counts.refused).toBeGreaterThan((USERS * SESSIONS * TURNS) / 10)
+    // The same checks find a turn that is counted twice.
+    countTwice(run.persist)
+    expect(run.findStoredFaults(RAISED)).toHaveLength(1)
+  },
+  RUN_MS,
+)
+
+/** As if a directory had counted a token twice in a user's budget. */
+function countTwice(persist: string): void {
+  let isDone = false
+  readAll(persist, "Directory", (database) => {
+    const account = readAccount(database)
+    const at = account?.meters.findIndex(({ scope }) => scope === "user") ?? -1
+    if (isDone || at < 0) return
+    isDone = true
+    const meters = account?.meters.map((meter, n) => (n === at ? { ...meter, spent: meter.spent + 1 } : meter))
+    database.prepare("UPDATE budget_account SET account = ?").run(JSON.stringify({ ...account, meters }))
+  })
+}

@@ -1,0 +1,109 @@
+/**
+ * kill-points-worker.ts: the Worker with numbered points: each write of an object, each alarm that it sets, and each call to
+ * another object. At the point that `POST /v1/kill-at` names, it says so and stops, so that the process is killed exactly
+ * there. Only the fault suite builds it.
+ */
+
+import { Directory as ProductionDirectory } from "../../worker/directory/directory-object.ts"
+import type { Env } from "../../worker/env.ts"
+import worker from "../../worker/index.ts"
+import { Session as ProductionSession } from "../../worker/session/session-object.ts"
+import { Tenant as ProductionTenant } from "../../worker/tenant/tenant-object.ts"
+import { KILL_LINE, KILL_PATH } from "./kill-points.ts"
+
+const WRITE = /^\s*(?:insert|update|delete|replace|create|alter)\b/i
+const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"]
+
+/** Shared by all objects: they run in one isolate. */
+let passed = 0
+let killAt = 0
+
+function passPoint(): void {
+  passed += 1
+  if (passed !== killAt) return
+  console.log(KILL_LINE)
+  // Nothing else may happen before the kill.
+  for (;;);
+}
+
+type AnyMethod = (this: object, ...args: unknown[]) => unknown
+
+const watched = new WeakSet()
+
+/** Makes a method of all objects of a class pass a point first. */
+function watchMethod(of: object, name: string, isPoint: (args: unknown[]) => boolean): void {
+  const prototype = Object.getPrototypeOf(of) as Record<string, AnyMethod>
+  const method = prototype[name]
+  if (method === undefined || watched.has(method)) return
+  const watching: AnyMethod = function (...args) {
+    if (isPoint(args)) passPoint()
+    return method.apply(this, args)
+  }
+  watched.add(watching)
+  prototype[name] = watching
+}
+
+function watchStorage({ storage }: DurableObjectState): void {
+  watchMethod(storage.sql, "exec", ([query]) => WRITE.test(String(query)))
+  watchMethod(storage, "setAlarm", () => true)
+}
+
+function watchCalls(env: Env): Env {
+  const bindings = env as unknown as Record<string, DurableObjectNamespace>
+  const entries = NAMESPACES.flatMap((name) => {
+    const namespace = bindings[name]
+    return namespace === undefined ? [] : [[name, watchNamespace(namespace)] as const]
+  })
+  return { ...env, ...Object.fromEntries(entries) }
+}
+
+function watchNamespace(namespace: DurableObjectNamespace) {
+  return {
+    getByName: (name: string) =>
+      new Proxy(namespace.getByName(name), {
+        get(stub, method) {
+          const value: unknown = Reflect.get(stub, method)
+          if (typeof value !== "function" || method === "then") return value
+          return (...args: unknown[]) => {
+            passPoint()
+            return Reflect.apply(value, stub, args)
+          }
+        },
+      }),
+  }
+}
+
+export { Registry } from "../../worker/tenant/registry-object.ts"
+
+export class Session extends ProductionSession {
+  constructor(ctx: DurableObjectState, env: Env) {
+    watchStorage(ctx)
+    super(ctx, watchCalls(env))
+  }
+}
+
+export class Directory extends ProductionDirectory {
+  constructor(ctx: DurableObjectState, env: Env) {
+    watchStorage(ctx)
+    super(ctx, watchCalls(env))
+  }
+}
+
+export class Tenant extends ProductionTenant {
+  constructor(ctx: DurableObjectState, env: Env) {
+    watchStorage(ctx)
+    super(ctx, watchCalls(env))
+  }
+}
+
+export default {
+  /** `?n=` arms the n-th point from now on; 0 arms none. Answers with the points that were passed since the last time. */
+  async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname !== KILL_PATH) return await worker.fetch(request, env, ctx)
+    const before = passed
+    killAt = Number(searchParams.get("n"))
+    passed = 0
+    return Response.json({ passed: before })
+  },
+}

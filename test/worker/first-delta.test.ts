@@ -1,0 +1,35 @@
+/** first-delta.test.ts: what a message costs until the first delta of its answer is written. */
+
+import { runInDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import { connect, createSession, sessionOf } from "../support/socket.ts"
+
+/** Most statements of a turn that is not the first of its session: they take most of the time until the first delta. */
+const MAX_STATEMENTS = 20
+
+test("[ST3] a message runs few statements until its first delta is written", async () => {
+  await createSession("first-delta")
+  const client = await connect("first-delta")
+  const ask = async (id: string): Promise<string[]> => {
+    const queries: string[] = []
+    await runInDurableObject(sessionOf("first-delta"), (_object, { storage: { sql } }) => {
+      const { exec } = Object.getPrototypeOf(sql) as SqlStorage
+      const record = (query: string, ...bindings: SqlStorageValue[]) => {
+        queries.push(query)
+        return exec.call(sql, query, ...bindings)
+      }
+      Object.defineProperty(sql, "exec", { configurable: true, value: record })
+    })
+    client.say({ type: "send", id, content: "/say One two three." })
+    await client.untilEnd(id)
+    await runInDurableObject(sessionOf("first-delta"), (_object, { storage: { sql } }) => {
+      Reflect.deleteProperty(sql, "exec")
+    })
+    return queries.slice(0, queries.findIndex((query) => /INTO leaf/.test(query)) + 1)
+  }
+  await ask("q1")
+  await ask("q2")
+  const queries = await ask("q3")
+  expect(queries.at(-1)).toMatch(/INTO leaf/)
+  expect(queries.length).toBeLessThanOrEqual(MAX_STATEMENTS)
+})

@@ -1,0 +1,263 @@
+/**
+ * directory-object.ts: the Durable Object of one user. Each method routes to the part that has the rows; `DirectoryRpc`
+ * describes them.
+ *
+ * A list grants nothing: each session object checks its owner itself. The object stores nothing before its first write.
+ */
+
+import { DurableObject } from "cloudflare:workers"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { SessionSummary, SharedSession } from "../../shared/protocol/http-body.ts"
+import type { BudgetView } from "../../shared/usage/budget-view.ts"
+import type { UsageReceipt, UsageReport } from "../../shared/usage/usage-report.ts"
+import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
+import type { SessionLease } from "../../shared/usage/user-account.ts"
+import { isIssuedBeforeCutoff } from "../auth/revocation.ts"
+import type { Env } from "../env.ts"
+import { REMOTE_FETCH_TABLE, RemoteFetches } from "../limits/remote-fetches.ts"
+import { STOCK_TABLE } from "../limits/stock-rows.ts"
+import { createUserBytes, USER_BYTES_TABLES, type UserBytes } from "../limits/user-bytes.ts"
+import { deleteAllRows, ObjectTables } from "../platform/migrate.ts"
+import { type Claims, getRole } from "../platform/rpc/claims.ts"
+import type * as Types from "../platform/rpc/directory-rpc.ts"
+import { DirectoryBudgets } from "../usage/directory-budgets.ts"
+import { createDirectoryHost } from "../usage/directory-host.ts"
+import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS } from "../usage/directory-usage.ts"
+import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
+import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
+import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
+import { HOLDER_SOCKETS, REVOCATION_TABLES } from "./revocation-rows.ts"
+import { SESSION_RUNNING, SESSION_TABLE, SessionLists } from "./session-lists.ts"
+import { SHARED_TABLE } from "./shared-rows.ts"
+import { REVOCATION_RETRY_MS, TokenRevocations } from "./token-revocations.ts"
+import { UserLogins } from "./user-logins.ts"
+import { UserRegistration } from "./user-registration.ts"
+
+const MIGRATIONS: readonly string[] = [
+  SESSION_TABLE,
+  REVOCATION_TABLES,
+  SESSION_RUNNING,
+  ACCOUNT_TABLE,
+  SHARED_TABLE,
+  LOGIN_TABLE,
+  STOCK_TABLE,
+  HOLDER_SOCKETS,
+  BUDGET_ACCOUNT_TABLE,
+  DIRECTORY_USAGE_TABLES,
+  USER_BYTES_TABLES,
+  REMOTE_FETCH_TABLE,
+  ENDED_LEDGERS,
+]
+
+/** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
+const MAX_ALARM_MS = 30 * 24 * 60 * 60_000
+
+export class Directory extends DurableObject<Env> implements Types.DirectoryRpc {
+  readonly #tables: ObjectTables
+  readonly #budgets: DirectoryBudgets
+  readonly #sessions: SessionLists
+  readonly #registration: UserRegistration
+  readonly #revocations: TokenRevocations
+  readonly #logins: UserLogins
+  readonly #userBytes: UserBytes
+  readonly #remoteFetches: RemoteFetches
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.#tables = new ObjectTables(ctx.storage, MIGRATIONS)
+    const host = createDirectoryHost(ctx, env, this.#tables)
+    const accountRows = new AccountRows(host.sql)
+    const loginRows = new LoginRows(host.sql)
+    this.#budgets = new DirectoryBudgets(host, () => this.#sessions.listRunning())
+    this.#sessions = new SessionLists(host, this.#budgets)
+    this.#registration = new UserRegistration(host, accountRows, (grant) => this.#budgets.applyGrant(grant))
+    this.#revocations = new TokenRevocations(host, accountRows, loginRows, () => this.#scheduleAlarm())
+    this.#logins = new UserLogins(host, loginRows, accountRows, this.#revocations)
+    this.#userBytes = createUserBytes(ctx, env, (bytes) => this.#budgets.account.checkHeld("stored_bytes", bytes))
+    this.#remoteFetches = new RemoteFetches(host.sql)
+  }
+
+  // Sessions
+
+  async addSession(
+    id: string,
+    title: string,
+    created: number,
+    claims?: Pick<Claims, "role" | "issued">,
+  ): Promise<Result<null>> {
+    const isTooOld = (): boolean => claims !== undefined && isIssuedBeforeCutoff(claims, this.#revocations.readState())
+    // A request that was admitted before the user was erased must not add the user again, however slow it is.
+    if (isTooOld()) return fail({ reason: "token_revoked" })
+    await this.#registration.ensure(claims?.role, true)
+    if (isTooOld()) return fail({ reason: "token_revoked" })
+    return this.#sessions.add({ id, title, created, active: created })
+  }
+
+  removeSession(id: string): boolean {
+    if (!this.#tables.exist()) return false
+    this.#revocations.removeSession(id)
+    return this.#sessions.remove(id)
+  }
+
+  recordActivity(id: string, at: number, title?: string, running?: boolean): boolean {
+    return this.#sessions.recordActivity(id, at, title, running)
+  }
+
+  listSessions(limit: number, after?: Types.SessionCursor): SessionSummary[] {
+    return this.#sessions.list(limit, after)
+  }
+
+  setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt {
+    return this.#sessions.setRunning(id, running, report)
+  }
+
+  putShared(shared: SharedSession): Result<null> {
+    return this.#sessions.putShared(shared)
+  }
+
+  renameShared(owner: string, id: string, title: string): void {
+    this.#sessions.renameShared(owner, id, title)
+  }
+
+  removeShared(owner: string, id: string): void {
+    this.#sessions.removeShared(owner, id)
+  }
+
+  listShared(limit: number, after?: Types.SharedCursor): SharedSession[] {
+    return this.#sessions.listShared(limit, after)
+  }
+
+  // Usage and budgets
+
+  endUsage(reports: readonly UsageReport[]): void {
+    this.#budgets.metering.end(reports)
+  }
+
+  async flushUsage(): Promise<void> {
+    await this.#budgets.metering.flush()
+  }
+
+  readUsage(from: string, to: string): UsageEntry[] {
+    return this.#budgets.metering.readTotals(from, to)
+  }
+
+  async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
+    return await this.#budgets.leaseTurn(session, isAgent)
+  }
+
+  async learnBudgets(): Promise<void> {
+    await this.#budgets.learn()
+  }
+
+  async refreshBudget(): Promise<void> {
+    await this.#budgets.refresh()
+  }
+
+  async readBudgets(): Promise<BudgetView[]> {
+    const countHeld = () => ({ sessions: this.#sessions.count(), stored_bytes: this.#userBytes.count() })
+    return await this.#budgets.readViews(countHeld)
+  }
+
+  // Limits
+
+  async reportBytes(report: Types.BytesReport): Promise<Result<number>> {
+    this.#tables.create()
+    return await this.#userBytes.apply(report)
+  }
+
+  async removeBytes(session: string): Promise<void> {
+    if (this.#tables.exist()) await this.#userBytes.remove(session)
+  }
+
+  checkBytes(more: number): Result<null> {
+    return this.#tables.exist() ? this.#userBytes.check(more) : succeed(null)
+  }
+
+  countRemoteFetch(): Result<null> {
+    this.#tables.create()
+    return this.#remoteFetches.count(Date.now())
+  }
+
+  // Tokens and sign-ins
+
+  getRevocationState(): Types.RevocationState {
+    // For a directory that is older than the list of users. It must not delay the request.
+    if (this.#tables.exist()) this.ctx.waitUntil(this.#registration.ensure())
+    return this.#revocations.readState()
+  }
+
+  async authorizeSocket(claims: Claims, session: string, sockets = 0): Promise<Result<null>> {
+    await this.#registration.ensure(getRole(claims))
+    return await this.#revocations.authorizeSocket(claims, session, sockets)
+  }
+
+  async revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<Types.RevocationResult>> {
+    await this.#registration.ensure(getRole(claims))
+    return this.#revocations.revoke(claims, wantsAll)
+  }
+
+  applyUserState(state: Types.UserState): void {
+    this.#revocations.applyUserState(state)
+  }
+
+  addLogin(login: Types.NewLogin): Result<null> {
+    return this.#logins.add(login)
+  }
+
+  addKnownLogin(login: Types.NewLogin): Result<null> {
+    return this.#logins.addKnown(login)
+  }
+
+  useLogin(id: string, secrets: Types.LoginSecrets): Result<Types.UsedLogin | "copied"> {
+    return this.#logins.use(id, secrets)
+  }
+
+  endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null {
+    return this.#logins.end(id, presented, everywhere)
+  }
+
+  // Export, import and erasure
+
+  listEntries(after: string | null, limit: number): Types.DirectoryEntry[] {
+    return this.#sessions.listEntries(after, limit)
+  }
+
+  restoreEntry(entry: Types.DirectoryEntry): void {
+    this.#sessions.restore(entry)
+  }
+
+  beginErasure(): void {
+    this.#revocations.beginErasure()
+  }
+
+  async endErasure(keepsTombstone: boolean): Promise<void> {
+    const { storage } = this.ctx
+    if (keepsTombstone) this.#tables.create()
+    this.#registration.reset()
+    this.#budgets.account.forget()
+    await storage.deleteAlarm()
+    if (!keepsTombstone) return await storage.deleteAll()
+    storage.transactionSync(() => {
+      deleteAllRows(storage.sql)
+      this.#revocations.endErasure()
+    })
+  }
+
+  async closeSockets(tenant: string): Promise<number> {
+    return await this.#revocations.closeSockets(tenant)
+  }
+
+  override async alarm(): Promise<void> {
+    await Promise.all([this.#revocations.handleAlarm(), this.#budgets.metering.flushBriefly(REVOCATION_RETRY_MS)])
+    this.#scheduleAlarm()
+  }
+
+  /** Sets the alarm to the earliest time that a part wants. Stored together with the writes before it. */
+  #scheduleAlarm(): void {
+    const { storage } = this.ctx
+    const next = Math.min(this.#revocations.nextAlarmAt(), this.#budgets.metering.nextBatchAt() ?? Infinity)
+    const setting =
+      next === Infinity ? storage.deleteAlarm() : storage.setAlarm(Math.min(next, Date.now() + MAX_ALARM_MS))
+    this.ctx.waitUntil(setting)
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * holder-sockets.ts: how many sockets a user has open in all sessions; and closes them.
+ *
+ * A session states its number of open sockets when it opens one, and nothing when one closes. So the sum is an upper bound. Before a socket
+ * is refused, the sessions are asked for their current numbers.
+ */
+
+import { fail, type Result, succeed } from "../../shared/fault.ts"
+import { MAX_USER_SOCKETS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
+import type { Env } from "../env.ts"
+import { describeError, logError } from "../platform/log.ts"
+import { sessionStub } from "../platform/rpc/object-stubs.ts"
+import { withTimeout } from "../platform/timeout.ts"
+import type { DirectoryHost } from "../usage/directory-host.ts"
+import type { RevocationRows } from "./revocation-rows.ts"
+
+/** Sessions that are asked at the same time, and how long to wait for their responses, in milliseconds. */
+const MAX_PARALLEL_COUNTS = 32
+const COUNT_TIMEOUT_MS = 5_000
+
+/** A session that does not respond within this time counts as not reached, in milliseconds. */
+const CLOSE_TIMEOUT_MS = 5_000
+
+/** Shortest time between two counts, in milliseconds: a user at the limit must not wake all their sessions with each attempt. */
+const RECOUNT_MS = RATE_PERIOD_SECONDS * 1000
+
+export interface HolderSocketsDeps {
+  readonly rows: RevocationRows
+  /** Asks a session for the number of open sockets of the user. */
+  readonly countSockets: (session: string) => Promise<number>
+  readonly now: () => number
+}
+
+export function createHolderSockets({ env, tenant, user }: DirectoryHost, rows: RevocationRows): HolderSockets {
+  const countSockets = async (session: string): Promise<number> =>
+    await sessionStub(env, tenant, session).countSockets(user)
+  return new HolderSockets({ rows, countSockets, now: Date.now })
+}
+
+export class HolderSockets {
+  readonly #deps: HolderSocketsDeps
+  #recountedAt = Number.NEGATIVE_INFINITY
+
+  constructor(deps: HolderSocketsDeps) {
+    this.#deps = deps
+  }
+
+  /** Checks whether a session may have this number of open sockets of the user. Errors: `user_sockets_full`. */
+  async check(session: string, sockets: number, max = MAX_USER_SOCKETS): Promise<Result<null>> {
+    const { rows, now } = this.#deps
+    const isFull = (): boolean => rows.sumSockets(session) + sockets > max
+    const elapsedMs = now() - this.#recountedAt
+    if (isFull() && (elapsedMs < 0 || elapsedMs >= RECOUNT_MS)) {
+      this.#recountedAt = now()
+      await this.#recount(session)
+    }
+    return isFull() ? fail({ reason: "user_sockets_full", max }) : succeed(null)
+  }
+
+  /** Asks the other sessions that stated open sockets. One that does not respond keeps its number. */
+  async #recount(session: string): Promise<void> {
+    const { rows, countSockets } = this.#deps
+    const others = rows.listSocketHolders().filter((other) => other !== session)
+    const timeout = (): Error => new Error(`no response within ${COUNT_TIMEOUT_MS} ms`)
+    const recountOne = async (other: string): Promise<void> => {
+      try {
+        rows.setSockets(other, await withTimeout(countSockets(other), COUNT_TIMEOUT_MS, timeout))
+      } catch (error) {
+        logError("sockets_not_counted", { error: describeError(error) })
+      }
+    }
+    for (let start = 0; start < others.length; start += MAX_PARALLEL_COUNTS)
+      await Promise.all(others.slice(start, start + MAX_PARALLEL_COUNTS).map(recountOne))
+  }
+}
+
+/** Returns the number of sessions that could not be reached. */
+export async function closeHolderSockets(env: Env, tenant: string, sessions: readonly string[]): Promise<number> {
+  let unreached = 0
+  for (const session of sessions) {
+    try {
+      const closing = Promise.resolve(sessionStub(env, tenant, session).closeSockets())
+      await withTimeout(closing, CLOSE_TIMEOUT_MS, () => new Error(`no response within ${CLOSE_TIMEOUT_MS} ms`))
+    } catch (error) {
+      unreached += 1
+      logError("sockets_not_closed", { session, error: describeError(error) })
+    }
+  }
+  return unreached
+}

@@ -1,0 +1,140 @@
+/**
+ * revocation-rows.ts: the SQL rows of one user's revocations, and of the sessions that must be notified of them.
+ *
+ * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation that it was
+ * notified of. Rows are deleted when their tokens have expired. Times are seconds since 1970.
+ */
+
+import type { Claims } from "../platform/rpc/claims.ts"
+import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
+import { CLOCK_TOLERANCE_SECONDS } from "../auth/verify-token.ts"
+
+export const REVOCATION_TABLES = `
+  CREATE TABLE revoked (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused, since holders refer to it
+    token TEXT,                          -- a jti or the id of a sign-in; null: every token issued up to \`issued\`
+    issued REAL NOT NULL,
+    expires REAL);                       -- null: never
+  CREATE TABLE holder (
+    session TEXT PRIMARY KEY, tenant TEXT NOT NULL, user TEXT NOT NULL,
+    until REAL NOT NULL,                 -- when the last token of its sockets expires
+    told INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX holder_until ON holder (until)`
+
+/** Number of open sockets of the user, as the session last stated it. */
+export const HOLDER_SOCKETS = "ALTER TABLE holder ADD COLUMN sockets INTEGER NOT NULL DEFAULT 0"
+
+/** A session that may hold sockets of the user. */
+export interface SocketHolder {
+  readonly session: string
+  readonly tenant: string
+  readonly user: string
+}
+
+export class RevocationRows {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  readRevocationState(now: number): RevocationState {
+    const rows = this.#query<{ n: number; token: string | null; issued: number }>(
+      "SELECT n, token, issued FROM revoked WHERE expires IS NULL OR expires > ? ORDER BY n",
+      now,
+    )
+    return {
+      n: rows.at(-1)?.n ?? 0,
+      tokens: rows.flatMap(({ token }) => token ?? []),
+      upTo: rows.find(({ token }) => token === null)?.issued ?? null,
+    }
+  }
+
+  revokeToken(token: string, { issued, expires }: Claims): void {
+    // Kept for as long as the Worker still accepts the token.
+    const until = expires + CLOCK_TOLERANCE_SECONDS
+    this.#query("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", token, issued, until)
+  }
+
+  /** Revokes the tokens of a sign-in. `until`: when the last of them expires. */
+  revokeLogin(login: string, now: number, until: number): void {
+    this.#query("INSERT INTO revoked (token, issued, expires) VALUES (?, ?, ?)", login, now, until)
+  }
+
+  /** Revokes every token issued up to a time. This covers earlier individual revocations, so their rows are deleted. */
+  revokeAll(upTo: number): void {
+    this.#query("DELETE FROM revoked WHERE issued <= ?", upTo)
+    this.#query("INSERT INTO revoked (token, issued, expires) VALUES (NULL, ?, NULL)", upTo)
+  }
+
+  /**
+   * A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`. `sockets`: its open
+   * sockets of the user, including the one that is being opened.
+   */
+  addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
+    this.#query(
+      `INSERT INTO holder (session, tenant, user, until, told, sockets) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (session) DO UPDATE SET until = max(until, excluded.until), sockets = excluded.sockets
+       WHERE excluded.until > holder.until OR excluded.sockets <> holder.sockets`,
+      session,
+      tenant,
+      user,
+      expires,
+      notifiedUpTo,
+      sockets,
+    )
+  }
+
+  /** The open sockets that the other sessions stated. */
+  sumSockets(exceptSession: string): number {
+    const query = "SELECT coalesce(sum(sockets), 0) AS n FROM holder WHERE session <> ?"
+    return this.#query<{ n: number }>(query, exceptSession)[0]?.n ?? 0
+  }
+
+  /** The sessions that stated open sockets. */
+  listSocketHolders(): string[] {
+    return this.#query<{ session: string }>("SELECT session FROM holder WHERE sockets > 0").map(
+      ({ session }) => session,
+    )
+  }
+
+  setSockets(session: string, sockets: number): void {
+    this.#query("UPDATE holder SET sockets = ?1 WHERE session = ?2 AND sockets <> ?1", sockets, session)
+  }
+
+  /** The holders that were not yet notified of revocation `n`. */
+  listUnnotifiedHolders(n: number): SocketHolder[] {
+    return this.#query<{ session: string; tenant: string; user: string }>(
+      "SELECT session, tenant, user FROM holder WHERE told < ?",
+      n,
+    )
+  }
+
+  /** The sessions that may hold sockets of the user. */
+  listHolders(): string[] {
+    return this.#query<{ session: string }>("SELECT session FROM holder").map(({ session }) => session)
+  }
+
+  markNotified(session: string, n: number): void {
+    this.#query("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
+  }
+
+  /** For a session that was erased. Its sockets are closed. */
+  removeHolder(session: string): void {
+    this.#query("DELETE FROM holder WHERE session = ?", session)
+  }
+
+  pruneExpired(now: number): void {
+    this.#query("DELETE FROM revoked WHERE expires <= ?", now)
+    this.#query("DELETE FROM holder WHERE until <= ?", now)
+  }
+
+  /** When the next revocation expires; null if none does. */
+  findNextExpiry(): number | null {
+    return this.#query<{ at: number | null }>("SELECT min(expires) AS at FROM revoked")[0]?.at ?? null
+  }
+
+  #query<T extends Record<string, SqlStorageValue>>(query: string, ...values: SqlStorageValue[]): T[] {
+    return this.#sql.exec<T>(query, ...values).toArray()
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * user-registration.ts: adds the user of a directory to the tenant's list of users, at the first contact.
+ *
+ * The tenant's row is written first and the directory's flag afterwards. A process that ends between them repeats the
+ * first step, which then changes nothing.
+ */
+
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
+import { describeError, logError } from "../platform/log.ts"
+import type { Role } from "../platform/rpc/claims.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import type { DirectoryHost } from "../usage/directory-host.ts"
+import type { AccountRows } from "./account-rows.ts"
+
+export class UserRegistration {
+  readonly #host: DirectoryHost
+  readonly #account: AccountRows
+  readonly #onGrant: (grant: TenantGrant | null) => void
+  #isRegistered = false
+
+  /** `onGrant` gets what the tenant has said about budgets. */
+  constructor(host: DirectoryHost, account: AccountRows, onGrant: (grant: TenantGrant | null) => void) {
+    this.#host = host
+    this.#account = account
+    this.#onGrant = onGrant
+  }
+
+  /**
+   * Registers the user, unless that was done. Rejects if the tenant cannot be reached and the directory is unused, so that no
+   * data is unknown there. A used one goes on, and tries again at the next contact.
+   *
+   * Cost: one call to the tenant and one row here, once. After that, nothing.
+   */
+  async ensure(role?: Role, isFirstSession = false): Promise<void> {
+    const { env, tables, tenant, user } = this.#host
+    const isUsed = tables.exist()
+    // An old token of an erased user must not add the user again. A new one does with its first session.
+    if (isUsed && !isFirstSession && this.#account.isErased()) return
+    this.#isRegistered ||= isUsed && this.#account.isRegistered()
+    // Without a user, the object has no name.
+    if (this.#isRegistered || user === "") return
+    try {
+      const { grant } = await tenantStub(env, tenant).registerUser({ id: user, role })
+      this.#onGrant(grant ?? null)
+    } catch (error) {
+      if (!isUsed) throw error
+      logError("user_not_registered", { error: describeError(error) })
+      return
+    }
+    tables.create()
+    this.#account.setRegistered()
+    this.#isRegistered = true
+  }
+
+  /** For a user who was erased. */
+  reset(): void {
+    this.#isRegistered = false
+  }
+}

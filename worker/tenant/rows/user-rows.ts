@@ -1,0 +1,101 @@
+/**
+ * user-rows.ts: the SQL rows of a tenant's users: one row per user, written at the first contact.
+ */
+
+import type { NewUser, TenantUser } from "../../settings/tenant-rpc.ts"
+import type { Role } from "../../platform/rpc/claims.ts"
+
+export const USER_TABLE = `
+  CREATE TABLE users (
+    id TEXT PRIMARY KEY, name TEXT,
+    role TEXT NOT NULL, issuer TEXT,
+    status TEXT NOT NULL DEFAULT 'active',
+    created INTEGER NOT NULL) WITHOUT ROWID;
+  -- Finds the other owners without reading all users. A member has no row in it.
+  CREATE INDEX users_owner ON users (id) WHERE role = 'owner' AND status = 'active'`
+
+/** Pages read only the rows that they return. */
+export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND id < ? ORDER BY id LIMIT ?"
+
+/** Sorts behind every id that begins with the text before it: ids have no such character. */
+const AFTER_IDS = "\x7f"
+
+type UserRow = { id: string; name: string | null; role: string; issuer: string | null; status: string; created: number }
+
+export class UserRows {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+  }
+
+  /**
+   * Adds a user, unless there is one of this id. Returns the stored user. The role that an issuer states replaces the stored
+   * one. Cost: at most one row written, and none if nothing changes.
+   */
+  register(user: NewUser, now: number): TenantUser {
+    const known = this.find(user.id)
+    if (known !== null) return this.#followIssuer(known, user)
+    const created = createUser(user, now)
+    this.restore(created)
+    return created
+  }
+
+  #followIssuer(known: TenantUser, { issuer, role }: NewUser): TenantUser {
+    const isStated = issuer !== undefined && role !== undefined
+    if (!isStated || (issuer === known.issuer && role === known.role)) return known
+    this.#sql.exec("UPDATE users SET role = ?, issuer = ? WHERE id = ?", role, issuer, known.id)
+    return { ...known, role, issuer }
+  }
+
+  /** Adds a user of an imported tenant, unless there is one of this id. One that was being erased there is active here. */
+  restore({ id, name, role, issuer, status, created }: TenantUser): void {
+    this.#sql.exec(
+      "INSERT OR IGNORE INTO users (id, name, role, issuer, status, created) VALUES (?, ?, ?, ?, ?, ?)",
+      id,
+      name,
+      role,
+      issuer,
+      status === "erasing" ? "active" : status,
+      created,
+    )
+  }
+
+  remove(id: string): void {
+    this.#sql.exec("DELETE FROM users WHERE id = ?", id)
+  }
+
+  find(id: string): TenantUser | null {
+    const [row] = this.#sql.exec<UserRow>("SELECT * FROM users WHERE id = ?", id).toArray()
+    return row === undefined ? null : toUser(row)
+  }
+
+  /** The users after an id whose ids begin with `prefix`, by id. Cost: one row read per user. */
+  list(after: string, prefix: string, limit: number): TenantUser[] {
+    return this.#sql
+      .exec<UserRow>(LIST_USERS_SQL, after, prefix, prefix + AFTER_IDS, limit)
+      .toArray()
+      .map(toUser)
+  }
+
+  /** Writes the fields of a user that can change. */
+  update({ id, name, role, status }: TenantUser): void {
+    this.#sql.exec("UPDATE users SET name = ?, role = ?, status = ? WHERE id = ?", name, role, status, id)
+  }
+
+  /** Whether the user is the only active owner of the tenant. */
+  isLastOwner({ id, role, status }: TenantUser): boolean {
+    if (role !== "owner" || status !== "active") return false
+    const others = "SELECT 1 FROM users WHERE role = 'owner' AND status = 'active' AND id <> ? LIMIT 1"
+    return this.#sql.exec(others, id).toArray().length === 0
+  }
+}
+
+export function createUser({ id, name, role, issuer }: NewUser, created: number): TenantUser {
+  return { id, name: name ?? null, role: role ?? "member", issuer: issuer ?? null, status: "active", created }
+}
+
+/** Only `register` and the methods that change a user write rows. */
+function toUser(row: UserRow): TenantUser {
+  return { ...row, role: row.role as Role, status: row.status as TenantUser["status"] }
+}

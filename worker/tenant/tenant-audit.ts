@@ -1,0 +1,43 @@
+/** tenant-audit.ts: what a tenant object does with its audit log: entries of other objects, pages, exports and checks. */
+
+import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import type { AuditCheck, AuditEvent, AuditFilter } from "../settings/audit-event.ts"
+import { checkAuditRows } from "./audit-check.ts"
+import type { TenantHost } from "./tenant-host.ts"
+
+export class TenantAudit {
+  readonly #host: TenantHost
+
+  constructor(host: TenantHost) {
+    this.#host = host
+  }
+
+  recordFailure(actor: Actor, event: AuditEvent): void {
+    // Anybody can name any tenant.
+    if (!this.#host.tables.exist() || this.#host.isErased()) return
+    this.#host.audit.appendFailure(actor, event, Date.now())
+  }
+
+  list(filter: AuditFilter, limit: number): AuditPage {
+    const { audit, tables } = this.#host
+    return tables.exist() ? audit.list(filter, limit) : { entries: [], next: null, head: audit.start }
+  }
+
+  beginExport(actor: Actor): AuditFileHeader {
+    const { audit, tenant } = this.#host
+    this.#host.record(actor, { action: "audit.exported" })
+    return { type: "audit", version: 1, tenant, base: audit.readBase(), head: audit.readHead() }
+  }
+
+  listAfter(seq: number, limit: number): AuditEntry[] {
+    return this.#host.tables.exist() ? this.#host.audit.listAfter(seq, limit) : []
+  }
+
+  check(after: AuditHead | null, known: AuditHead | null, limit: number): AuditCheck {
+    const { audit, tables } = this.#host
+    const { start } = audit
+    if (!tables.exist()) return { rows: 0, firstBad: null, last: start, isDone: true, head: start }
+    return checkAuditRows(audit, after, known, limit)
+  }
+}

@@ -1,0 +1,67 @@
+/** tenant-host.ts: what the parts of a tenant object share: its tables, users and audit log, and what every change needs. */
+
+import { fail, type Result } from "../../shared/fault.ts"
+import type { TenantStanding } from "../../shared/protocol/http-body.ts"
+import type { Env } from "../env.ts"
+import { JobRows } from "../leaving/job-rows.ts"
+import type { ObjectTables } from "../platform/migrate.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import type { AuditEvent } from "../settings/audit-event.ts"
+import { AuditRows } from "./rows/audit-rows.ts"
+import { UserRows } from "./rows/user-rows.ts"
+import { UserNotices } from "./user-notices.ts"
+
+export class TenantHost {
+  readonly env: Env
+  readonly storage: DurableObjectStorage
+  readonly sql: SqlStorage
+  /** The tenant's id. */
+  readonly tenant: string
+  readonly tables: ObjectTables
+  readonly users: UserRows
+  readonly notices: UserNotices
+  readonly audit: AuditRows
+  readonly jobs: JobRows
+  /** Sets the alarm to the earliest time that a part wants. */
+  readonly scheduleAlarm: () => void
+
+  constructor({ id, storage }: DurableObjectState, env: Env, tables: ObjectTables, scheduleAlarm: () => void) {
+    const { sql } = storage
+    this.env = env
+    this.storage = storage
+    this.sql = sql
+    // Every stub of this object is made by its name.
+    this.tenant = id.name ?? ""
+    this.tables = tables
+    this.users = new UserRows(sql)
+    this.notices = new UserNotices(sql, env, this.tenant, this.users)
+    this.audit = new AuditRows(sql, this.tenant)
+    this.jobs = new JobRows(sql)
+    this.scheduleAlarm = scheduleAlarm
+  }
+
+  getStanding(): TenantStanding {
+    if (!this.tables.exist()) return { status: "open", erases_at: null }
+    const { status, erases } = this.jobs.readStanding()
+    return { status, erases_at: erases }
+  }
+
+  /** Whether nothing may be written any more. Late requests can still arrive. */
+  isErased(): boolean {
+    return this.getStanding().status === "erased"
+  }
+
+  /** Adds an entry to the audit log. */
+  record(actor: Actor, event: AuditEvent): void {
+    if (this.isErased()) return
+    this.tables.create()
+    this.audit.append(actor, event, Date.now())
+  }
+
+  /** Runs a change in one transaction, with its row of the audit log. Errors: `tenant_erased`. */
+  change<T>(run: () => Result<T>): Result<T> {
+    if (this.isErased()) return fail({ reason: "tenant_erased" })
+    this.tables.create()
+    return this.storage.transactionSync(run)
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * tenant-jobs.ts: the jobs of a tenant object: exports, imports, erasures and backups. The alarm runs them.
+ */
+
+import type { LeavingHost } from "../leaving/leaving-host.ts"
+import type { TenantLeaving } from "../leaving/tenant-leaving.ts"
+import type { AlarmSource } from "./tenant-alarm.ts"
+import { createTenantContent } from "./tenant-content.ts"
+import type { TenantHost } from "./tenant-host.ts"
+
+/** When the alarm runs again if the process is killed while a job runs, in milliseconds. */
+const JOB_STALL_MS = 10_000
+
+/** Loaded on demand, because most objects never run a job, and then kept for all tenants of the isolate. */
+let jobRunner: typeof import("../leaving/job-runner.ts") | undefined
+
+export class TenantJobs implements AlarmSource {
+  readonly #host: TenantHost
+  readonly #leavingHost: LeavingHost
+
+  constructor(host: TenantHost) {
+    this.#host = host
+    const { env, storage, sql, tenant, jobs: rows, scheduleAlarm: armAlarm } = host
+    const content = createTenantContent(env, sql, tenant)
+    this.#leavingHost = { env, storage, content, rows, now: Date.now, armAlarm }
+  }
+
+  nextAlarmAt(): number | null {
+    return this.#host.jobs.findNextDue()
+  }
+
+  async handleAlarm(): Promise<void> {
+    await this.#host.storage.setAlarm(Date.now() + JOB_STALL_MS)
+    jobRunner ??= await import("../leaving/job-runner.ts")
+    await jobRunner.runDueJobs(this.#leavingHost)
+  }
+
+  /** What a tenant without tables has is `none`. */
+  async read<T>(none: T, read: (leaving: TenantLeaving) => T): Promise<T> {
+    return this.#host.tables.exist() ? read(await this.#openLeaving()) : none
+  }
+
+  /** Runs a call that may add or remove jobs. The alarm runs them. */
+  async change<T>(change: (leaving: TenantLeaving) => T | Promise<T>): Promise<T> {
+    this.#host.tables.create()
+    const changed = await change(await this.#openLeaving())
+    this.#host.scheduleAlarm()
+    return changed
+  }
+
+  async #openLeaving(): Promise<TenantLeaving> {
+    const { TenantLeaving } = await import("../leaving/tenant-leaving.ts")
+    return new TenantLeaving(this.#leavingHost)
+  }
+}

@@ -1,0 +1,69 @@
+/** tenant-metering.ts: what a tenant object does about usage and prices. */
+
+import { type Result, succeed } from "../../shared/fault.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
+import { matchesModel } from "../../shared/usage/price-table.ts"
+import type { UsagePage, UsageQuery } from "../../shared/usage/usage-page.ts"
+import { getModelName } from "../model/model-registry.ts"
+import type { Actor } from "../platform/rpc/actor.ts"
+import type { Agent } from "../settings/agent-config.ts"
+import { readPrices, writePrices } from "../usage/price-rows.ts"
+import { TenantUsage } from "../usage/tenant-usage.ts"
+import { NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import type { TenantHost } from "./tenant-host.ts"
+
+export class TenantMetering {
+  readonly #host: TenantHost
+  readonly #usage: TenantUsage
+
+  constructor(host: TenantHost) {
+    this.#host = host
+    this.#usage = new TenantUsage(host.sql)
+  }
+
+  /** Adds a batch of a user's directory, once. */
+  addBatch(user: string, batch: UsageReport): void {
+    const { storage, tables, users } = this.#host
+    if (this.#host.isErased()) return
+    tables.create()
+    const known = users.find(user)
+    const isListed = known !== null && known.status !== "erasing"
+    try {
+      storage.transactionSync(() => this.#usage.add(batch, isListed ? user : null))
+    } catch (error) {
+      this.#usage.forgetSums()
+      throw error
+    }
+  }
+
+  /** The usage of all users from one day to another, both included. */
+  sumRange(from: string, to: string): UsageTotals {
+    return this.#usage.sumRange(from, to)
+  }
+
+  readPage(query: UsageQuery): UsagePage {
+    const { from, to, by } = query
+    const { tables, users } = this.#host
+    if (!tables.exist()) return { from, to, by, rows: [], total: NO_USAGE, next: null }
+    return this.#usage.readPage(query, (after, limit) => users.list(after, "", limit).map(({ id }) => id))
+  }
+
+  listPrices(): readonly PriceEntry[] {
+    return this.#host.tables.exist() ? readPrices(this.#host.sql) : []
+  }
+
+  setPrices(actor: Actor, prices: readonly PriceEntry[]): Result<readonly PriceEntry[]> {
+    return this.#host.change(() => {
+      writePrices(this.#host.sql, prices)
+      this.#host.record(actor, { action: "prices.changed", details: { entries: prices.length } })
+      return succeed(prices)
+    })
+  }
+
+  /** The tenant's own prices of the model that an agent uses. */
+  listPricesOf(agent: Agent): readonly PriceEntry[] {
+    const name = getModelName(this.#host.env, agent.model)
+    return this.listPrices().filter((entry) => matchesModel(entry, name))
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * directory-budgets.ts: what a user's directory object does about budgets: it leases turns, and asks the tenant what counts.
+ */
+
+import { type Fault, type Result, succeed } from "../../shared/fault.ts"
+import { sumSpending } from "../../shared/usage/budget-meter.ts"
+import { toDay, toMonth } from "../../shared/usage/period.ts"
+import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
+import {
+  type PeriodSpending,
+  SESSION_LEASE_MS,
+  type SessionLease,
+  type TenantGrant,
+} from "../../shared/usage/user-account.ts"
+import { type BudgetView, type HeldCounts, listBudgetViews } from "../../shared/usage/budget-view.ts"
+import { describeError, log } from "../platform/log.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { waitAtMost } from "../platform/timeout.ts"
+import type { DirectoryHost } from "./directory-host.ts"
+import { DirectoryMetering } from "./directory-metering.ts"
+import { UserBudget } from "./user-budget.ts"
+
+/**
+ * Shortest time between two questions to the tenant, apart from reports: before a refusal, or if no budget is known. It doubles with each
+ * further refusal, up to the maximum. Milliseconds.
+ */
+const ASK_PAUSE_MS = 5_000
+const MAX_ASK_PAUSE_MS = 5 * 60_000
+
+/** A new process does not know when the tenant was last asked. It does not ask if a budget was counted within this time. Milliseconds. */
+const RESTART_PAUSE_MS = 2 * 60_000
+
+/** Oldest reply of the tenant that limits a user who sends no messages. Milliseconds. */
+const MAX_GRANT_AGE_MS = 60 * 60_000
+
+/** The longest that a refusal waits for the tenant, in milliseconds. */
+const MAX_ASK_MS = 5_000
+
+export class DirectoryBudgets {
+  readonly #host: DirectoryHost
+  /** The stored account, and the leases of the sessions. */
+  readonly account: UserBudget
+  /** What budgets count. */
+  readonly metering: DirectoryMetering
+  #asking: Promise<void> | null = null
+  /** The tenant was asked, and has not answered yet or could not. */
+  #isUnanswered = false
+  /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
+  #askedAt = 0
+  #pauseMs = ASK_PAUSE_MS
+
+  /** `listRunning`: the keys of the listed sessions in which a turn runs. */
+  constructor(host: DirectoryHost, listRunning: () => readonly string[]) {
+    this.#host = host
+    this.account = new UserBudget({ sql: host.sql, now: Date.now, listRunning })
+    this.metering = new DirectoryMetering(host, {
+      onReport: (entries) => this.account.count(sumSpending(entries)),
+      onRollback: () => this.account.forget(),
+      onBatchSent: (grant, batch) => this.applyGrant(grant, batch),
+      needsRenewal: () => this.account.needsRenewal(),
+    })
+  }
+
+  async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
+    const leased = this.#leaseTurn(session, isAgent)
+    if (leased.ok) this.#pauseMs = ASK_PAUSE_MS
+    // Nobody is refused because of a budget that has been raised meanwhile.
+    if (leased.ok || !(await this.#asksBeforeRefusal(leased.fault))) return leased
+    const again = this.#leaseTurn(session, isAgent)
+    // Otherwise clients that keep retrying would all reach the tenant's object.
+    if (!again.ok) this.#pauseMs = Math.min(this.#pauseMs * (2 + Math.random() / 2), MAX_ASK_PAUSE_MS)
+    return again
+  }
+
+  /** Asks the tenant, unless that was done a short time ago. Returns whether it did. */
+  async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
+    const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
+    // Administrators see at once what has used up a budget. The reply to a report has the current budgets.
+    const isReport = (isUsedUp || this.#mayAskAgain()) && this.metering.readUnsent(null).length > 0
+    if (!isReport && !this.#mayAskAgain()) return false
+    if (isReport) this.#askedAt = Date.now()
+    await waitAtMost(isReport ? this.metering.flushSafely() : this.#askTenant(), MAX_ASK_MS)
+    return true
+  }
+
+  #mayAskAgain(): boolean {
+    const meters = this.account.readAccount()?.meters ?? []
+    const countedAt = Math.max(0, ...meters.map(({ at }) => at))
+    return this.#mayAsk() && (this.#askedAt > 0 || Math.abs(Date.now() - countedAt) >= RESTART_PAUSE_MS)
+  }
+
+  #leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
+    const leased = this.#host.tables.exist() ? this.account.leaseTurn(session, isAgent) : succeed(null)
+    if (!leased.ok || leased.value !== null) return leased
+    const mayAsk = this.#mayAsk()
+    // The tenant has said that no budget concerns the user.
+    if (!mayAsk && !this.#isUnanswered) return leased
+    // The session learned of budgets before this object did. No turn waits for the tenant.
+    if (mayAsk) this.#host.ctx.waitUntil(this.#askTenant())
+    return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
+  }
+
+  /** `countHeld` counts the user's sessions and stored bytes; null: unknown. */
+  async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
+    if (!this.#host.tables.exist()) return []
+    const account = this.account.readAccount()
+    // A user whose directory has never been asked for a turn since budgets were set.
+    if (account === null && this.#mayAsk()) await this.#askTenant()
+    const held = { ...countHeld(), concurrent_turns: this.account.countRunning() }
+    return listBudgetViews(this.account.readAccount(), held, Date.now())
+  }
+
+  async learn(): Promise<void> {
+    if (!this.#host.tables.exist() || !this.#mayAsk()) return
+    const account = this.account.readAccount()
+    const countedAt = account === null ? 0 : Math.max(this.#askedAt, ...account.meters.map(({ at }) => at))
+    if (Math.abs(Date.now() - countedAt) >= MAX_GRANT_AGE_MS) await this.#askTenant()
+  }
+
+  async refresh(): Promise<void> {
+    if (!this.#host.tables.exist()) return
+    // A request that is under way may have been answered before the change.
+    await this.#asking
+    this.#pauseMs = ASK_PAUSE_MS
+    await this.#askTenant()
+  }
+
+  /**
+   * Applies a reply of the tenant. `included`: the newest batch that it is known to include. If it includes a later batch, that batch is
+   * counted twice until the next reply.
+   */
+  applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
+    this.#isUnanswered = false
+    // Without budgets, nothing is stored for them.
+    if (grant === null && !this.#host.tables.exist()) return
+    this.#host.tables.create()
+    if (grant === null) return this.account.removeAccount()
+    const month = toMonth(grant.at)
+    const own = this.metering.readTotals(`${month}-01`, `${month}-31`)
+    const unsent = this.metering.readUnsent({ included }).filter(({ day }) => day.startsWith(month))
+    this.account.applyGrant(grant, sumPeriods(own, grant.at), sumPeriods(unsent, grant.at))
+  }
+
+  #mayAsk(): boolean {
+    return Math.abs(Date.now() - this.#askedAt) >= this.#pauseMs
+  }
+
+  /** Asks the tenant for the user's current budgets. Concurrent calls share one request. Never rejects. */
+  #askTenant(): Promise<void> {
+    this.#asking ??= this.#fetchGrant().finally(() => {
+      this.#asking = null
+    })
+    return this.#asking
+  }
+
+  async #fetchGrant(): Promise<void> {
+    this.#askedAt = Date.now()
+    this.#isUnanswered = true
+    const { env, tenant, user } = this.#host
+    // The tenant may add a batch after its reply, and acknowledge it before the reply arrives.
+    const included = this.metering.getAcknowledgedBatch()
+    try {
+      this.applyGrant(await tenantStub(env, tenant).getBudgetGrant(user), included)
+    } catch (error) {
+      log("budget_unknown", { error: describeError(error) })
+    }
+  }
+}
+
+/** Sums entries of one month: the usage in the day, and in the month, of an instant. */
+function sumPeriods(entries: readonly UsageEntry[], at: number): PeriodSpending {
+  const today = toDay(at)
+  return { day: sumSpending(entries.filter(({ day }) => day === today)), month: sumSpending(entries) }
+}

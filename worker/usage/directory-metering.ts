@@ -1,0 +1,112 @@
+/**
+ * directory-metering.ts: what a user's directory object does about usage: it adds the reports of sessions, and sends batches to
+ * the tenant.
+ */
+
+import type { TenantGrant } from "../../shared/usage/user-account.ts"
+import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
+import { describeError, logError } from "../platform/log.ts"
+import { tenantStub } from "../platform/rpc/object-stubs.ts"
+import { readTimeLimits } from "../platform/time-limits.ts"
+import { waitAtMost } from "../platform/timeout.ts"
+import type { DirectoryHost } from "./directory-host.ts"
+import { type BatchId, DirectoryUsage } from "./directory-usage.ts"
+import type { UsageReport } from "../../shared/usage/usage-report.ts"
+
+/** What budgets do with the same reports. */
+export interface MeteringHooks {
+  /** Called in the transaction that adds a report, once for each. */
+  readonly onReport: (entries: readonly UsageEntry[]) => void
+  /** Called after a transaction that was rolled back. */
+  readonly onRollback: () => void
+  /** Called when the tenant has added a batch, with the budgets from its reply. */
+  readonly onBatchSent: (grant: TenantGrant | null, batch: BatchId) => void
+  /** Whether the tenant should be asked before a batch is full. */
+  readonly needsRenewal: () => boolean
+}
+
+export class DirectoryMetering {
+  readonly #host: DirectoryHost
+  readonly #hooks: MeteringHooks
+  readonly #usage: DirectoryUsage
+
+  constructor(host: DirectoryHost, hooks: MeteringHooks) {
+    this.#host = host
+    this.#hooks = hooks
+    const { ctx, env, tenant, user } = host
+    const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
+    this.#usage = new DirectoryUsage({
+      sql: ctx.storage.sql,
+      now: Date.now,
+      batchMs: usageBatchMs + Math.random() * usageSpreadMs,
+      runInTransaction: (write) => ctx.storage.transactionSync(write),
+      sendBatch: async (batch) => hooks.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch), batch),
+      onReport: hooks.onReport,
+      wakeBy: (atMs) => ctx.waitUntil(this.#wakeBy(atMs)),
+    })
+  }
+
+  /** Adds the last reports of a session that is being erased. */
+  end(reports: readonly UsageReport[]): void {
+    for (const report of reports) this.add(report, report === reports.at(-1))
+  }
+
+  /** Adds a report of a session, once. */
+  add(report: UsageReport, isLast = false): void {
+    const { ctx, tables } = this.#host
+    tables.create()
+    try {
+      const isBatchDue = ctx.storage.transactionSync(() => this.#usage.add(report, isLast))
+      if (isBatchDue || this.#hooks.needsRenewal()) ctx.waitUntil(this.flushSafely())
+    } catch (error) {
+      this.#hooks.onRollback()
+      throw error
+    }
+  }
+
+  /** Sends the tenant what it does not have yet. Rejects if that failed. */
+  async flush(): Promise<void> {
+    if (this.#host.tables.exist()) await this.#usage.flush()
+  }
+
+  /** Like `flush`, but never rejects: the alarm repeats a failed flush. */
+  async flushSafely(): Promise<void> {
+    try {
+      await this.flush()
+    } catch (error) {
+      logError("usage_not_sent", { error: describeError(error) })
+    }
+  }
+
+  /** Like `flushSafely`, but waits at most `maxMs`. The batch continues afterwards, and `nextBatchAt` allows for it. */
+  async flushBriefly(maxMs: number): Promise<void> {
+    await waitAtMost(this.flushSafely(), maxMs)
+  }
+
+  /** The user's totals from one day to another, both included, by day, model and agent. Always complete. */
+  readTotals(from: string, to: string): UsageEntry[] {
+    return this.#host.tables.exist() ? this.#usage.readTotals(from, to) : []
+  }
+
+  /** The entries that are in no batch, and with `after` those of the newest batch, if it is later than that one. */
+  readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
+    return this.#usage.readUnsent(after)
+  }
+
+  /** The newest batch that the tenant is known to have; null: unknown. */
+  getAcknowledgedBatch(): BatchId | null {
+    return this.#usage.getAcknowledged()
+  }
+
+  /** When `flush` must be called, in milliseconds since 1970; null if the tenant has everything. */
+  nextBatchAt(): number | null {
+    return this.#usage.nextBatchAt()
+  }
+
+  /** An alarm that is set for an earlier time stays. */
+  async #wakeBy(atMs: number): Promise<void> {
+    const { storage } = this.#host.ctx
+    const current = await storage.getAlarm()
+    if (current === null || current > atMs) await storage.setAlarm(atMs)
+  }
+}
