@@ -13,7 +13,7 @@ const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "prices", "sett
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-/** What sticks out of the window sideways, except in lists that scroll. */
+/** Elements that stick out of the window sideways, except in lists that scroll. */
 function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all

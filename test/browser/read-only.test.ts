@@ -1,4 +1,4 @@
-/** read-only.test.ts: what the page shows where nothing can be written: shared conversations, and viewers. */
+/** read-only.test.ts: the page where nothing can be written: shared conversations, and viewers. */
 
 import { readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"

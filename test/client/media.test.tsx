@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvases: what is fetched and when, and what is shown until then. */
+/** media.test.tsx: media and canvases: their requests, and the placeholders until then. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
@@ -77,7 +77,7 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] what the network interrupted loads by itself when it is back, whether URL or bytes failed", async () => {
+  test("[PG55] media interrupted by the network loads by itself when the network is back, whether URL or bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])

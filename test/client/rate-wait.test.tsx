@@ -1,4 +1,4 @@
-/** rate-wait.test.tsx: what the page does while the server refuses more requests, frames and sockets. */
+/** rate-wait.test.tsx: the page while the server refuses more requests, frames and sockets. */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"
@@ -34,7 +34,7 @@ afterEach(() => {
   expect(hold.end).toBeNull()
 })
 
-/** Runs what needs no timer, including the code that is loaded. */
+/** Runs everything that needs no timer, including loading code. */
 async function settleAll(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
   await vi.dynamicImportSettled()

@@ -10,9 +10,9 @@ import { DatabaseSync } from "node:sqlite"
 
 const COPY_TRIES = 10
 
-/** Where a text stands: `do/cuecard-Session leaf`, or the path of a file. Sorted, each place once. The server may run. */
+/** The places that contain a text: `do/cuecard-Session leaf`, or the path of a file. Sorted, each place once. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
-  // SQLite writes to what it opens.
+  // SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))
   try {
     await copyState(persist, copy)
@@ -38,11 +38,13 @@ async function copyState(from: string, to: string, tries = COPY_TRIES): Promise<
     await cp(from, to, { recursive: true })
   } catch (error) {
     if (tries <= 1 || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    // Without what was copied, because a database must not meet a log of another time.
+    await rm(to, { recursive: true, force: true })
     await copyState(from, to, tries - 1)
   }
 }
 
-/** The tables of a database, those of the platform too, in which a text stands. */
+/** The tables of a database that contain a text, including those of the platform. */
 function findInTables(path: string, text: string): string[] {
   const database = new DatabaseSync(path)
   try {

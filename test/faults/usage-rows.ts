@@ -8,6 +8,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { toCanonicalJson } from "../../shared/json.ts"
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { addTotals, callsToEntries, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 import { rowToTotals, type TotalsRow } from "../../worker/usage/totals-columns.ts"
@@ -26,15 +27,15 @@ export interface UsageSums {
   readonly traced: UsageTotals
   /** Of each of the other turns that have calls. */
   readonly untraced: readonly UsageTotals[]
-  /** What the directories have, or will have by repeated reports. */
+  /** The totals that the directories have, or will have after repeated reports. */
   readonly directories: UsageTotals
-  /** What the directories have sent, or will repeat. */
+  /** The totals that the directories have sent, or will repeat. */
   readonly batches: UsageTotals
-  /** What the tenants have. */
+  /** The totals of the tenants. */
   readonly tenants: UsageTotals
 }
 
-/** What is wrong with the sums below a state folder; empty: nothing. The server must be stopped. */
+/** The errors in the sums below a state folder; empty if there are none. The server must be stopped. */
 export function findUsageFaults(persist: string): string[] {
   const { turns, directories, batches, tenants } = readUsageSums(persist)
   return [...compare("turns and directories", turns, directories), ...compare("batches and tenants", batches, tenants)]
@@ -49,12 +50,12 @@ export function findMixedUsageFaults(persist: string): string[] {
   const { traced, untraced, directories, batches, tenants } = readUsageSums(persist)
   const found = compare("batches and tenants", batches, tenants)
   if (isSumOfSome(directories, traced, untraced)) return found
-  const shared = untraced.map((totals) => JSON.stringify(totals)).join(", ")
+  const shared = untraced.map(toCanonicalJson).join(", ")
   return [...compare(`turns with a trace, others (${shared}), and directories`, traced, directories), ...found]
 }
 
 function compare(name: string, one: UsageTotals, other: UsageTotals): string[] {
-  const [a, b] = [JSON.stringify(one), JSON.stringify(other)]
+  const [a, b] = [toCanonicalJson(one), toCanonicalJson(other)]
   return a === b ? [] : [`${name}: ${a} and ${b}`]
 }
 
@@ -87,7 +88,7 @@ export function readUsageSums(persist: string): UsageSums {
   }
 }
 
-/** What a receiver does not have of a ledger. */
+/** The part of a ledger that a receiver does not have. */
 function listLeft({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<string, number>): UsageTotals[] {
   return (received.get(ledger) ?? 0) < n ? [sending, unsent] : [unsent]
 }

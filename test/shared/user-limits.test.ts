@@ -1,4 +1,4 @@
-/** user-limits.test.ts: the rates of the code are those of the platform's bindings. */
+/** user-limits.test.ts: the rates in the code match the platform's bindings. */
 
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -13,7 +13,7 @@ const CONFIG = readFileSync(new URL("../../wrangler.toml", import.meta.url), "ut
 const BINDING =
   /\[\[ratelimits\]\]\nname = "(\w+)"\nnamespace_id = "\d+"\nsimple = \{ limit = (\d+), period = (\d+) \}/g
 
-test("[LI1] the limits that responses state are those of wrangler.toml", () => {
+test("[LI1] the limits in responses match wrangler.toml", () => {
   const bound = Object.fromEntries(
     Array.from(CONFIG.matchAll(BINDING), ([, name, limit, period]) => [name, [Number(limit), Number(period)]]),
   )

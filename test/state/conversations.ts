@@ -1,5 +1,5 @@
 /**
- * conversations.ts: what a packed state directory holds: conversations that use every feature that is stored.
+ * conversations.ts: the contents of a packed state directory: conversations that use every stored feature.
  *
  * The sessions of the user `you` are idle or waiting when the server stops: a new server must give the same
  * answers for them. Those of the user `away` are interrupted: a new server has to finish them.
@@ -170,7 +170,7 @@ async function writeFiles(you: StateClient): Promise<void> {
   await you.ask("files", "files-5", "Make a counter canvas")
 }
 
-/** A tool whose output was longer than what is kept of it. */
+/** A tool whose output was longer than its stored part. */
 const LONG_OUTPUT = [
   { type: "user_message", responseId: "unsealed-1", text: "And the log?" },
   { type: "tool_call_start", responseId: "unsealed-2", callId: "log-1", toolName: "Bash", arguments: "{}" },

@@ -85,7 +85,7 @@ export function noteAddress(address: string): void {
   noteFileName(searchParams.get("name") ?? "")
 }
 
-/** What is wrong with a line; null if it has no content. Lines that are no JSON are only searched for noted texts. */
+/** The fault of a line; null if it has no content. Lines that are not JSON are only searched for noted texts. */
 export function findLeak(line: string): string | null {
   const fields = parseLine(line)
   if (fields === null) return findNoted(line)
@@ -127,18 +127,18 @@ function findNoted(value: string): string | null {
   return null
 }
 
-/** Checks a line. `takeLeaks` reports what was found. */
+/** Checks a line. `takeLeaks` reports the findings. */
 export function checkLine(line: unknown): void {
   const leak = findLeak(String(line))
   if (leak !== null) faults.push(`${leak}: ${String(line).slice(0, 400)}`)
 }
 
-/** Forgets what was noted, because another file in the same process has nothing to do with it. */
+/** Forgets the noted texts, because they don't concern another test file in the same process. */
 export function forgetContent(): void {
   for (const set of [noted, fileNames, ids]) set.clear()
 }
 
-/** What was found since the last call. */
+/** The faults found since the last call. */
 export function takeLeaks(): string[] {
   return faults.splice(0)
 }

@@ -1,7 +1,7 @@
 /**
  * slowly.ts: a program that prints the lines of a file, one every so many milliseconds: `slowly.ts FILE MS [EXIT]`.
- * Where MS is `stall` it prints half of the lines at once, and then neither prints nor ends. Where it is a path, it prints half
- * of the lines, and the others once a file has that path.
+ * If MS is `stall`, it prints half of the lines at once, and then neither prints nor exits. If it is a path, it prints half of
+ * the lines, and the others once that file exists.
  */
 
 import { existsSync, readFileSync } from "node:fs"

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { ACCOUNT, type FakePlatform, startFakePlatform } from "../support/fake-platform.ts"
 
-/** What a build reads. It is copied, because a build in this folder would replace the one that other tests use. */
+/** The files that a build reads. They are copied, because a build in this folder would replace the one that other tests use. */
 const SOURCES = [
   ..."shared worker client public scripts".split(" "),
   ..."index.html admin.html wrangler.toml vite.config.ts package.json tsconfig.json tsconfig.base.json".split(" "),

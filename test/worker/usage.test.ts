@@ -1,4 +1,4 @@
-/** usage.test.ts: what turns use reaches the totals of the tenant exactly once, on real objects. */
+/** usage.test.ts: the usage of turns reaches the totals of the tenant exactly once, on real objects. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -114,7 +114,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
     const stub = sessionOf(tenant, session)
     for (let i = 0; i < 3; i++) {
-      // A new process does not know what the directory has.
+      // A new process does not know which reports the directory has.
       await evictDurableObject(stub)
       await runInDurableObject(stub, (_object, { storage }) => storage.setAlarm(Date.now() + 60_000))
       await runDurableObjectAlarm(stub)
