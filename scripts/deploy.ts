@@ -5,7 +5,7 @@
  * or rolls back (release/staged-deploy.ts). The bucket in wrangler.toml must exist.
  */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import process from "node:process"
@@ -13,6 +13,7 @@ import { parseArgs } from "node:util"
 import { isJsonObject, parseJson } from "../shared/json.ts"
 import { BUILT_CONFIG, buildApp } from "./build-state.ts"
 import { findBoundNewClasses } from "./release/migration-commits.ts"
+import { findPageBucket, listPageObjects } from "./release/page-files.ts"
 import { PlatformApi, PlatformError, readPlatformSettings } from "./release/platform-api.ts"
 import { readStagePlan } from "./release/stage-plan.ts"
 import { deployInStages, readSoleVersion, type StageOutcome } from "./release/staged-deploy.ts"
@@ -36,7 +37,10 @@ function runWrangler(args: readonly string[], extraEnv: NodeJS.ProcessEnv = {}):
 /** Deploys to all of the traffic at once. The only way for a version with a migration. */
 async function deployAtOnce(options: readonly string[]): Promise<number> {
   buildApp("production")
-  if (!options.includes("--dry-run")) await refuseMixedMigration()
+  if (!options.includes("--dry-run")) {
+    await refuseMixedMigration()
+    if (!keepPageFiles()) console.error("The page's files were not kept: pages that stay open must be reloaded.")
+  }
   const status = runWrangler(["deploy", "--config", BUILT_CONFIG, ...options])
   if (status !== 0) {
     console.error("If the bucket is missing, create it once: npx wrangler r2 bucket create cuecard-media")
@@ -59,6 +63,23 @@ async function refuseMixedMigration(): Promise<void> {
 Deploy the commit that adds the migration first, and this one after it.`,
       null,
     )
+}
+
+/**
+ * Puts the page's scripts and styles into the bucket, where every version finds them: a page of one version may ask another
+ * one for them, and an open page may ask later for those of its own. False if the platform refuses.
+ */
+function keepPageFiles(): boolean {
+  const bucket = findPageBucket(JSON.parse(readFileSync(BUILT_CONFIG, "utf8")))
+  if (bucket === null) return false
+  const folder = mkdtempSync(join(tmpdir(), "cuecard-page-"))
+  const list = join(folder, "files.json")
+  try {
+    writeFileSync(list, JSON.stringify(listPageObjects()))
+    return runWrangler(["r2", "bulk", "put", bucket, "--filename", list, "--remote", "--config", BUILT_CONFIG]) === 0
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /** Uploads the build as a version without traffic. Returns its id. */
@@ -102,6 +123,12 @@ async function deployStaged(options: Parameters<typeof readStagePlan>[0]): Promi
     throw new PlatformError(
       `The migration ${migrationTag} is not applied (${applied ?? "none"} is). A version with a migration gets all of the
 traffic at once and cannot be rolled back. Deploy it alone, before the code that needs it: npm run deploy`,
+      null,
+    )
+  if (!keepPageFiles())
+    throw new PlatformError(
+      `The page's files were not stored in the bucket, so pages would miss their scripts while the traffic is split. Nothing
+was changed. The token needs the permission "Workers R2 Storage: Edit".`,
       null,
     )
   const interrupted = new AbortController()

@@ -41,8 +41,8 @@ export const ASSET_PENDING_MS = 2 * MAX_UPLOAD_MS
 export const MAX_SIGNED_URLS = 100
 
 /**
- * Longest validity of a signed link, in seconds. After that the page requests a new one. The link stands in the query of an
- * address, and addresses are logged by proxies and platforms, so it has to be useless soon. SPEC MS2.
+ * Longest validity of a signed link, in seconds. After that the page requests a new one. The signature is in the query of an address, and
+ * proxies and platforms log addresses, so it has to expire soon. SPEC MS2.
  */
 export const SIGNED_URL_SECONDS = 10 * 60
 

@@ -1,5 +1,5 @@
 /**
- * delta-window.ts: how long the text of a running answer is gathered before it is written and sent.
+ * delta-window.ts: the time for which the text of a running answer is gathered before it is written and sent.
  */
 
 /**

@@ -1,5 +1,5 @@
 /**
- * fault.ts: the closed union of errors, and why turns and tool calls end.
+ * fault.ts: the closed union of errors, and the reasons why turns and tool calls end.
  *
  * Faults are values: functions return a `Result`, and only programming errors are thrown. Public texts are defined in
  * fault-catalogue.ts and below, and nowhere else; internal details go to the log. A test compares them with SPEC ER1 and ER2.
@@ -118,7 +118,7 @@ export type Fault =
   | {
       readonly reason: "rate_limited"
       readonly rateClass: RateClass
-      /** Whose limit it is. */
+      /** The scope of the limit. */
       readonly per: "user" | "tenant"
       readonly retryAfterSeconds: number
     }
@@ -135,7 +135,7 @@ export type Fault =
 
 export type FaultReason = Fault["reason"]
 
-/** What a budget limits (shared/usage/budget-limits.ts). */
+/** The names of budgets (shared/usage/budget-limits.ts). */
 export type BudgetName =
   | "tokens_per_day"
   | "tokens_per_month"
@@ -152,20 +152,20 @@ export interface BudgetFault {
   readonly reason: "budget_exhausted"
   readonly budget: BudgetName
   readonly scope: BudgetScope
-  /** When there is a budget again, in milliseconds since 1970; null: when something that runs ends, or is deleted. */
+  /** When the budget resets, in milliseconds since 1970; null: it is freed when something running ends, or when something is deleted. */
   readonly resets: number | null
 }
 
-/** Why a URL is not considered public. */
+/** The reason why a URL is not considered public. */
 export type UrlFlaw = "malformed" | "too_long" | "scheme" | "credentials" | "host" | "port"
 
-/** Why an archive of a tenant is not imported. */
+/** The reason why an archive of a tenant is not imported. */
 export type ArchiveFlaw = "shape" | "version" | "seal" | "file" | "content"
 
-/** Why a remote file is not shown. */
+/** The reason why a remote file is not shown. */
 export type RemoteFlaw = "unreachable" | "redirects" | "type" | "size" | "timeout"
 
-/** Why an OpenID provider cannot be used. */
+/** The reason why an OpenID provider cannot be used. */
 export type IssuerFlaw = "address" | "unreachable" | "status" | "too_large" | "malformed" | "issuer_differs" | "no_keys"
 
 /** The public form of a fault: `code` is its reason, `text` is for the user. */
@@ -189,7 +189,7 @@ function entryToWire<R extends FaultReason>(code: R, fault: FaultsByReason[R]): 
 }
 
 /**
- * Why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire, with the text for
+ * The reason why a turn did not end `completed`, or a tool call not `ok`: `reason` and `error.code` on the wire, with the text for
  * the user. SPEC ER2.
  */
 const TURN_FAULT_TEXTS = {

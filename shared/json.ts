@@ -48,7 +48,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 
-/** What a character outside strings does to the depth: 1 opens an array or object, -1 closes one, 0 is a comma. */
+/** The effect of a character outside strings on the depth: 1 opens an array or object, -1 closes one, 0 is a comma. */
 export type JsonToken = 1 | 0 | -1
 
 function unitToToken(unit: number): JsonToken | null {

@@ -71,7 +71,7 @@ export const MAX_SESSIONS_LISTED = 100
 /** Users with whom a session can be shared. Each change of its title is sent to all their directories. SPEC SH6. */
 export const MAX_SESSION_VIEWERS = 100
 
-/** Sessions that one user shares with one other: bounds what a user can add to somebody else's list. SPEC SH6. */
+/** Sessions that one user can share with one other. Bounds what a user can add to somebody else's list. SPEC SH6. */
 export const MAX_SHARED_BY_OWNER = 1_000
 
 // ── Tokens ──
@@ -119,26 +119,26 @@ export const UNKNOWN_KEY_MS = 5_000
 
 // ── Usage ──
 
-/** How long the first usage report of a batch waits for others, in milliseconds: long enough that a tenant's object is seldom asked, short enough for a chart. SPEC MT6. */
+/** How long the first usage report of a batch waits for others, in milliseconds: long enough that a tenant's object is seldom called, short enough for a chart. SPEC MT6. */
 export const USAGE_BATCH_MS = 15 * 60_000
 
-/** How much longer it waits at most, in milliseconds, drawn for each directory: users who sign in together do not report together. SPEC MT6. */
+/** Largest random addition to that time, in milliseconds, drawn by each directory, so that users who sign in at the same time do not report at the same time. SPEC MT6. */
 export const USAGE_SPREAD_MS = 60 * 60_000
 
-/** How often a session repeats a usage report that its user's directory did not take, in milliseconds. SPEC MT5. */
+/** How often a session repeats a usage report that its user's directory did not accept, in milliseconds. SPEC MT5. */
 export const USAGE_RETRY_MS = 60_000
 
-/** Fetched keys are refreshed after this time, in milliseconds, so that a key that the provider withdrew ends. SPEC OI7. */
+/** Fetched keys are refreshed after this time, in milliseconds, so that a key that the provider withdrew stops working. SPEC OI7. */
 export const ISSUER_KEYS_FRESH_MS = 10 * 60_000
 
 /**
- * While the provider cannot be reached, its keys are trusted this long since the first attempt that failed, and this long
- * since they were fetched, in milliseconds. SPEC OI7.
+ * While the provider cannot be reached, its keys are trusted this long after the first failed attempt, and at most this long after they
+ * were fetched, in milliseconds. SPEC OI7.
  */
 export const ISSUER_KEYS_TRUST_MS = 60 * 60_000
 export const MAX_ISSUER_KEYS_AGE_MS = 24 * 60 * 60_000
 
-/** A foreign token ends this many seconds after it was issued, even if it says later. SPEC OI12. */
+/** A foreign token expires this many seconds after it was issued, even if its `exp` is later. SPEC OI12. */
 export const MAX_FOREIGN_TOKEN_SECONDS = 24 * 60 * 60
 
 /** Lifetime of a producer's token, in seconds: by default a working day, at most a week. SPEC AU11. */

@@ -57,7 +57,7 @@ export function truncateLines(text: string, maxLines: number, maxBytes: number):
 export interface TextHead {
   /** Appends text. The text must not end inside a surrogate pair. */
   push(text: string): void
-  /** What `truncateLines` returns for the whole text. */
+  /** The result of `truncateLines` for the whole text. */
   readHead(): TruncatedText
 }
 

@@ -1,15 +1,15 @@
 /**
- * user-limits.ts: what one user, session, tenant or address may use, each limit with its unit and reason.
+ * user-limits.ts: the limits of one user, session, tenant or address, each with its unit and reason.
  *
  * The rates and RATE_PERIOD_SECONDS must equal the bindings at the top of wrangler.toml; a test compares them.
  */
 
 // ── Rates ──
 
-/** The period of the rates, in seconds: short, so that whoever is refused waits briefly. SPEC LI1. */
+/** The period of the rates, in seconds: short, so that a refused client waits only briefly. SPEC LI1. */
 export const RATE_PERIOD_SECONDS = 10
 
-/** What a request or a frame is counted as. */
+/** The class under which a request or a frame is counted. */
 export type RateClass = "write" | "read" | "socket"
 
 /**
@@ -22,7 +22,7 @@ export const RATE_LIMITS: Readonly<Record<RateClass, { readonly user: number; re
   socket: { user: 30, tenant: 3_000 },
 }
 
-/** The code with which a socket is closed that a limit refuses. A client waits RATE_PERIOD_SECONDS before the next. SPEC LI3. */
+/** Close code of a socket that a limit refuses. A client waits RATE_PERIOD_SECONDS before the next attempt. SPEC LI3. */
 export const CLOSE_LIMITED = 4429
 
 /** Frames that one socket may send in RATE_PERIOD_SECONDS: many times what a page sends. SPEC LI4. */
@@ -34,7 +34,7 @@ export const SIGN_IN_PERIOD_SECONDS = 60
 
 // ── Sessions and sockets ──
 
-/** Sessions that a user can have, listed ones: a list that a person can still search. SPEC LI8. */
+/** Listed sessions that a user can have: a list that a person can still search. SPEC LI8. */
 export const MAX_USER_SESSIONS = 10_000
 
 /** Open sockets of a session: every change is sent to each of them. SPEC LI9. */
@@ -45,13 +45,13 @@ export const MAX_USER_SOCKETS = 2_000
 
 // ── Stored bytes ──
 
-/** What a user may store, in bytes: files, and text in whole megabytes. Ten full sessions. SPEC LI10. */
+/** Bytes that a user may store: files, and text in whole megabytes. Ten full sessions. SPEC LI10. */
 export const MAX_USER_STORED_BYTES = 10 * 1024 * 1024 * 1024
 
-/** What all users of a tenant may store, in bytes: a hundred full users. SPEC LI11. */
+/** Bytes that all users of a tenant may store together: a hundred full users. SPEC LI11. */
 export const MAX_TENANT_STORED_BYTES = 1024 * 1024 * 1024 * 1024
 
-/** By how much the tenant's number may lag for each user, in bytes: a photo or two cause no request to the tenant. SPEC LI11. */
+/** How far the tenant's figure may lag for each user, in bytes: a photo or two cause no request to the tenant. SPEC LI11. */
 export const TENANT_STEP_BYTES = 8 * 1024 * 1024
 
 // ── Remote media ──

@@ -1,5 +1,5 @@
 /**
- * structure.test.ts: which folder may import which, and how large files, folders and functions may be.
+ * structure.test.ts: the imports that each folder may have, and the maximum sizes of files, folders and functions.
  *
  * A failure names the file, the line and the reason. `LADDERS` is the map of the code: a folder imports only folders
  * that come before it in its list. The README.md of each folder says what the folder holds.
@@ -68,7 +68,7 @@ const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/tenant/tenant-object.ts": 380,
   "worker/tenant/registry-object.ts": 60,
 }
-/** What a class of the Worker may extend: classes of the platform, and one that has the transfer calls of the session object. */
+/** The classes that a class of the Worker may extend: those of the platform, and the one with the transfer calls of the session object. */
 const BASE_CLASSES = new Set(["DurableObject", "Error", "Map", "PortableSession"])
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60
@@ -86,7 +86,7 @@ function findRung(file: string): number {
   return own >= 0 ? own : ladder.indexOf(".")
 }
 
-/** What is wrong with an import, or null. */
+/** The fault of an import, or null. */
 export function findImportFault(item: Pick<Import, "file" | "specifier">): string | null {
   const top = topFolderOf(item.file)
   if (top === undefined) return null

@@ -158,7 +158,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
   )
 }
 
-/** An admin can neither make nor change an owner. */
+/** An admin can neither appoint nor change an owner. */
 function roleOptions(own: RoleName, current: RoleName): Readonly<Record<RoleName, string>> {
   const isFixed = own !== "owner" && current === "owner"
   const roles = ROLE_NAMES.filter((role) => (isFixed ? role === current : own === "owner" || role !== "owner"))

@@ -1,5 +1,5 @@
 /**
- * use-in-view.ts: whether an element has come near the viewport, for work that should wait until then.
+ * use-in-view.ts: detects when an element comes near the viewport, for work that should wait until then.
  */
 
 import type { RefObject } from "preact"

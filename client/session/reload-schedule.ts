@@ -1,5 +1,5 @@
 /**
- * reload-schedule.ts: when the newest history is loaded again after a failure or a reset of the socket.
+ * reload-schedule.ts: schedules reloads of the newest history after a failure or a reset of the socket.
  *
  * A single reset reloads at once. Repeated ones are delayed, because the server may keep causing them. Source: SPEC SO4, SO5.
  */

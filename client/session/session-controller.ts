@@ -70,7 +70,7 @@ export class SessionController {
   /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: Draft
-  /** Where the user is reading; null if the view is at the end. Set by the view. */
+  /** The user's reading place; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
   readonly #deps: SessionControllerDeps
   readonly #socket: SessionSocket

@@ -110,7 +110,7 @@ function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const wasOpen = useRef(false)
   useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
-    // The focus must not stay in a hidden drawer, nor be lost: elements behind the drawer could not receive it.
+    // The focus must not stay in a hidden drawer or be lost: elements behind the drawer could not receive it.
     else if (wasOpen.current && isFocusFree(drawer.current)) focusDrawerButton()
     wasOpen.current = isOpen.value
   }, [isOpen.value])

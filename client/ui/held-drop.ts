@@ -1,12 +1,12 @@
 /**
- * held-drop.ts: files that are dropped before the code for them has loaded. Part of the first view.
+ * held-drop.ts: keeps files that are dropped before the code for them has loaded. Part of the first view.
  *
  * Without a listener the browser would leave the page and show the file. Source: SPEC PG87.
  */
 
 export type DropTarget = "list" | "conversation"
 
-/** Where files can be dropped: the sidebar and dialogs, and everywhere else. */
+/** The target of a drop: `list` for the sidebar and dialogs, `conversation` for everything else. */
 export function findDropTarget({ target }: DragEvent): DropTarget {
   return target instanceof Element && target.closest(".sidebar, dialog") !== null ? "list" : "conversation"
 }
@@ -14,7 +14,7 @@ export function findDropTarget({ target }: DragEvent): DropTarget {
 /** The files dropped last on each target; null once the code for the target has loaded. */
 const held: Record<DropTarget, readonly File[] | null> = { list: [], conversation: [] }
 
-/** From now on, files that are dropped are kept until `takeHeldFiles` is called for their target. */
+/** From now on, dropped files are kept until `takeHeldFiles` is called for their target. */
 export function holdDroppedFiles(): void {
   const hold = (event: DragEvent): void => {
     if (event.dataTransfer?.types.includes("Files") !== true) return

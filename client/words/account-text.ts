@@ -28,7 +28,7 @@ export const signInText = {
   leadFor: (tenant: string) => `Sign in to ${tenant} to continue.`,
   continueWith: (provider: string) => `Continue with ${provider}`,
   loading: "Loading sign-in options…",
-  none: "Signing in isn't set up here yet. Ask whoever runs this service to add a sign-in provider.",
+  none: "Signing in isn't set up here yet. Ask the operator of this service to add a sign-in provider.",
   unreachable: "We couldn't load the sign-in options. Check your connection and try again.",
   retry: "Try again",
   draftsKept: "What you were writing is kept in this browser, and will be there when you're back.",

@@ -70,7 +70,7 @@ function nameOf(path: string): string {
 /** A tenant's id is one part of a path: it must not lead out of the folder. */
 function tenantFolder(folder: string, tenant: string): string {
   if (!/^[a-z0-9][a-z0-9.-]*$/i.test(tenant) || tenant.includes(".."))
-    throw new UsageError(`${tenant} is no tenant's id.`)
+    throw new UsageError(`${tenant} is not a tenant's id.`)
   return join(folder, tenant)
 }
 

@@ -82,7 +82,7 @@ export function readPlatformSettings(env: NodeJS.ProcessEnv, script: string): Pl
   if (token === "" || account === "")
     throw new PlatformError(
       `CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID are required. The token needs the permissions
-"Workers Scripts: Edit" and "Workers Observability: Read".`,
+"Workers Scripts: Edit", "Workers R2 Storage: Edit" and "Workers Observability: Read".`,
       null,
     )
   return { baseUrl, token, account, script }

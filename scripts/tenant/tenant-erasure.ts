@@ -51,7 +51,7 @@ function describeReceipt(receipt: JsonObject): string {
   const { kind, target, state, finished, unrecoverable_after: recovery } = receipt
   if (state !== "done") return `The ${kind} ${target} is being erased.`
   return `The ${kind} ${target} was erased on ${formatTime(finished)}: ${formatTally(receipt)}.
-Until ${formatTime(recovery)}, whoever operates the platform's account could restore its storage.`
+Until ${formatTime(recovery)}, the owner of the platform's account could restore its storage.`
 }
 
 function formatTime(ms: unknown): string {

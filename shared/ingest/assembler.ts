@@ -280,7 +280,7 @@ function isTurnStart(record: StreamRecord): record is TurnStartRecord {
   return record.type === "user_message" || record.type === "agent_message" || record.type === "agent_callback"
 }
 
-/** What is dropped with a record that arrives after the end of its answer. Whole texts mostly repeat what was streamed. */
+/** Counts the content that is dropped with a record that arrives after the end of its answer. Whole texts mostly repeat the streamed text. */
 function countLateRecord(record: AnswerRecord): KindTotals {
   switch (record.type) {
     case "text_delta":

@@ -99,7 +99,7 @@ function createRefusal(type: string): Fault {
   return { reason: "record_refused", type }
 }
 
-/** Why an external producer may not send this record as its first one. Null if it may. */
+/** The reason why an external producer may not send this record as its first one. Null if it may. */
 export function findRecordFault(record: StreamRecord): Fault | null {
   const effect = interpretRecord(EMPTY_ANSWER, new StreamedText(), record)
   return effect.do === "refuse" ? effect.fault : null

@@ -58,7 +58,7 @@ export class RecordWriter {
   /** Types of events that no mapper handles, with their number. */
   readonly unknown = new Map<string, number>()
   readonly #countedKeys = new Set<string>()
-  /** What is already written of each growing text, by its key. */
+  /** The part of each growing text that is already written, by its key. */
   readonly #textByKey = new Map<string, string>()
   /** Names of the calls, by id. */
   readonly #calls = new Map<string, string>()
@@ -101,7 +101,7 @@ export class RecordWriter {
     this.writeText(kind, this.#takeUnwritten(key, whole))
   }
 
-  /** What is already written of a growing text. */
+  /** The part of a growing text that is already written. */
   getKnownText(key: string): string | undefined {
     return this.#textByKey.get(key)
   }

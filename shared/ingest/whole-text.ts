@@ -1,5 +1,5 @@
 /**
- * whole-text.ts: what a text that arrives whole adds to the text that was streamed before it.
+ * whole-text.ts: computes the text that a whole text adds to the text streamed before it.
  *
  * raw events → STREAMED TEXT ← whole text of a response or of a part
  * Producers send the deltas of a response and then its whole text, over all of its parts (SPEC IR3). Some send the whole text
@@ -99,7 +99,7 @@ export class StreamedText {
   }
 
   /**
-   * What a text adds at the end of the answer: the text of the response, of the open or last part, or a new one.
+   * The text that a whole text adds at the end of the answer: to the text of the response, to the open or last part, or as a new part.
    *
    * Cost: linear in `whole`, plus the number of parts.
    */
@@ -111,7 +111,7 @@ export class StreamedText {
     return restOfPart === "" ? "" : whole
   }
 
-  /** What the whole text of the response has in addition at its end. Null if it is another text. */
+  /** The additional end of the response's whole text. Null if it is another text. */
   findRestOfResponse(kind: TextKind, whole: string): string | null {
     return whole.trim() === "" ? "" : findRest(this.#parts[kind], this.#isSanitized ? clean(whole) : whole)
   }

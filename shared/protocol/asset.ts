@@ -1,5 +1,5 @@
 /**
- * asset.ts: how a stored file appears in a message.
+ * asset.ts: the metadata of a stored file in a message.
  *
  * upload, tool → ASSET → message, tool call, part → media segment
  * Messages contain metadata only; the bytes are in the bucket.

@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly hash: string
 }
 
-/** A position in the chain. Whoever keeps one can prove later that the entries up to it are unchanged. */
+/** A position in the chain. With a noted position, one can prove later that the entries up to it are unchanged. */
 export interface AuditHead {
   /** 0 before the first entry. */
   readonly seq: number
@@ -65,7 +65,7 @@ export interface AuditFileHeader {
   readonly head: AuditHead
 }
 
-/** The text whose hash stands before the first entry of a tenant. */
+/** The text whose hash precedes the first entry of a tenant. */
 export function encodeAuditGenesis(tenant: string): string {
   return JSON.stringify(["cuecard audit 1", tenant])
 }

@@ -1,8 +1,8 @@
 /**
- * card-cue.ts: which tag a tool result cues, and the payload of its card.
+ * card-cue.ts: finds the tag that a tool result cues, and the payload of its card.
  *
  * result string → CUE → payload
- * Card data comes from stored tool results only, never from model text (SPEC SG3). How a card is decided: dispatch-tool.ts
+ * Card data comes from stored tool results only, never from model text (SPEC SG3). A card is decided as follows: dispatch-tool.ts
  * resolves the tag with `resolveCardTag` when the tool returns, and it is stored with the call. part-segmenter.ts opens a
  * card where the text has a span tag that `createCueLookup` finds among the calls; rows of other systems, without a stored
  * tag, cue the tags in their trailer. client/cards/card-registry.ts renders the payload, or shows the text if it has no card.

@@ -14,7 +14,7 @@ import { MAX_ID_CHARS, MAX_URL_CHARS } from "../limits.ts"
 /** A public id: of a message, call, session, asset or exchange. */
 export const idSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/), v.maxLength(MAX_ID_CHARS))
 
-/** What dispatched a tool call. Only calls on channel `user` may cue a card. */
+/** The dispatcher of a tool call. Only calls on channel `user` may cue a card. */
 export const channelSchema = v.picklist(["user", "subagent", "agent", "external"])
 
 /** Metrics of a finished turn: duration in milliseconds, model calls, and token counts if the provider reports them. */

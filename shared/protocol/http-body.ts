@@ -42,7 +42,7 @@ export interface ImportProgress {
   /** Number of messages that were imported. Set once it is `done`. */
   readonly messages?: number
   /**
-   * What another system's file contains that cannot be shown as it was, by kind: `image`, `audio`, `video`, `file`,
+   * Counts of content in another system's file that cannot be shown as it was, by kind: `image`, `audio`, `video`, `file`,
    * `document`, `canvas`, `hidden_thinking`, `system`, `subagent`, `call`, or `block:`, `message:`, `line:` and an unknown type.
    */
   readonly kinds?: Readonly<Record<string, number>>
@@ -141,7 +141,7 @@ export interface UserPage {
   readonly next: string | null
 }
 
-/** What an export contains, an import has created, or an erasure has removed. */
+/** Counts of the content that an export contains, an import has created, or an erasure has removed. */
 export interface Tally {
   readonly users: number
   /** Conversations of users. */
@@ -168,13 +168,13 @@ export interface TenantSummary extends TenantStanding {
   readonly region: string | null
 }
 
-/** What exports and imports of a tenant have in common. Times are milliseconds since 1970. */
+/** The common fields of a tenant's exports and imports. Times are milliseconds since 1970. */
 interface TenantTransfer<F> {
   readonly id: string
   readonly created: number
   readonly updated: number
   readonly tally: Tally
-  /** Why it failed. */
+  /** The reason why it failed. */
   readonly fault: F | null
 }
 
@@ -201,7 +201,7 @@ export interface TenantImport<F = FaultBody> extends TenantTransfer<F> {
   readonly skipped: number
 }
 
-/** What an erasure has removed: the response to `GET /v1/tenant/receipts/:id`. Times are milliseconds since 1970. */
+/** The receipt of an erasure: the response to `GET /v1/tenant/receipts/:id`. Times are milliseconds since 1970. */
 export interface Receipt {
   readonly id: string
   readonly kind: "user" | "tenant"
@@ -211,11 +211,11 @@ export interface Receipt {
   readonly requested: number
   /** Null while it is running. */
   readonly finished: number | null
-  /** What is gone. */
+  /** Counts of the erased content. */
   readonly tally: Tally
   /**
-   * When the platform's point-in-time recovery of storage ends; null while it is running. Until then, whoever operates the
-   * platform's account could restore the data.
+   * When the platform's point-in-time recovery of storage ends; null while it is running. Until then, the owner of the platform's account
+   * could restore the data.
    */
   readonly unrecoverable_after: number | null
 }

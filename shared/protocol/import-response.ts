@@ -7,7 +7,7 @@ import { createParser, hasShape, isListOf, isNumber, isOptional, isString } from
 /** A line of an import that was skipped. `line` counts within `part`, if the file was sent in parts. */
 export type SkippedLine = Omit<BadLine, "code">
 
-/** What the page needs of the response to an upload. If the file was sent in several parts, a response may omit fields. */
+/** The part of the response to an upload that the page uses. If the file was sent in several parts, a response may omit fields. */
 export interface ImportResponse {
   /** Absent if the server has already finished. */
   readonly state?: string
@@ -16,7 +16,7 @@ export interface ImportResponse {
   readonly bad: readonly SkippedLine[]
   /** Number of imported messages. Absent until the server has finished. */
   readonly messages?: number
-  /** What could not be imported as it was, by kind. */
+  /** Counts of content that could not be imported as it was, by kind. */
   readonly kinds?: Readonly<Record<string, number>>
 }
 

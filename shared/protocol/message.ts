@@ -65,7 +65,7 @@ export type Part =
     }
   | { readonly type: "tool_call"; readonly step: number; readonly call: ToolCall; readonly times?: PartTimes }
 
-/** What the directives of a part may refer to. Stored with the part, so that its segments depend on nothing else. */
+/** The targets that the directives of a part may refer to. Stored with the part, so that its segments depend on nothing else. */
 export interface Grants {
   /** Origins of documents that may be framed, in addition to our own. */
   readonly origins: readonly string[]

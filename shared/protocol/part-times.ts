@@ -1,5 +1,5 @@
 /**
- * part-times.ts: when the parts of a message began and ended, as an export states it.
+ * part-times.ts: the times at which the parts of a message began and ended, for exports.
  *
  * (message before, message after, event, time) → TIMES → message
  * Times are stored with the parts and never sent to a client. A part of an older version has none. Pure.

@@ -53,7 +53,7 @@ const placementFields = {
   pos: v.optional(positionSchema),
   parent: v.optional(v.nullable(positionSchema)),
   version: v.optional(positionSchema),
-  /** Where the path below this message ended when the user switched to another version. */
+  /** The end of the path below this message when the user switched to another version. */
   tip: v.optional(positionSchema),
 }
 
@@ -146,7 +146,7 @@ const recordSchema = v.variant("type", [
     ...commonFields,
     text: v.optional(v.string()),
     cut: v.optional(v.boolean()),
-    /** What the directives in the text may refer to. */
+    /** The targets that the directives in the text may refer to. */
     grants: v.optional(grantsSchema),
   }),
   v.object({ type: v.literal("thinking_start"), ...commonFields }),

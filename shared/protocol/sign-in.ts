@@ -1,9 +1,9 @@
 /**
- * sign-in.ts: what the page and the routes under `/auth` exchange. Pure.
+ * sign-in.ts: the types that the page and the routes under `/auth` exchange. Pure.
  */
 
 /**
- * Why a sign-in failed. `/auth/callback` and `/auth/login` lead to `/#/signin-error/<code>`; the page shows a text for it.
+ * The reason why a sign-in failed. `/auth/callback` and `/auth/login` redirect to `/#/signin-error/<code>`; the page shows a text for it.
  *
  * - `consent_denied`: the person declined at the provider.
  * - `state_invalid`: the sign-in was not begun in this browser, took too long, or was already completed.

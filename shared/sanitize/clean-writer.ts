@@ -112,7 +112,7 @@ export class CleanWriter {
     return to
   }
 
-  /** What keeps the texts around removed text apart: a joiner between parts of syntax, a space between words. */
+  /** The text that separates the texts around removed text: a joiner between parts of syntax, a space between words. */
   #getSeparator(next: string): string {
     if (isUnsafeJoin(this.#last, next)) return WORD_JOINER
     return this.#broken && isWordUnit(this.#last) && isWordUnit(next) ? " " : ""

@@ -1,5 +1,5 @@
 /**
- * html-policy.ts: which HTML stays in model text, and where a construct ends.
+ * html-policy.ts: decides which HTML stays in model text, and where a construct ends.
  *
  * `<` in text → HTML POLICY → clean
  * Allowed elements stay without their attributes, some elements are removed with their content, and other elements of

@@ -23,7 +23,7 @@ export interface Resolver {
   listOrigins(): readonly string[]
 }
 
-/** What the directives of a text may name. */
+/** The targets that the directives of a text may name. */
 export interface Permit {
   isOriginAllowed(origin: string): boolean
   isReplyAllowed(id: string): boolean

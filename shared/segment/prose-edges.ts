@@ -185,7 +185,7 @@ function stripAfterSpan(text: string, opener: string): string {
 
 const LEADING_RUN = /^[*_~]*/
 
-/** What the run at the start of the text leaves open of `opener`: of `**_`, `_` closes all but `**`. */
+/** The part of `opener` that the run at the start of the text leaves open: of `**_`, `_` closes all but `**`. */
 function findUnclosed(text: string, opener: string): string {
   const [run] = LEADING_RUN.exec(text) ?? [""]
   const closer = [...opener].reverse().join("")

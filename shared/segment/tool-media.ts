@@ -1,5 +1,5 @@
 /**
- * tool-media.ts: which media a tool call attaches to the answer.
+ * tool-media.ts: finds the media that a tool call attaches to the answer.
  *
  * result + assets saved by the call → TOOL MEDIA → tool_result.media
  * Decided once, at dispatch, and stored. An asset counts if this very call saved it and its trailer names it; a public

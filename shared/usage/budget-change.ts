@@ -1,4 +1,4 @@
-/** budget-change.ts: the body of `PUT /v1/budgets`: which limits are accepted. Pure. */
+/** budget-change.ts: the schema of the body of `PUT /v1/budgets`. Pure. */
 
 import * as v from "valibot"
 import { isJsonObject } from "../json.ts"
@@ -29,7 +29,7 @@ export const budgetChangeSchema = v.strictObject({
   roles: v.optional(v.record(v.picklist(["owner", "admin", "member", "viewer"]), subjectSchema)),
   users: v.optional(
     v.pipe(
-      // `record` would leave out these names without a word.
+      // `record` would silently drop these names.
       v.custom<Readonly<Record<string, unknown>>>(
         (users) => !isJsonObject(users) || !RESERVED_NAMES.some((name) => Object.hasOwn(users, name)),
       ),

@@ -1,14 +1,14 @@
 /**
- * budget-limits.ts: the budgets that a tenant sets, and which of them count for a user. Pure.
+ * budget-limits.ts: the budgets that a tenant sets, and the selection of those that apply to a user. Pure.
  *
- * The limits of the tenant are shared by all its users. Those of a role count for each user of the role, those of a user for
- * that user. A user may do what all of them allow.
+ * The limits of the tenant are shared by all its users. A role's limits apply to each user of the role, and a user's limits to that user.
+ * All of them must allow what a user does.
  */
 
 import type { BudgetName, BudgetScope } from "../fault.ts"
 import type { PeriodKind } from "./period.ts"
 
-/** What is counted over a day or a month. `tokens`: input and output. `cost`: nano-dollars (1e-9 USD). */
+/** Budgets that are counted over a day or a month. `tokens`: input and output. `cost`: nano-dollars (1e-9 USD). */
 export const METERED_BUDGETS = {
   tokens_per_day: { unit: "tokens", period: "day" },
   tokens_per_month: { unit: "tokens", period: "month" },
@@ -18,7 +18,7 @@ export const METERED_BUDGETS = {
 
 export type MeteredBudget = keyof typeof METERED_BUDGETS
 
-/** What exists at one time, and is given back when it ends or is deleted. */
+/** Budgets that limit what exists at one time. They are freed when it ends or is deleted. */
 export const HELD_BUDGETS = ["concurrent_turns", "sessions", "stored_bytes"] as const satisfies readonly BudgetName[]
 export type HeldBudget = (typeof HELD_BUDGETS)[number]
 
@@ -42,14 +42,14 @@ export interface BudgetTable {
   readonly users: Readonly<Record<string, BudgetLimits>>
 }
 
-/** The limits that count for one user. */
+/** The limits that apply to one user. */
 export interface UserLimits {
   readonly tenant: BudgetLimits
   readonly role: BudgetLimits
   readonly user: BudgetLimits
 }
 
-/** One limit, and whose it is. */
+/** One limit, and its scope. */
 export interface BudgetLimit<B extends BudgetName = BudgetName> {
   readonly budget: B
   readonly scope: BudgetScope
@@ -60,7 +60,7 @@ export function isEmptyLimits(limits: BudgetLimits): boolean {
   return BUDGET_NAMES.every((budget) => limits[budget] === undefined)
 }
 
-/** The strictest limit of a budget among some scopes; null: none of them limits it. Of two equal ones, the narrower scope's. */
+/** The strictest limit of a budget among some scopes; null: none of them limits it. If two are equal, the one of the narrower scope. */
 export function findStrictest<B extends BudgetName>(
   limits: Partial<UserLimits>,
   budget: B,
@@ -75,8 +75,8 @@ export function findStrictest<B extends BudgetName>(
 }
 
 /**
- * The metered limits that count for a user: the tenant's, which are shared, and of each budget the strictest of role and
- * user, which are the user's alone.
+ * The metered limits that apply to a user: the tenant's, which are shared, and for each budget the strictest of role and user, which the
+ * user shares with nobody.
  */
 export function listMeteredLimits(limits: UserLimits): BudgetLimit<MeteredBudget>[] {
   return METERED_BUDGET_NAMES.flatMap((budget) =>

@@ -1,5 +1,5 @@
 /**
- * budget-meter.ts: one metered budget: how much of it was spent in the current period, and what is left. Pure.
+ * budget-meter.ts: one metered budget: the amount spent in the current period, and the remainder. Pure.
  *
  * A meter keeps the latest instant that it has seen, so a clock that runs backwards neither reopens a period nor resets one.
  */
@@ -9,7 +9,7 @@ import { type BudgetLimit, METERED_BUDGETS, type MeteredBudget } from "./budget-
 import type { UsageEntry } from "./usage-totals.ts"
 import { findPeriodEnd, toPeriod } from "./period.ts"
 
-/** What was used. A call of unknown price adds nothing to `cost`. */
+/** The amounts used. A call of unknown price adds nothing to `cost`. */
 export interface Spending {
   readonly tokens: number
   /** Nano-dollars (1e-9 USD). */
@@ -28,7 +28,7 @@ export interface Meter extends BudgetLimit<MeteredBudget> {
 /** A budget that allows no further turn. */
 export type BudgetRefusal = Omit<BudgetFault, "reason">
 
-/** A count that can be added: a whole number from 0 on, however wrong the one that was given. */
+/** Turns any number into a count that can be added: a whole number from 0 on. */
 export function toCount(value: number): number {
   if (Number.isNaN(value) || value <= 0) return 0
   return Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER)
@@ -43,7 +43,7 @@ export function addSpending(one: Spending, other: Spending): Spending {
   return { tokens: addCounts(one.tokens, other.tokens), cost: addCounts(one.cost, other.cost) }
 }
 
-/** What entries of a ledger have used. */
+/** The sum of some ledger entries. */
 export function sumSpending(entries: readonly Pick<UsageEntry, "input" | "output" | "cost">[]): Spending {
   return entries.reduce(
     (sum, { input, output, cost }) => addSpending(sum, { tokens: addCounts(input, output), cost }),
@@ -59,13 +59,13 @@ export function rollMeter(meter: Meter, now: number): Meter {
   return { ...meter, at: now, spent: isSamePeriod ? meter.spent : 0 }
 }
 
-/** Counts what was used at an instant. */
+/** Adds usage at an instant. */
 export function addToMeter(meter: Meter, use: Spending, now: number): Meter {
   const rolled = rollMeter(meter, now)
   return { ...rolled, spent: addCounts(rolled.spent, use[METERED_BUDGETS[meter.budget].unit]) }
 }
 
-/** What is left at an instant, never negative. */
+/** The remainder at an instant, never negative. */
 export function readLeft(meter: Meter, now: number): number {
   const { limit, spent } = rollMeter(meter, now)
   return Math.max(limit - spent, 0)

@@ -1,4 +1,4 @@
-/** budget-view.ts: what a user sees of the budgets that concern them: the body of `GET /v1/usage/me`. Pure. */
+/** budget-view.ts: the body of `GET /v1/usage/me`: a user's view of the budgets that concern them. Pure. */
 
 import type { BudgetName, BudgetScope } from "../fault.ts"
 import { findStrictest, HELD_BUDGETS, type HeldBudget } from "./budget-limits.ts"
@@ -9,10 +9,10 @@ export interface BudgetView {
   readonly budget: BudgetName
   readonly scope: BudgetScope
   readonly limit: number
-  /** As far as the user's directory knows; of a budget of the tenant, by all users. It can exceed the limit. */
+  /** The amount known to the user's directory; for a budget of the tenant, that of all users. It can exceed the limit. */
   readonly used: number
   readonly left: number
-  /** Milliseconds since 1970; null for what is given back when it ends or is deleted. */
+  /** Milliseconds since 1970; null for a budget that is freed when something ends or is deleted. */
   readonly resets: number | null
 }
 
@@ -20,10 +20,10 @@ export interface UserBudgets {
   readonly budgets: readonly BudgetView[]
 }
 
-/** What a user has of the budgets that are given back; null: unknown. */
+/** A user's counts for the budgets that limit what exists; null: unknown. */
 export type HeldCounts = Readonly<Record<HeldBudget, number | null>>
 
-/** All budgets that concern a user, those that are metered first. */
+/** All budgets that concern a user, metered ones first. */
 export function listBudgetViews(account: UserAccount | null, held: HeldCounts, now: number): BudgetView[] {
   if (account === null) return []
   const metered = account.meters.map((meter): BudgetView => {

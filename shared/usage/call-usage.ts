@@ -1,5 +1,5 @@
 /**
- * call-usage.ts: what one model call used: counts of tokens, time to the first chunk, retries.
+ * call-usage.ts: the usage of one model call: counts of tokens, time to the first chunk, retries.
  *
  * The numbers and names come from a provider, so they are bounded before anything else sees them.
  */
@@ -27,7 +27,7 @@ export interface CallUsage extends TokenCounts {
   readonly retries: number
   /** Whether the provider reported the tokens. If not, they are 0. */
   readonly isReported: boolean
-  /** Only if the provider has sent content and reported no tokens, as for an answer that was stopped. */
+  /** Present only if the provider has sent content but reported no tokens, as for an answer that was stopped. */
   readonly estimated?: Pick<TokenCounts, "input" | "output">
 }
 
@@ -38,7 +38,7 @@ export interface PricedCall extends CallUsage {
   readonly estimatedCost?: number
 }
 
-/** What a call counts in totals and budgets: what the provider has reported, or else the estimate. */
+/** The counts of a call for totals and budgets: those that the provider has reported, or else the estimate. */
 export function countCall(call: PricedCall): Pick<TokenCounts, "input" | "output"> & { readonly cost: number } {
   const { input, output } = call.estimated ?? call
   return { input, output, cost: call.cost ?? call.estimatedCost ?? 0 }
@@ -52,7 +52,7 @@ export const MAX_CALL_TOKENS = 1_000_000_000
 /** Longest stored name of a provider or model, in UTF-16 code units. */
 export const MAX_MODEL_NAME_CHARS = 200
 
-/** Counts as a provider states them: anything may be missing, negative or no number. */
+/** Counts as a provider states them: any of them may be missing, negative or not a number. */
 export interface ReportedCounts {
   readonly input?: unknown
   readonly cached?: unknown
@@ -74,7 +74,7 @@ function cleanCount(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.min(Math.floor(value), MAX_CALL_TOKENS) : 0
 }
 
-/** A provider's or model's name without controls and invisible characters, in one line. */
+/** A provider's or model's name without control and invisible characters, on one line. */
 export function cleanModelName(name: string): string {
   const line = name.slice(0, 4 * MAX_MODEL_NAME_CHARS).replace(/[\p{C}\p{Z}]+/gu, " ")
   return cutText(line.trim(), MAX_MODEL_NAME_CHARS) || "unknown"

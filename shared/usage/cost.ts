@@ -1,4 +1,4 @@
-/** cost.ts: what a model call costs, in nano-dollars (1e-9 USD). */
+/** cost.ts: computes the cost of a model call, in nano-dollars (1e-9 USD). */
 
 import type { CallUsage } from "./call-usage.ts"
 import type { PriceEntry, TokenPrices } from "./price-entry.ts"

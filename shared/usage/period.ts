@@ -4,7 +4,7 @@
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** The last instant that a period is formed of: 9999-12-31. A clock beyond it, or before 1970, counts as the nearest one. */
+/** The last instant that belongs to a period: 9999-12-31. A clock beyond it, or before 1970, counts as the nearest one. */
 const MAX_MS = 253_402_300_799_999
 
 export type PeriodKind = "day" | "month"

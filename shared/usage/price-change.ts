@@ -1,4 +1,4 @@
-/** price-change.ts: the body of `PUT /v1/prices`: which prices are accepted. Pure. */
+/** price-change.ts: the schema of the body of `PUT /v1/prices`. Pure. */
 
 import * as v from "valibot"
 import { MAX_MODEL_NAME_CHARS } from "./call-usage.ts"

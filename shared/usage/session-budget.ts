@@ -1,5 +1,5 @@
 /**
- * session-budget.ts: whether a session may begin a turn with the lease that it has. Pure.
+ * session-budget.ts: decides whether a session may begin a turn with its lease. Pure.
  */
 
 import { addToMeter, findExhausted, type Spending } from "./budget-meter.ts"

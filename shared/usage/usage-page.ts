@@ -4,7 +4,7 @@ import type { UsageTotals } from "./usage-totals.ts"
 
 export const USAGE_GROUPS = ["day", "model", "user", "agent"] as const
 
-/** What each row of a page is about. */
+/** The subject of each row of a page. */
 export type UsageBy = (typeof USAGE_GROUPS)[number]
 
 export interface UsageQuery {
@@ -27,8 +27,8 @@ export interface UsageRow extends UsageTotals {
 
 export interface UsagePage extends Pick<UsageQuery, "from" | "to" | "by"> {
   readonly rows: readonly UsageRow[]
-  /** Of the whole range. */
+  /** The total of the whole range. */
   readonly total: UsageTotals
-  /** Where the next page begins; null on the last one. */
+  /** The cursor of the next page; null on the last one. */
   readonly next: string | null
 }

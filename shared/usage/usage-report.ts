@@ -16,9 +16,9 @@ export interface UsageReport {
   readonly entries: readonly UsageEntry[]
 }
 
-/** The answer of a directory to a session. */
+/** The reply of a directory to a session. */
 export interface UsageReceipt {
-  /** The number of the report that it has added or had already; null if there was none. */
+  /** The number of the report that the directory has added, now or earlier; null if there was none. */
   readonly n: number | null
   /** The lease of the next turn after a report; null: no budget concerns the user. Absent: nothing has changed. */
   readonly lease?: SessionLease | null

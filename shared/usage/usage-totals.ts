@@ -11,7 +11,7 @@ export interface UsageTotals extends TokenCounts {
   readonly cost: number
 }
 
-/** What the totals of an entry are about. */
+/** The subject of an entry's totals. */
 export interface UsageKey {
   /** The day in UTC: `2026-01-31`. */
   readonly day: string

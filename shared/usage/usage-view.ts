@@ -23,7 +23,7 @@ export interface UsageRowView extends TotalsView, Omit<UsageRow, keyof UsageTota
 
 export interface UsageView extends Pick<UsagePage, "from" | "to" | "by" | "next"> {
   readonly rows: readonly UsageRowView[]
-  /** Of the whole range, and of all users, also erased ones. */
+  /** The total of the whole range and of all users, including erased ones. */
   readonly total: TotalsView
 }
 

@@ -1,10 +1,10 @@
 /**
- * user-account.ts: the budgets of one user, as the user's directory keeps them: it has a lease of the tenant and gives
- * leases to the sessions. Pure: state in, state out.
+ * user-account.ts: the budgets of one user, as the user's directory keeps them. The directory has a lease of the tenant and gives leases to
+ * the sessions. Pure: state in, state out.
  *
  * tenant (all users) → USER ACCOUNT → session
- * A lease is the right to begin turns without asking. That of the tenant lasts for RENEW_TURNS turns, and for those that end
- * until its next answer has arrived. That of a session lasts for one turn. SPEC BU8 and BU9 state what this can exceed.
+ * A lease is the right to begin turns without asking. The tenant's lease lasts for RENEW_TURNS turns, and for those that end before its
+ * next reply has arrived. A session's lease lasts for one turn. SPEC BU8 and BU9 state by how much budgets can be exceeded.
  */
 
 import { MODEL_CONTEXT_TOKENS } from "../limits.ts"
@@ -31,13 +31,13 @@ import { toPeriod } from "./period.ts"
 /** Turns of a user after which the directory asks the tenant again. */
 export const RENEW_TURNS = 8
 
-/** Turns after which no more begin if the tenant has not answered: it cannot be reached. */
+/** Turns after which no more begin if the tenant has not replied, because it cannot be reached. */
 export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 
 /** The unused lease of a session ends after this time, in milliseconds. Its next turn asks the directory. */
 export const SESSION_LEASE_MS = 5 * 60_000
 
-/** The same for a lease that was asked for: its turn begins at once, or never. It counts as a running turn until then. */
+/** The same for a lease that a session asked for: its turn begins at once, or never. It counts as a running turn until then. */
 export const ASKED_LEASE_MS = 60_000
 
 /** A turn whose end was not reported counts as running this long, in milliseconds: longer than any turn lasts. */
@@ -55,22 +55,22 @@ export const MAX_UNCERTAIN_TURNS = 8
 /** A large turn: a whole context, for 2 USD. */
 const LARGE_TURN: Spending = { tokens: MODEL_CONTEXT_TOKENS, cost: 2_000_000_000 }
 
-/** What was spent in a day, and in the month of that day. */
+/** The spending of a day, and of the month of that day. */
 export interface PeriodSpending {
   readonly day: Spending
   readonly month: Spending
 }
 
-/** What the tenant answers a directory. */
+/** The tenant's reply to a directory. */
 export interface TenantGrant {
   readonly limits: UserLimits
-  /** By all users of the tenant, in the day and the month of `at`. It includes all reports of this user that were counted. */
+  /** The spending of all users of the tenant, in the day and the month of `at`. It includes all reports of this user that were counted. */
   readonly spent: PeriodSpending
   /** Milliseconds since 1970. */
   readonly at: number
 }
 
-/** What a directory answers a session. */
+/** The directory's reply to a session. */
 export interface SessionLease {
   readonly meters: readonly Meter[]
   /** Turns that may begin without asking: 0 or 1. */
@@ -79,11 +79,11 @@ export interface SessionLease {
   readonly until: number
 }
 
-/** What is stored of an account, as JSON. */
+/** The stored part of an account, as JSON. */
 export interface UserAccount {
   readonly limits: UserLimits
   readonly meters: readonly Meter[]
-  /** Turns that ended since the tenant answered. */
+  /** Turns that ended since the tenant's last reply. */
   readonly turns: number
   /** About the largest of the latest turns: it decreases by an eighth with each. */
   readonly largest: Spending
@@ -92,20 +92,20 @@ export interface UserAccount {
 /** A lease that a session has. Only in memory. */
 export interface GivenLease {
   readonly session: string
-  /** When it ends, if nothing is heard of the session. Milliseconds since 1970. */
+  /** When it ends, if the session doesn't report. Milliseconds since 1970. */
   readonly until: number
   /** A turn has begun with it. */
   readonly isRunning: boolean
 }
 
-/** Whether a turn may begin. `unchecked`: the tenant could not be asked for too long. */
+/** The decision about a turn. `unchecked`: the tenant could not be reached for too long. */
 export type TurnDecision = { readonly lease: SessionLease } | { readonly refusal: BudgetRefusal | "unchecked" }
 
 /**
- * The account after an answer of the tenant.
+ * The account after a reply of the tenant.
  *
- * @param own what the user has spent in the day and month of `grant.at`, by the directory's own ledger
- * @param unreported the part of it that the answer does not include
+ * @param own the user's spending in the day and month of `grant.at`, from the directory's own ledger
+ * @param unreported the part of it that the reply does not include
  */
 export function applyGrant(
   before: UserAccount | null,
@@ -132,7 +132,7 @@ export function needsRenewal(account: UserAccount): boolean {
   return account.turns >= RENEW_TURNS
 }
 
-/** The account after a turn: its spending is counted, whatever it exceeds. */
+/** The account after a turn. Its spending is counted in full, even beyond a budget. */
 export function countTurn(account: UserAccount, use: Spending, now: number): UserAccount {
   const shrink = (size: number): number => size - Math.ceil(size / RENEW_TURNS)
   return {
@@ -146,7 +146,7 @@ export function countTurn(account: UserAccount, use: Spending, now: number): Use
   }
 }
 
-/** The leases that count at an instant, without that of one session. */
+/** The leases that count at an instant, except that of one session. */
 export function listOtherLeases(given: readonly GivenLease[], session: string, now: number): GivenLease[] {
   return given.filter((lease) => lease.session !== session && lease.until > now)
 }
@@ -154,8 +154,8 @@ export function listOtherLeases(given: readonly GivenLease[], session: string, n
 /**
  * Decides about a turn that is about to begin and has no lease.
  *
- * What is left is kept for the turns that run already, so that many turns that begin at once do not all use the last of it.
- * A question of an agent belongs to a turn that runs, so it is refused only if a budget is used up.
+ * The remainder is reserved for the turns that are already running, so that many turns that begin at once do not all use the last of it. An
+ * agent's question belongs to a running turn, so it is refused only if a budget is used up.
  */
 export function decideTurn(
   account: UserAccount,
@@ -202,7 +202,7 @@ function findReserved(
   return meters.find((meter) => !hasRoomFor([meter], running, size, now)) ?? null
 }
 
-/** What each of some turns is expected to use: about what the latest have, but with many of them, a lot. */
+/** The expected usage of each of some turns: about that of the latest ones, but that of a large turn if there are many. */
 function expectSize(turns: number, largest: Spending): Spending {
   if (turns < MAX_UNCERTAIN_TURNS) return largest
   return { tokens: Math.max(largest.tokens, LARGE_TURN.tokens), cost: Math.max(largest.cost, LARGE_TURN.cost) }

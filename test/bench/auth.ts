@@ -1,5 +1,5 @@
 /**
- * auth.ts: what authentication adds to a request and to opening a socket, on the warm path.
+ * auth.ts: measures the cost of authentication for a request and for opening a socket, on the warm path.
  *
  * The floor of a request is one that the same Worker refuses before it looks at credentials (an unknown route). The others
  * are refused right after it (a malformed query), so that no object is called and the difference is authentication alone.

@@ -34,7 +34,7 @@ async function measureTurns(cuecard: Cuecard, session: string): Promise<Measured
   return { up: of("up"), down: of("bytes"), cpuMs: each, wallMs: of("wholeMs") }
 }
 
-/** What the page does: the list of sessions, the history, a socket. */
+/** The page's requests: the list of sessions, the history, a socket. */
 async function measureReloads(cuecard: Cuecard, session: string): Promise<Measured> {
   const headers = { authorization: `Bearer ${cuecard.token}` }
   const reload = async (): Promise<{ readonly bytes: number; readonly ms: number }> => {

@@ -1,7 +1,7 @@
 /**
- * first-delta.ts: the time from a message to the first delta of its answer, and what budgets and spans add to it.
+ * first-delta.ts: the time from a message to the first delta of its answer, and the time that budgets and spans add to it.
  *
- * The scripted model yields its first delta in the same task, so nothing of the time is the model's. The frame with the stored
+ * The scripted model yields its first delta in the same task, so the time contains none of the model's. The frame with the stored
  * question arrives first: until then the message was received, checked and stored; afterwards the turn began and the first
  * delta was written. The floors are a bare object that writes a row and sends it, and one that also moves its alarm.
  * All kinds take turns, with a pause after each, so that other load on the machine affects them equally.
@@ -76,7 +76,7 @@ export async function benchFirstDelta(): Promise<Row[]> {
       () => timeFloor(askFloor(bare, { write: true }), row),
       () => timeFloor(askFloor(bare, { write: true, alarm: true }), alarm),
     ]
-    // The order is reversed each time, so that none profits from its place.
+    // The order is reversed each time, so that no kind benefits from its place.
     for (const step of run % 2 === 0 ? steps : steps.reverse()) {
       await step()
       await sleep(PAUSE_MS)

@@ -472,7 +472,7 @@ describe("export and deletion", () => {
   })
 })
 
-/** What sticks out of the window sideways, except in lists that scroll. */
+/** Elements that stick out of the window sideways, except in lists that scroll. */
 function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all

@@ -17,7 +17,7 @@ import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/me
 import { launchChromium } from "../support/chromium.ts"
 import { GRABS, type To, ATTEMPTS } from "./escape-attempts.ts"
 
-/** What the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
+/** The requests that the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
 const received: string[] = []
 let browser: Browser
 let open: BrowserContext

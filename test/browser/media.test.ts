@@ -265,7 +265,7 @@ describe("attachments", () => {
   test("[PG42] [PG67] [PG70] dropped files show progress and refusal and can be removed; the message waits for them and names them", async () => {
     const { page, context, wire } = await show([])
     const resumeUploads = await holdUploads(context)
-    // What takes dropped files is loaded after the first view.
+    // The code that handles dropped files is loaded after the first view.
     await page.waitForLoadState("networkidle")
     await drop(page, "main", ["chart.png", "no.exe", "notes.txt"])
     await expect

@@ -1,5 +1,5 @@
 /**
- * page-shell.test.ts: what surrounds the transcript, in a real Chromium: drafts, theme, titles, connection states,
+ * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection states,
  * reading place, the header of an agent's conversation, and copying without a clipboard.
  */
 

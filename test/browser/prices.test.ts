@@ -1,4 +1,4 @@
-/** prices.test.ts: the prices of the admin page in a real Chromium, and the models of the usage that have none. */
+/** prices.test.ts: the prices of the admin page in a real Chromium, and the used models without a price. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** read-only.test.ts: what the page shows where nothing can be written: shared conversations, viewers, a tenant that is leaving. */
+/** read-only.test.ts: the page where nothing can be written: shared conversations, viewers, a tenant that is leaving. */
 
 import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"

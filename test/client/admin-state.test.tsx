@@ -1,4 +1,4 @@
-/** admin-state.test.tsx: what the sections of the admin page share. */
+/** admin-state.test.tsx: the state shared by the sections of the admin page. */
 
 import { signal, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"

@@ -85,7 +85,7 @@ describe("attachments", () => {
     expect(files.takeAssets().map(({ id }) => id)).toEqual(["b"])
   })
 
-  test("[PG67] a refusal shows the server's error text; only what can help is retried", async () => {
+  test("[PG67] a refusal shows the server's error text; a retry is offered only where it can help", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt")], uplink)
@@ -231,7 +231,7 @@ describe("the composer", () => {
     expect(root.querySelector(".chip .sign")?.textContent).toBe("PNG")
   })
 
-  test("[PG42] a pasted image is a file; pasted text stays text, also with an image of it", async () => {
+  test("[PG42] a pasted image is a file; pasted text stays text, even if an image of it is pasted too", async () => {
     const { field, onFiles } = composer()
     const paste = (types: string[], files: File[], content = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
@@ -372,7 +372,7 @@ describe("on the wire", () => {
 })
 
 describe("a user's attachments", () => {
-  test("[PG71] images and files are under the text, also before the server has the message, and while it is edited", async () => {
+  test("[PG71] images and files are under the text, even before the server has the message and while it is edited", async () => {
     const image = asset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
     const media = { type: "media", url: "/media/f", kind: "file", label: "f.pdf" } as const
     const unsent = { id: "u", content: "", at: 1, error: null, attachments: [image] }

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest"
 import { formatDetails } from "../../client/admin/audit-section.tsx"
 
-test("[AD6] the details of an entry leave out what isn't set", () => {
+test("[AD6] the details of an entry omit fields that aren't set", () => {
   expect(formatDetails({ name: "backend", expires: null, roles: ["admin", "member"] })).toBe(
     "name: backend · roles: admin, member",
   )

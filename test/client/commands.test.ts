@@ -106,7 +106,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[SO11] a cancel is repeated until the answer has ended, also where a send's ack looks like its own", async () => {
+  test("[SO11] a cancel is repeated until the answer has ended, even if a send's ack looks like its own", async () => {
     const all = await openSession([pageOf([])])
     const { controller, server } = all
     controller.sendMessage("go")
@@ -224,7 +224,7 @@ describe("repeating commands", () => {
     expect(controller.commands.pending.value.size).toBe(0)
   })
 
-  test("[SO16] a refusal is shown until what it was for has changed", async () => {
+  test("[SO16] a refusal is shown until its target has changed", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), running()])])
     const refuse = (id: string) => {
       controller.editMessage("q", "other")

@@ -1,4 +1,4 @@
-/** folds.test.tsx: what appears above an answer, and what can be unfolded in it. */
+/** folds.test.tsx: the folds above and inside an answer. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { formatSize } from "../../client/words/media-descriptions.ts"
@@ -31,7 +31,7 @@ describe("folds", () => {
     expect(root.querySelectorAll("article")).toHaveLength(2)
   })
 
-  test("[PG25] the output of a running tool grows in an open fold, unchanged, and shows what is left out", async () => {
+  test("[PG25] the output of a running tool grows in an open fold, unchanged, and shows how much is left out", async () => {
     const running = call({ status: "running", output: '{"a":1}' })
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement

@@ -122,7 +122,7 @@ describe("splitting", () => {
 })
 
 describe("an import", () => {
-  test("[PG35] creates a session, uploads the file, polls until it is folded, and lists what was skipped", async () => {
+  test("[PG35] creates a session, uploads the file, polls until it is folded, and lists skipped lines", async () => {
     const progress = [
       { state: "staging", records: 3, folded: 0 },
       { state: "folding", records: 3, folded: 1 },
@@ -315,7 +315,7 @@ describe("an import", () => {
     expect(importer.isBusy).toBe(false)
   })
 
-  test("[PG35] cancelled, it stops at once, and what was begun is erased", async () => {
+  test("[PG35] cancelled, it stops at once, and the new session is erased", async () => {
     const { importer, erased } = importing(() => new Promise(() => {}))
     const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
@@ -403,7 +403,7 @@ describe("a data export", () => {
     }
   })
 
-  test("[IH10] what is imported before a cancellation stays", async () => {
+  test("[IH10] conversations imported before a cancellation stay", async () => {
     let created = 0
     const { importer, erased } = importing(
       () => {

@@ -1,4 +1,4 @@
-/** long-answers.test.tsx: how much of a long answer is drawn at once, in which pieces, and what a fault in drawing leaves. */
+/** long-answers.test.tsx: the parts and slices in which a long answer is drawn, and faults in drawing. */
 
 import fc from "fast-check"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -150,7 +150,7 @@ describe("parts and slices", () => {
     expect(showMoreIn(root)?.textContent).toContain((MB - end + 4).toLocaleString("en"))
   })
 
-  test("[PF4] what fits depends on the beginning alone, ends at a line if one is close, and splits no pair", () => {
+  test("[PF4] the part that fits depends only on the beginning, ends at a line end if one is close, and splits no surrogate pair", () => {
     const content = fc.array(fc.constantFrom("a", " ", "\n", "\n\n", "- ", "é", "漢", "م", "\u0301", "😀", "*", "  "), {
       maxLength: 80,
     })
@@ -178,7 +178,7 @@ describe("parts and slices", () => {
     expect(showMoreIn(root)).toBe(null)
   }, 30_000)
 
-  test("[PF7] the spoken text of a long answer is that of its beginning", () => {
+  test("[PF7] the spoken text of a long answer is the text of its beginning", () => {
     expect(markdownToText(repeat("word ")).length).toBeLessThanOrEqual(SLICE_COST)
   })
 })

@@ -64,7 +64,7 @@ function deliverAll({ server, loading }: Setup): void {
   })
 }
 
-/** What may happen at each step. */
+/** The events that may happen at each step. */
 const ACTS: readonly ((setup: Setup, size: number) => void)[] = [
   deliverAll,
   deliverAll,
@@ -136,7 +136,7 @@ async function heal(setup: Setup): Promise<void> {
 }
 
 describe("a session on lossy connections", () => {
-  test("[SO2] [SO3] [SO12] [SO13] after any losses the page is what the server has, and each message was sent once, in order", async () => {
+  test("[SO2] [SO3] [SO12] [SO13] after any losses the page matches the server, and each message was sent once, in order", async () => {
     const acts = fc.array(fc.tuple(fc.nat(ACTS.length - 1), fc.integer({ min: 1, max: 6 })), {
       minLength: 10,
       maxLength: 80,

@@ -1,4 +1,4 @@
-/** markdown.test.tsx: what a text is rendered as, what it must never become, and how long that may take. */
+/** markdown.test.tsx: the rendering of Markdown, content that it must never produce, and its time bounds. */
 
 import fc from "fast-check"
 import { render } from "preact"
@@ -204,7 +204,7 @@ describe("growing text", () => {
     ),
   )
 
-  test("[MD3] the output depends on the text alone, however it grew", () => {
+  test("[MD3] the output depends only on the text, however it grew", () => {
     const grown = fc.array(snippets, { maxLength: 40 })
     assertProperty(
       fc.property(grown, (parts) => {
@@ -276,7 +276,7 @@ describe("hostile text", () => {
 })
 
 describe("announced text", () => {
-  test("[PG17] is that of prose and cards, without syntax, code, tools and thinking", () => {
+  test("[PG17] is the text of prose and cards, without syntax, code, tools and thinking", () => {
     const spoken = segmentsToSpokenText([
       { type: "thinking", content: "secret" },
       {

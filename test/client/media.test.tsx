@@ -77,7 +77,7 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] what the network interrupted loads by itself when it is back, whether URL or bytes failed", async () => {
+  test("[PG55] media interrupted by the network loads by itself when the network is back, whether URL or bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])

@@ -310,7 +310,7 @@ describe("refused messages", () => {
     expect(root.querySelector(".fault")?.textContent).toContain("Copied")
   })
 
-  test("[OB9] a message that was refused without one has none", () => {
+  test("[OB9] a message that was refused without a trace has no button", () => {
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
     expect(root.textContent).not.toContain("Copy trace ID")
   })
@@ -342,7 +342,7 @@ describe("versions", () => {
     expect(root.querySelector(".versions")).toBe(null)
   })
 
-  test("[PG23] another version keeps the elements of what is the same, and the focus on the switch", async () => {
+  test("[PG23] another version keeps the elements of unchanged parts, and the focus on the switch", async () => {
     const open: Segment = { type: "thinking", content: "long", ms: 1 }
     const first = answer("first", { segments: [open, text("**same**")] })
     const { root, store } = transcript([user("q", "go"), first, user("q2", "on"), answer("b1", second)])
@@ -386,7 +386,7 @@ describe("the menu of an answer", () => {
     expect(button(root, "More").getAttribute("aria-expanded")).toBe("false")
   })
 
-  test("[OB9] an answer without a trace, such as an imported one, has none", () => {
+  test("[OB9] an answer without a trace, such as an imported one, has no menu item", () => {
     const { root } = transcript([user("q", "go"), answer("a")])
     expect(buttonsIn(root)).not.toContain("More")
   })

@@ -1,4 +1,4 @@
-/** rate-wait.test.tsx: what the page does while the server refuses more requests, frames and sockets. */
+/** rate-wait.test.tsx: the page while the server refuses more requests, frames and sockets. */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"

@@ -64,7 +64,7 @@ describe("sending", () => {
     expect(controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
 
-  test("[SO7] an ack for what comes before the page completes it", async () => {
+  test("[SO7] an ack completes a message from before the loaded page", async () => {
     const first = await openSession()
     first.controller.sendMessage("long ago")
     first.controller.close()
@@ -158,7 +158,7 @@ describe("the transcript", () => {
     expect(controller.store.getMessageSignal("b")?.value.segments[1]).toEqual({ type: "text", content: "yz" })
   })
 
-  test("[PG7] the pending indicator depends on the statuses alone", async () => {
+  test("[PG7] the pending indicator depends only on the statuses", async () => {
     const { controller, server, ended } = await openSession([pageOf([wireMessage("a")])])
     expect(controller.store.isBusy.value).toBe(true)
     server.last().say(ops(11, 10, "a", [{ op: "end", status: "completed", reason: null, metrics: null }]))
@@ -344,7 +344,7 @@ describe("sessions", () => {
     expect(router.controller.value?.id).toBe("s9")
   })
 
-  test("[SH12] [PG85] what can only be read is not written: a message waits until that has changed", async () => {
+  test("[SH12] [PG85] nothing is written to a read-only conversation: a message waits until that has changed", async () => {
     const { server, deps, clock } = setUp([pageOf([])])
     const isReadOnly = signal(true)
     let unsure = 0

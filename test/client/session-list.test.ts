@@ -138,7 +138,7 @@ describe("pages of the list", () => {
     expect(pages.mock.calls).toEqual([[], ["c8"]])
   })
 
-  test("[PG75] a failure is shown, keeps what is loaded, and the next attempt goes on", async () => {
+  test("[PG75] a failure is shown and keeps the loaded sessions, and the next attempt continues", async () => {
     let isDown = true
     const pages = vi.fn((after?: string) => {
       if (after === undefined) return Promise.resolve(first)
@@ -153,7 +153,7 @@ describe("pages of the list", () => {
     expect(sessions.more.value).toBe("none")
   })
 
-  test("[PG75] a refresh of the first page keeps older pages, and drops what was deleted", () => {
+  test("[PG75] a refresh of the first page keeps older pages, and drops deleted sessions", () => {
     const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
     const changed = [row("s6", { active: 12 }), row("s11", { active: 11 }), row("s10", { active: 10 })]
     const merged = mergeFirstPage(loaded, { sessions: changed, next: "c10" })

@@ -61,7 +61,7 @@ test("[PG75] however the list changes meanwhile, all pages together show each se
       while (loaded.next !== null) loaded = appendPage(loaded, server.readPage(loaded.next))
       const ids = loaded.sessions.map(({ id }) => id)
       expect(new Set(ids).size).toBe(ids.length)
-      // What was deleted on an older page is noticed when it is opened, or when that page is loaded anew.
+      // A deleted session on an older page is noticed when it is opened, or when that page is loaded again.
       expect(ids.filter((id) => !server.deleted.has(id))).toEqual(server.sessions.map(({ id }) => id))
       const times = loaded.sessions.map(({ active }) => active)
       expect(times).toEqual([...times].sort((a, b) => b - a))

@@ -82,14 +82,14 @@ const shown = (root: ParentNode) =>
   [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
 
 describe("the list", () => {
-  test("[PG31] shows titles with times; a running one has a mark, also announced", async () => {
+  test("[PG31] shows titles with times; a running one has a mark that is also announced", async () => {
     const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "" })])
     expect(shown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
     expect([...root.querySelectorAll("nav h2")].map((one) => one.textContent)).toEqual(["Today"])
   })
 
-  test("[PG54] an empty one explains what will appear", async () => {
+  test("[PG54] an empty list explains what will appear in it", async () => {
     const { root } = await page([])
     expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
   })
@@ -101,7 +101,7 @@ describe("the list", () => {
 })
 
 describe("the menu", () => {
-  test("[PG32] works by keyboard alone, and returns the focus", async () => {
+  test("[PG32] works with the keyboard only, and returns the focus", async () => {
     const { root, stop } = await page([row("a")])
     more(root, "a")?.focus()
     await open(root, "a")

@@ -49,7 +49,7 @@ function signing(life = SIGNED_URL_SECONDS) {
 }
 
 describe("signatures", () => {
-  test("[PG38] what is drawn within a moment is requested together, at most a hundred in one request", async () => {
+  test("[PG38] media drawn within a moment is requested together, at most a hundred in one request", async () => {
     const { signer, requests, settle } = signing()
     for (let at = 0; at < 230; at++) signer.requestLink(`/media/${at % 210}`)
     await settle()

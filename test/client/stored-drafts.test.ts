@@ -1,4 +1,4 @@
-/** stored-drafts.test.ts: what is written of drafts, when, for whom, and how much of it is kept. */
+/** stored-drafts.test.ts: the storage of drafts: contents, times, users and limits. */
 
 import { describe, expect, test } from "vitest"
 import { Draft } from "../../client/session/draft.ts"
@@ -48,7 +48,7 @@ describe("stored drafts", () => {
     expect([next.text.value, next.attachments.listUploaded()]).toEqual(["words", []])
   })
 
-  test("[PG77] a sent draft is deleted at once, and a page that closes writes what is pending", () => {
+  test("[PG77] a sent draft is deleted at once, and a page that closes writes pending changes", () => {
     const { keep, drafts, storage, clock } = openPage()
     const draft = keep("s1")
     draft.text.value = "words"
@@ -80,7 +80,7 @@ describe("stored drafts", () => {
     ])
   })
 
-  test("[PG77] what the user typed before the draft was restored follows it", () => {
+  test("[PG77] text typed before the draft was restored follows it", () => {
     const { keep, storage, clock } = openPage()
     keep("s1").text.value = "stored"
     clock.pass(250)
@@ -109,7 +109,7 @@ describe("stored drafts", () => {
     expect(sizes.length).toBeGreaterThan(5)
   })
 
-  test("[PG77] damaged rows, and a storage that refuses, lose only what was stored", () => {
+  test("[PG77] with damaged rows or a storage that refuses, only stored drafts are lost", () => {
     const { keep, storage, clock } = openPage()
     keep("s1").text.value = "words"
     clock.pass(250)
@@ -130,7 +130,7 @@ describe("stored drafts", () => {
     expect(draft.text.value).toBe("")
   })
 
-  test("[PG77] another tab that sent the same draft empties this one, but not what was typed here since", () => {
+  test("[PG77] another tab that sent the same draft empties this one, but not the text typed here since", () => {
     const { keep, drafts, storage, clock } = openPage()
     const [same, changed] = [keep("s1"), keep("s2")]
     same.text.value = "same"
@@ -142,7 +142,7 @@ describe("stored drafts", () => {
     expect([same.text.value, changed.text.value]).toEqual(["", "second"])
   })
 
-  test("[PG77] erasing a conversation deletes its stored draft, also before drafts were restored", async () => {
+  test("[PG77] erasing a conversation deletes its stored draft, even before drafts were restored", async () => {
     const { deps, storage } = setUp()
     storage.setItem("cuecard.draft.demo%2Fyou.s1", '{"at":1,"text":"words"}')
     storage.setItem("cuecard.draft.demo%2Fyou.s2", '{"at":1,"text":"words"}')

@@ -1,4 +1,4 @@
-/** switch-user.test.ts: what happens to unsent messages when another user signs in. */
+/** switch-user.test.ts: unsent messages when another user signs in. */
 
 import { describe, expect, test, vi } from "vitest"
 import { putUserAside, switchUser } from "../../client/account/switch-user.ts"
@@ -66,7 +66,7 @@ describe("another user", () => {
     expect(storage.rows()).toEqual({})
   })
 
-  test("[SP5] finds no unsent message, edit or import of the one before; who returns finds their own again", async () => {
+  test("[SP5] finds no unsent message, edit or import of the previous user; a returning user finds their own again", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
     const ada = createUserStorage(storage)
     for (const [key, value] of Object.entries(ADAS)) ada.setItem(key, value)
@@ -93,7 +93,7 @@ describe("another user", () => {
     expect(unsentOf(storage, "other/ada")).toEqual({})
   })
 
-  test("[SP5] the first user of a browser keeps what version 0.1.0 stored, without loading the page again", async () => {
+  test("[SP5] the first user of a browser keeps the rows of version 0.1.0, without a reload", async () => {
     const storage = createStorage(ADAS)
     expect(unsentOf(storage, null)).toEqual(ADAS)
     const reload = vi.fn()

@@ -1,4 +1,4 @@
-/** token-source.test.ts: where the page's token comes from, with a fake fetch. */
+/** token-source.test.ts: the sources of the page's token, with a fake fetch. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -87,7 +87,7 @@ describe("nobody is signed in", () => {
     },
   )
 
-  test("[SP2] a server without any of these routes has nobody signed in either", async () => {
+  test("[SP2] with a server that has none of these routes, nobody is signed in either", async () => {
     const { source, refusals } = setUp({})
     await expect(source.getToken()).rejects.toBeInstanceOf(RequestError)
     expect(refusals.map(({ status }) => status)).toEqual([401])

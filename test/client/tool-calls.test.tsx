@@ -64,7 +64,7 @@ describe("adjacent calls", () => {
       (one) => one.textContent,
     )
 
-  test("[PG36] are one group with their number and joint state; one alone has no heading", () => {
+  test("[PG36] are one group with their number and combined state; a single call has no heading", () => {
     const { root } = transcript([answer("a", { segments: [plain(1), text("and"), plain(2), plain(3, "failed")] })])
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)

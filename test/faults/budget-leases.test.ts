@@ -27,7 +27,7 @@ interface ModelSession {
   gate: TurnGate
   /** The turn that runs, in tokens. */
   running: number | null
-  /** What the directory has not counted. */
+  /** The spending that the directory has not counted. */
   unreported: number
 }
 
@@ -38,7 +38,7 @@ class BudgetModel {
   #budget: UserBudget
   #now = Date.UTC(2026, 10, 22, 9)
   #spent = 0
-  /** What the turns that ran or had a lease when the budget was used up may use; null before. */
+  /** The allowed usage of the turns that ran or had a lease when the budget was used up; null before. */
   #leased: number | null = null
   /** Sessions that may begin one more turn. */
   readonly #holders = new Set<number>()

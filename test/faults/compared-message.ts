@@ -1,4 +1,4 @@
-/** compared-message.ts: what of a message is compared between a live client, history, and the rows. */
+/** compared-message.ts: the fields of a message that are compared between a live client, history, and the rows. */
 
 import { toCanonicalJson } from "../../shared/json.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
-/** Where a text stands: `do/cuecard-Session leaf`, or the path of a file. Sorted, each place once. The server may run. */
+/** The places that contain a text: `do/cuecard-Session leaf`, or the path of a file. Sorted, each place once. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
   // SQLite writes to what it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))

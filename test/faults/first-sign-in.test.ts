@@ -17,7 +17,7 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true })
 })
 
-/** What the page does: opens an address of the server with its cookies. */
+/** Opens an address of the server with the page's cookies, as the page does. */
 async function open(url: string, jar: CookieJar, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(url, { redirect: "manual", ...init, headers: { ...init.headers, cookie: jar.header } })
   jar.read(response)
@@ -29,7 +29,7 @@ async function requestToken(url: string, jar: CookieJar): Promise<Response> {
   return await open(`${url}/auth/token`, jar, { method: "POST", headers, body: "{}" })
 }
 
-test("[SI2] [SI1] killed at any moment of a first sign-in, the server has signed in nobody or everything works", async () => {
+test("[SI2] [SI1] after a kill at any moment of a first sign-in, either nobody is signed in or everything works", async () => {
   const persist = await mkdtemp(join(tmpdir(), "cuecard-sign-in-"))
   folders.push(persist)
   const vars = { AUTH: "jwt", PAGE_TENANT: TENANT }
@@ -59,7 +59,7 @@ test("[SI2] [SI1] killed at any moment of a first sign-in, the server has signed
       cuecard = await startCuecard({ persist, vars, port })
     }
     await answer
-    // Whoever has the cookie is signed in. Whoever does not signs in again.
+    // With the cookie, the user is signed in. Without it, they sign in again.
     if (jar.get("__Host-cuecard") === undefined) {
       const again = await open(`${url}/auth/login`, jar)
       const next = await signInAtProvider(again.headers.get("location") ?? "", `user${i}`)

@@ -206,7 +206,7 @@ test("[FS5] every intermediate state is a prefix of the stored message", () => {
   expect(strangeStates(final, states)).toEqual([])
 })
 
-test("[FS5] a state that is no prefix is reported", () => {
+test("[FS5] a state that is not a prefix is reported", () => {
   const { final, states } = turn()
   const shorter = fold(fold(EMPTY, { type: "step_start" }), { type: "text_delta", delta: "I will look elsewhere." })
   const last = states.at(-1)
@@ -333,7 +333,7 @@ test("[FS5] a missing row is a violation and no crash", () => {
 test("[FS5] an end too late after the start, or after the last restart, is reported", () => {
   const began = Date.parse(EMPTY.timestamp)
   const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
-  // What a busy machine took away is not late.
+  // Time that a busy machine took away does not count as late.
   expect([lateBy(ended(9_000), [], () => 5_000), lateBy(ended(9_000), [], () => 1_000) > 0]).toEqual([0, true])
   expect([lateBy(ended(5_000), []), lateBy(ended(15_000), [began + 11_000])]).toEqual([0, 0])
   expect([lateBy(ended(9_000), []) > 0, lateBy(ended(15_000), [began + 1_000]) > 0]).toEqual([true, true])

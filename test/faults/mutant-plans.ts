@@ -41,7 +41,7 @@ const SHORT = "/say a word"
 
 /** Placeholder for the key of a side effect. */
 const KEY = "KEY"
-/** A turn with a side effect, whose tool goes on for a second after it. */
+/** A turn with a side effect, whose tool continues for a second after it. */
 const EFFECT = `/script ${JSON.stringify([
   [{ type: "tool_call", name: "probe_effect", args: JSON.stringify({ key: KEY, ms: 1_000 }) }],
   [{ type: "text_delta", delta: "Done." }],

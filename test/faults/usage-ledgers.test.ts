@@ -145,7 +145,7 @@ test("[MT5] [MT6] [MT7] [MT8] whatever gets lost, user and tenant have the sum o
       const model = new LedgerModel()
       for (const act of acts) await perform(model, act)
       for (let i = 0; i < SESSIONS; i++) {
-        // A report may be under way, and what was used since goes with the next.
+        // A report may be in progress, and later usage is sent with the next one.
         model.report(i, "arrives")
         model.report(i, "arrives")
       }

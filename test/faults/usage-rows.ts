@@ -26,15 +26,15 @@ export interface UsageSums {
   readonly traced: UsageTotals
   /** Of each of the other turns that have calls. */
   readonly untraced: readonly UsageTotals[]
-  /** What the directories have, or will have by repeated reports. */
+  /** The totals that the directories have, or will have after repeated reports. */
   readonly directories: UsageTotals
-  /** What the directories have sent, or will repeat. */
+  /** The totals that the directories have sent, or will repeat. */
   readonly batches: UsageTotals
-  /** What the tenants have. */
+  /** The totals of the tenants. */
   readonly tenants: UsageTotals
 }
 
-/** What is wrong with the sums below a state folder; empty: nothing. The server must be stopped. */
+/** The errors in the sums below a state folder; empty if there are none. The server must be stopped. */
 export function findUsageFaults(persist: string): string[] {
   const { turns, directories, batches, tenants } = readUsageSums(persist)
   return [...compare("turns and directories", turns, directories), ...compare("batches and tenants", batches, tenants)]
@@ -87,7 +87,7 @@ export function readUsageSums(persist: string): UsageSums {
   }
 }
 
-/** What a receiver does not have of a ledger. */
+/** The part of a ledger that a receiver does not have. */
 function listLeft({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<string, number>): UsageTotals[] {
   return (received.get(ledger) ?? 0) < n ? [sending, unsent] : [unsent]
 }

@@ -155,7 +155,7 @@ describe("a large answer", () => {
     }
   })
 
-  test("[RE36] has no more text than its limit, and counts what was dropped", () => {
+  test("[RE36] has no more text than its limit, and counts dropped text", () => {
     const delta = "x".repeat(MAX_IMPORTED_TEXT_CHARS / 4)
     const [answer] = assemble(repeat(6, () => ({ type: "text_delta", ...BASE, delta }) as const)).answers
     expect(answer === undefined ? 0 : deriveContent(answer.message).length).toBe(MAX_IMPORTED_TEXT_CHARS)

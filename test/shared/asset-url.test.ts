@@ -1,4 +1,4 @@
-/** asset-url.test.ts: which URLs refer to an asset or a canvas of ours. */
+/** asset-url.test.ts: recognising the URLs of our own assets and canvases. */
 import { expect, test } from "vitest"
 import { assetUrl, canvasUrl, parseOwnUrl } from "../../shared/protocol/asset-url.ts"
 

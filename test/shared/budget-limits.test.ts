@@ -1,4 +1,4 @@
-/** budget-limits.test.ts: which limits are accepted, and which of several counts. */
+/** budget-limits.test.ts: accepted limits, and the strictest of several. */
 
 import fc from "fast-check"
 import * as v from "valibot"
@@ -31,7 +31,7 @@ test.each([
   null,
   [5],
   { valueOf: 5 },
-])("[BU2] %s is no limit", (value) => {
+])("[BU2] %s is not a valid limit", (value) => {
   for (const name of BUDGET_NAMES) expect(v.is(budgetLimitsSchema, { [name]: value })).toBe(false)
 })
 

@@ -46,7 +46,7 @@ describe("meters", () => {
     later: fc.integer({ min: -2 * DAY_MS, max: 2 * DAY_MS }),
   })
 
-  test("[BU1] a meter counts what was used in its period, and clocks that run backwards reset nothing", () => {
+  test("[BU1] a meter counts the usage in its period, and clocks that run backwards reset nothing", () => {
     assertProperty(
       fc.property(fc.constantFrom(...METERED_BUDGET_NAMES), fc.array(step, { maxLength: 40 }), (budget, steps) => {
         const { unit, period } = METERED_BUDGETS[budget]
@@ -107,7 +107,7 @@ describe("accounts", () => {
     expect(leaseNextTurn(account, [running], NOON).turns).toBe(0)
   })
 
-  test("[BU9] many turns at once begin only if the budget is enough for large ones, also before the first has ended", () => {
+  test("[BU9] many turns at once begin only if the budget is enough for large ones, even before the first has ended", () => {
     const running = Array.from({ length: 8 }, (_, n) => ({ session: `${n}`, until: NOON + 1, isRunning: true }))
     const refusal = { budget: "tokens_per_day", scope: "user", resets: null }
     expect(decideTurn(createAccount(limits), running.slice(1), NOON)).toHaveProperty("lease")

@@ -64,7 +64,7 @@ export interface Outcome {
   readonly turns: number
   readonly refused: number
   readonly tenantCalls: number
-  /** Calls that were under way when the directory was killed, which are made again. */
+  /** Calls that were in progress when the directory was killed, which are made again. */
   readonly lostRenewals: number
   /** Turns that ended, by the sessions' own rows. */
   readonly spent: Spending
@@ -83,7 +83,7 @@ export interface Excess {
   readonly unleased: number
 }
 
-/** What one budget has seen since it was used up. */
+/** The usage of one budget since it was used up. */
 class Watch {
   readonly limit: number
   isUsedUp = false
@@ -348,7 +348,7 @@ export class BudgetSimulation {
   }
 }
 
-/** What sessions have used that their directory has not counted, with the turns that run. */
+/** The usage of sessions that their directory has not counted, including running turns. */
 function countOpenTokens(sessions: readonly SimSession[]): number {
   return sessions.reduce((sum, { reports, acknowledged, running }) => {
     const uncounted = reports.slice(acknowledged).reduce((tokens, { use }) => tokens + use.tokens, 0)

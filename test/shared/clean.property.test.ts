@@ -67,7 +67,7 @@ test("[CL9] cleaning twice is cleaning once", () => {
   assertProperty(property(longText), LONG_RUNS)
 })
 
-test("[CL10] the code blocks of clean text are those of the raw text", () => {
+test("[CL10] clean text has the same code blocks as the raw text", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       expect(listCode(clean(raw))).toEqual(listCode(normalized(raw)))

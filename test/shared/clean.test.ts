@@ -138,7 +138,7 @@ table("CL5", [
   ["&lt;b&gt; &amp;", "&lt;b&gt; &amp;"],
 ])
 
-test("[CL5] the model gets back what it wrote, except for code", () => {
+test("[CL5] the model gets back the text that it wrote, except for code", () => {
   expect(cleanToModel(clean("Array<T> `Array<T>` a < b"))).toBe("Array<T> `Array<T>` a < b")
   expect(cleanToModel("&lt;T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n&lt;/T>")).toBe(
     "<T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n</T>",

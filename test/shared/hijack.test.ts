@@ -34,7 +34,7 @@ const WAYS: readonly (readonly [string, (text: string) => string, boolean])[] = 
   ],
 ]
 
-/** What dispatch decides for a call that saved the image: its data names the image, its trailer does not. */
+/** The decision of dispatch for a call that saved the image: its data names the image, its trailer does not. */
 function readEvents(result: string): TurnEvent[] {
   const card = resolveCardTag("probe_data", 1, result)
   const media = readToolMedia(result, [PICTURE])

@@ -76,7 +76,7 @@ describe("blocks that a reader does not know", () => {
     expect(show({ role: "narrator", content: "Meanwhile." })).toContain('  text "[narrator]\\n\\nMeanwhile."')
   })
 
-  test("[IH7] in a result, too, and its files are labels", () => {
+  test("[IH7] in a result it is shown too, and its files become labels", () => {
     const result = {
       type: "tool_result",
       tool_use_id: "c1",
@@ -175,7 +175,7 @@ describe("what other systems leave out or repeat", () => {
   const mark = "\ue200cite\ue202turn0search0\ue201"
   const source = (matched_text: string, path: string) => ({ matched_text, url: `https://www.example.com/${path}` })
 
-  test("[IH13] each reference of ChatGPT is used once, and text that is no mark is kept", () => {
+  test("[IH13] each reference of ChatGPT is used once, and text that is not a mark is kept", () => {
     const url = "https://www.example.com/"
     expect(chatGpt(`One ${mark}, two ${mark}, three${mark}.`, [source(mark, "a"), source(mark, "b")])[1]).toBe(
       `  text ${JSON.stringify(`One ([${url}a](${url}a)), two ([${url}b](${url}b)), three.`)}`,

@@ -313,7 +313,7 @@ describe("what a mapper handles", () => {
     expect(shownOf(createClaudeMapper, streamRecords)).toContain('output "[Task]\\none\\ndeep')
   })
 
-  test("[PI7] an unknown event is counted once, also where it never ends", () => {
+  test("[PI7] an unknown event is counted once, even if it never ends", () => {
     const system = [{ type: "system", subtype: "init" }, { type: "system", subtype: "compact_boundary" }, DONE]
     expect(shownOf(createClaudeMapper, system)).toContain("unknown system compact_boundary 1")
     const item = { id: "i1", type: "hologram" }

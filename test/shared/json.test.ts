@@ -33,7 +33,7 @@ function omitBelow(value: Json, left: number): Json {
 }
 
 describe("the depth of JSON", () => {
-  test("[BD1] text at the limit is parsed, one level more is not, and neither is text of brackets alone", () => {
+  test("[BD1] text at the limit is parsed; text with one level more is not, and neither is text of only brackets", () => {
     expect(parseJson(lists(MAX_JSON_DEPTH))).toBeDefined()
     expect(parseJson(lists(MAX_JSON_DEPTH + 1))).toBeUndefined()
     expect(parseJson("[".repeat(4_000_000))).toBeUndefined()

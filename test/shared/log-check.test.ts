@@ -19,7 +19,7 @@ describe("a planted leak", () => {
       expect(findLeak(line(fields)), JSON.stringify(fields)).not.toBe(null)
   })
 
-  test("[OB6] the middle and the end of a text, also of a long one", () => {
+  test("[OB6] the middle and the end of a text, even of a long one", () => {
     const text = `${"abcdefghij-".repeat(500)}Vogelbeerbaumallee im Regen${"-0123456789".repeat(500)}Schlusswort-Ende-von-allem`
     noteContent("Zuerst etwas, dann Quittenmarmelade, dann Schluss")
     noteContent(text)

@@ -14,7 +14,7 @@ function runModule(code: string): unknown {
   return JSON.parse(output)
 }
 
-test("[TE12] the package entry exports what other projects need", () => {
+test("[TE12] the package entry exports the functions for other projects", () => {
   const names = runModule(`console.log(JSON.stringify(Object.keys(await import("./shared/index.ts"))))`)
   expect(names).toEqual(
     expect.arrayContaining([

@@ -1,4 +1,4 @@
-/** public-url.test.ts: which URLs count as public. */
+/** public-url.test.ts: URLs that count as public, and those that don't. */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -52,7 +52,7 @@ test("[PU1] a URL over MAX_URL_CHARS is refused; an accepted one is returned nor
   })
 })
 
-test("[PU5] an `@` in the query or fragment is no user info, and the URL that is returned has a slash before it", () => {
+test("[PU5] an `@` in the query or fragment is not user info, and the returned URL has a slash before it", () => {
   const hrefs = ["https://example.com?email=a@b.c", "https://example.com#@b.c/"].map((url) => {
     const checked = checkPublicUrl(url)
     return checked.ok ? [checked.value.host, checked.value.href] : null

@@ -95,7 +95,7 @@ function piecesOf(text: string, at: readonly number[]): string[] {
   return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
 }
 
-test("[MK4] what is released after some text depends on that text alone; all of it joined is the text", () => {
+test("[MK4] the text released so far depends only on the text received so far; all released pieces joined are the text", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const scanner = createSpanScanner()

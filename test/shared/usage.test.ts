@@ -79,7 +79,7 @@ describe("cost", () => {
     ])
   })
 
-  test("[MT3] the tenant's price first, then the provider's, then that of any provider; dates in names are optional", () => {
+  test("[MT3] the tenant's price comes first, then the provider's, then the price of any provider; dates in names are optional", () => {
     const cost = (own: PriceEntry[], change: Partial<CallUsage> = {}) =>
       findPrice(callOf(change), own, DAY)?.input ?? null
     const any = priceOf({ input: 1 })
@@ -96,7 +96,7 @@ describe("cost", () => {
     expect(cost([], { ...gpt, provider: "proxy.example" })).toBe(null)
   })
 
-  test("[MT3] the built-in prices are dated, plausible and unambiguous; what could not be verified has none", () => {
+  test("[MT3] the built-in prices are dated, plausible and unambiguous; models that could not be verified have none", () => {
     const keys = BUILT_IN_PRICES.map(({ provider, model, from }) => `${provider} ${model} ${from}`)
     expect(new Set(keys).size).toBe(keys.length)
     for (const { provider, from, input, cached = input, cacheWrite = input, output } of BUILT_IN_PRICES) {

@@ -13,7 +13,7 @@ const CONFIG = readFileSync(new URL("../../wrangler.toml", import.meta.url), "ut
 const BINDING =
   /\[\[ratelimits\]\]\nname = "(\w+)"\nnamespace_id = "\d+"\nsimple = \{ limit = (\d+), period = (\d+) \}/g
 
-test("[LI1] the limits that responses state are those of wrangler.toml", () => {
+test("[LI1] the limits in responses match wrangler.toml", () => {
   const bound = Object.fromEntries(
     Array.from(CONFIG.matchAll(BINDING), ([, name, limit, period]) => [name, [Number(limit), Number(period)]]),
   )

@@ -1,5 +1,5 @@
 /**
- * conversations.ts: what a packed state directory holds: conversations that use every feature that is stored.
+ * conversations.ts: the contents of a packed state directory: conversations that use every stored feature.
  *
  * The sessions of the user `you` are idle or waiting when the server stops: a new server must give the same
  * answers for them. Those of the user `away` are interrupted: a new server has to finish them.

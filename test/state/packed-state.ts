@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
-/** What the folder of a version holds: the packed state directory, and the answers of the version that wrote it. */
+/** The contents of a version's folder: the packed state directory, and the answers of the version that wrote it. */
 export const ARCHIVE = "state.tar.gz"
 export const ANSWERS = "answers"
 

@@ -1,7 +1,7 @@
 /**
  * read-answers.ts: everything that a server answers about the sessions of a packed state, as texts by file name.
  *
- * What differs from request to request is left out: signatures of links, and the time at which they expire. So are the
+ * Values that differ from request to request are left out: signatures of links, and the time at which they expire. So are the
  * texts that differ between versions: a refusal is reduced to its code, and remarks in Markdown are blanked.
  */
 

@@ -65,7 +65,7 @@ export interface ImportedHistory {
   readonly kinds: Readonly<Record<string, number>>
   /** Values that no mapper and no parser accepts. */
   readonly refused: number
-  /** What was dropped, by kind. */
+  /** Counts of dropped content, by kind. */
   readonly lost: Readonly<Record<string, number>>
 }
 

@@ -57,7 +57,7 @@ export const talk: fc.Arbitrary<Talk> = fc.record({
   reusesIds: fc.boolean(),
 })
 
-/** What a format can express. */
+/** The features that a format can express. */
 export interface Shape {
   readonly name: string
   /** The values of the file: one per line, or one document. */

@@ -85,7 +85,7 @@ export function noteAddress(address: string): void {
   noteFileName(searchParams.get("name") ?? "")
 }
 
-/** What is wrong with a line; null if it has no content. Lines that are no JSON are only searched for noted texts. */
+/** The fault of a line; null if it has no content. Lines that are not JSON are only searched for noted texts. */
 export function findLeak(line: string): string | null {
   const fields = parseLine(line)
   if (fields === null) return findNoted(line)
@@ -138,7 +138,7 @@ export function forgetContent(): void {
   for (const set of [noted, fileNames, ids]) set.clear()
 }
 
-/** What was found since the last call. */
+/** The faults found since the last call. */
 export function takeLeaks(): string[] {
   return faults.splice(0)
 }

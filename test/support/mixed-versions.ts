@@ -8,7 +8,7 @@ import type { Build } from "../../testing/built-worker.ts"
 
 export interface MixedServer {
   readonly url: string
-  /** What both versions have logged. */
+  /** The lines that both versions have logged. */
   readonly logs: readonly string[]
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
  * slowly.ts: a program that prints the lines of a file, one every so many milliseconds: `slowly.ts FILE MS [EXIT]`.
- * Where MS is `stall` it prints half of the lines at once, and then neither prints nor ends.
+ * If MS is `stall`, it prints half of the lines at once, and then neither prints nor exits.
  */
 
 import { readFileSync } from "node:fs"

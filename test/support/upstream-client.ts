@@ -1,4 +1,4 @@
-/** upstream-client.ts: how a test in workerd reaches the loopback upstreams. */
+/** upstream-client.ts: lets a test in workerd reach the loopback upstreams. */
 
 import type { Seen } from "./upstreams.ts"
 

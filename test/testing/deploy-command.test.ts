@@ -4,13 +4,13 @@
  */
 
 import { execFile } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { ACCOUNT, type FakePlatform, startFakePlatform } from "../support/fake-platform.ts"
 
-/** What a build reads. It is copied, because a build in this folder would replace the one that other tests use. */
+/** The files that a build reads. They are copied, because a build in this folder would replace the one that other tests use. */
 const SOURCES = [
   ..."shared worker client public scripts".split(" "),
   ..."index.html admin.html wrangler.toml vite.config.ts package.json tsconfig.json tsconfig.base.json".split(" "),
@@ -68,6 +68,27 @@ test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollb
   expect(await run("release/rollback.ts", [])).toMatchObject({ code: 0, error: "" })
   expect(platform.traffic()).toEqual({ "old-version": 100 })
   expect((await run("release/rollback.ts", ["--list"])).out).toContain(version)
+})
+
+test("[DP10] the page's files are in the bucket before the version has traffic; if that is refused, nothing is deployed", async () => {
+  const [from, deployments] = [platform.seen.length, platform.deployments.length]
+  platform.rates = {}
+  platform.misbehave = ({ path }) => (path.includes("/r2/buckets/") ? { status: 403 } : null)
+  const refused = await run("deploy.ts", ["--stage", "5", "--minutes", "0.01"])
+  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("Workers R2 Storage: Edit") })
+  expect(platform.deployments.length).toBe(deployments)
+  platform.misbehave = null
+  const version = `00000000-0000-4000-8000-00000000000${platform.deployable.length}`
+  platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
+  expect(await run("deploy.ts", ["--stage", "5", "--minutes", "0.01"])).toMatchObject({ code: 0 })
+  const seen = platform.seen.slice(from).map(({ method, path }) => `${method} ${path}`)
+  const stored = seen.filter((line) => /^PUT .*\/r2\/buckets\/cuecard-media\/objects\//.test(line))
+  const files = readdirSync(join(folder, "dist/client/assets"))
+  expect(files.length).toBeGreaterThan(10)
+  for (const name of files) expect(stored.some((line) => line.endsWith(`~page/${name}`))).toBe(true)
+  const firstShare = seen.findLastIndex((line) => line.startsWith("POST") && line.endsWith("/deployments"))
+  expect(seen.findLastIndex((line) => line.startsWith("PUT"))).toBeLessThan(firstShare)
+  await run("release/rollback.ts", [])
 })
 
 test("[DP4] a version with a migration is not uploaded", async () => {

@@ -100,7 +100,7 @@ describe("a commit with a new migration", () => {
     expect(reasons()).toEqual(["worker/index.ts changes more than the exports of classes"])
   })
 
-  test("[DP7] is found before it is made, and long after, also on a branch that was merged", () => {
+  test("[DP7] is found before it is made, and long after, even on a merged branch", () => {
     write({ ...ALONE, "worker/session.ts": "env.METER\n" })
     git("add", "--all")
     expect(findMixedCommits(folder)).toEqual([

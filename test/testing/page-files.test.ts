@@ -16,7 +16,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-test("[RT14] the page is at / alone; any other path without a file is 404", async () => {
+test("[RT14] the page is only at /; any other path without a file is 404", async () => {
   expect((await get("/")).text).toContain('<div id="app">')
   expect((await get("/index.html")).status).toBe(307)
   for (const path of [

@@ -1,4 +1,4 @@
-/** release-build.test.ts: when the tests with earlier releases are left out. */
+/** release-build.test.ts: the conditions under which tests with earlier releases are skipped. */
 
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"

@@ -149,7 +149,7 @@ describe("a platform that misbehaves", () => {
     expect(sharesOf()).toEqual([5, 0])
   })
 
-  test("[DP5] counts that cannot be read are no reason to continue: it is rolled back", async () => {
+  test("[DP5] if the counts cannot be read, the deploy is rolled back", async () => {
     platform.misbehave = (seen) => (isCount(seen) ? { status: 500 } : null)
     expect(await deploy({ ...PLAN, watchMs: 10_000 })).toMatchObject({
       kind: "rolled_back",
@@ -169,7 +169,7 @@ describe("a platform that misbehaves", () => {
     failures = Number.POSITIVE_INFINITY
     expect(await deploy()).toMatchObject({ kind: "stuck", reason: expect.stringContaining("still split") })
     expect(platform.traffic()).toEqual({ [NEW]: 5, [OLD]: 95 })
-    // What it recommends works.
+    // The recommended command works.
     platform.misbehave = null
     expect(await rollBack(createApi(), null, false)).toEqual({ from: [NEW, OLD], to: OLD })
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
@@ -216,7 +216,7 @@ describe("the comparison", () => {
       [{ requests: 10, failed: 10 }, true],
     ] as const)
       expect(isWorse(before, after), JSON.stringify(after)).toBe(expected)
-    // Where both fail alike, it is not the version.
+    // If both fail alike, the version is not the cause.
     expect(isWorse({ requests: 9_500, failed: 950 }, { requests: 500, failed: 56 })).toBe(false)
     expect(isWorse({ requests: 0, failed: 0 }, { requests: 100, failed: 100 })).toBe(true)
   })

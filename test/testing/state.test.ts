@@ -1,4 +1,4 @@
-/** state.test.ts: a state directory of an earlier version under the current build: the same answers, and conversations that go on. */
+/** state.test.ts: a state directory of an earlier version under the current build: the same answers, and conversations that continue. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,7 +17,7 @@ const versions = readdirSync(STATES, { withFileTypes: true }).flatMap((entry) =>
 )
 
 /**
- * What the earlier version gave, without a field that was always null. `unsealed` was changed since: the earlier version
+ * The response of the earlier version, without a field that was always null. `unsealed` was changed since: the earlier version
  * left out the size of shortened output of an imported file (SPEC IH8).
  */
 function readExpected(path: string): string {
@@ -46,7 +46,7 @@ describe.each(versions)("the state of version %s", (version) => {
   })
 
   // Must run first: the other tests add to what it compares.
-  test("[ST7] every answer is what the earlier version gave, byte for byte", async () => {
+  test("[ST7] every response equals that of the earlier version, byte for byte", async () => {
     const expected = join(folder, ANSWERS)
     const answers = await readAnswers(cuecard)
     const files = readdirSync(expected, { recursive: true, encoding: "utf8" }).filter((name) => /\.\w+$/.test(name))
@@ -120,7 +120,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(await you.messages("sealed-new")).toEqual(await you.messages("files"))
   })
 
-  test("[ST7] an answer that was cut off keeps what was shown, and can be followed by another", async () => {
+  test("[ST7] an answer that was cut off keeps its shown text, and can be followed by another", async () => {
     const { session, exchange, text } = CUT
     const messages = await away.until(session, (all) => isEnded(answerTo(all, exchange)))
     expect(answerTo(messages, exchange)).toMatchObject({

@@ -49,7 +49,7 @@ describe("npm run tenant", () => {
     expect(response.status).toBe(201)
   })
 
-  test("[TN9] lists tenants, and gives keys and tokens to those without a key at hand", async () => {
+  test("[TN9] lists tenants, and creates keys and tokens without an API key at hand", async () => {
     for (const args of [["beta"], ["gamma", "--region", "eu"]]) expect((await tenant("create", ...args)).code).toBe(0)
     expect((await tenant("list")).out.split("\n")).toEqual(expect.arrayContaining(["beta", "eu.gamma"]))
     const key = await tenant("key", "beta", "--role", "admin", "--role", "member", "--ttl", "3600", "--json")
@@ -61,7 +61,7 @@ describe("npm run tenant", () => {
     }
   })
 
-  test("[TN9] says in one line what is wrong", async () => {
+  test("[TN9] reports an error in one line", async () => {
     expect((await tenant("create", "acme-two")).code).toBe(0)
     const cases: [args: string[], vars: Record<string, string>, text: string][] = [
       [["create", "acme-two"], {}, "There's already a tenant with this id, or there was one. (tenant_taken)"],
@@ -157,7 +157,7 @@ describe("npm run tenant", () => {
     )
   })
 
-  test("[TN9] sends no secret unencrypted to another machine, and finds that of this one", async () => {
+  test("[TN9] sends no secret unencrypted to another machine, and finds the secret of this machine", async () => {
     expect((await run(["list", "--url", "http://chat.example.com"])).error).toContain("Use https.")
     const elsewhere = await run(["list", "--url", "https://chat.example.com"])
     expect(elsewhere.error).toContain("The operator's secret is missing.")

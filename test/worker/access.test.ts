@@ -144,7 +144,7 @@ describe("the access table", () => {
       const before = await digestAll(principal, session)
       for (const rule of denied) {
         const answer = await request(rule, principal, session)
-        // The operator's secret is no token.
+        // The operator's secret is not a token.
         const expected = rule.allow === "operator" ? [401, 403] : [403]
         expect(expected, nameOf(rule)).toContain(answer.status)
         if (rule.allow !== "operator") expect(answer, nameOf(rule)).toEqual(DENIED)

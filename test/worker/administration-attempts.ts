@@ -5,7 +5,7 @@
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"
 
-/** What a sender may do in the tenant. `agents`: a token of scope `admin`. */
+/** The rights of a sender in the tenant. `agents`: a token of scope `admin`. */
 export type Rights = "none" | "agents" | "admin" | "owner"
 
 type Route = Pick<AccessRule, "method" | "path">
@@ -33,7 +33,7 @@ export function isForbidden(route: Route, rights: Rights): boolean {
   return !ADMIN_READS.test(nameOf(route)) && nameOf(route) !== "POST /v1/audit/verify"
 }
 
-/** Whether a sender must be refused whoever it names. */
+/** Whether a sender must be refused regardless of the user that it names. */
 export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
   if (rights !== "admin") return isForbidden(route, rights)
   return OPERATOR_PATH.test(route.path) || (OWNER_PATH.test(route.path) && !ADMIN_READS.test(nameOf(route)))

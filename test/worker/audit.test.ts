@@ -125,7 +125,7 @@ describe("verify", () => {
     expect(await tablesOf(tenantOf("al2none"))).toEqual([])
   })
 
-  /** What each tampering does to the log of 12 entries, and the first entry that is bad afterwards. */
+  /** Each kind of tampering with the log of 12 entries, and the first entry that is bad afterwards. */
   const TAMPERINGS: readonly (readonly [name: string, sql: string, firstBad: number])[] = [
     ["a later time", "UPDATE audit SET at = at + 1 WHERE seq = 5", 5],
     ["a time with a fraction", "UPDATE audit SET at = at + 0.5 WHERE seq = 5", 5],

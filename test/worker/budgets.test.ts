@@ -1,4 +1,4 @@
-/** budgets.test.ts: who sets budgets, which are accepted, and what is stored of them. */
+/** budgets.test.ts: setting, reading and storing budgets. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

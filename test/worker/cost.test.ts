@@ -1,4 +1,4 @@
-/** cost.test.ts: what operations cost in requests and rows, counted on real objects. */
+/** cost.test.ts: the cost of operations in requests and rows, counted on real objects. */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { CLAIMS, connect } from "../support/socket.ts"

@@ -23,7 +23,7 @@ export type Cost = Readonly<Partial<Record<ObjectClass, ObjectCost>>>
 
 export interface CountedDeployment {
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** What everything since the last call has cost. Classes that did nothing are left out. */
+  /** The cost of everything since the last call. Classes that did nothing are left out. */
   takeCost(): Promise<Cost>
   /** Bytes of the database of an object. */
   readSize(objectClass: ObjectClass, name: string): Promise<number>

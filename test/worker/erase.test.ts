@@ -89,7 +89,7 @@ describe("an erased session", () => {
     expect(await remove(id, token)).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RT9] ends an export that is under way with an error, so that its client does not wait forever", async () => {
+  test("[RT9] ends an export in progress with an error, so that its client does not wait forever", async () => {
     const token = await tokenOf("era", "exporter")
     const id = await makeSession(token)
     for (const message of ["m1", "m2", "m3"]) await send(id, token, "/bench deltas=200 chars=300", message)

@@ -1,4 +1,4 @@
-/** first-delta.test.ts: what a message costs until the first delta of its answer is written. */
+/** first-delta.test.ts: the cost of a message until the first delta of its answer is written. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"

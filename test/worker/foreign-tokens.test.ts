@@ -101,7 +101,7 @@ describe("a token of a registered issuer", () => {
     ["with a jti", { jti: "one" }],
     ["with scopes of the provider", { scope: "openid profile" }],
   ])("[OI5] is accepted %s", async (_name, change) => {
-    // The clock of the test goes on.
+    // The clock of the test continues.
     const now = nowSeconds()
     const moved = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [
@@ -190,7 +190,7 @@ describe("a token of a registered issuer", () => {
   })
 })
 
-describe("a stranger's tokens", () => {
+describe("tokens of unknown issuers", () => {
   function countRegistryCalls() {
     let count = 0
     const lookup = (): string | null => {
@@ -238,7 +238,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["alg none", async () => new UnsecuredJWT(foreignClaims(provider)).encode()],
   ["alg None", () => withHeader({ alg: "None" })],
   ["alg missing", () => withHeader({ typ: "JWT" })],
-  ["alg that is no text", () => withHeader({ alg: ["RS256"] })],
+  ["alg that is not a text", () => withHeader({ alg: ["RS256"] })],
   ["alg in lower case", () => withHeader({ alg: "rs256", kid: publicKey.kid })],
   ["an unknown alg", () => withHeader({ alg: "RS1", kid: publicKey.kid })],
   ["an encrypted token's header", () => withHeader({ alg: "RSA-OAEP", enc: "A256GCM" })],
@@ -287,7 +287,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["the type of a proof", () => sign({}, { typ: "dpop+jwt" })],
   ["the type of a security event", () => sign({}, { typ: "secevent+jwt" })],
   ["the type of an introspection", () => sign({}, { typ: "token-introspection+jwt" })],
-  ["a type that is no text", () => sign({}, { typ: 1 })],
+  ["a type that is not a text", () => sign({}, { typ: 1 })],
   ["a header that is a list", () => withHeader([])],
   ["a header that is no JSON", () => withHeader("alg=RS256")],
   ["alg twice", () => withHeader('{"alg":"RS256","alg":"none"}')],

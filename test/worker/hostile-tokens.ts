@@ -5,7 +5,7 @@
 
 import { base64url } from "jose"
 
-/** What the author of the tokens has. */
+/** The knowledge of the author of the tokens. */
 export interface Loot {
   /** The bytes of evil's token key. */
   readonly key: Uint8Array<ArrayBuffer>
@@ -105,7 +105,10 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ),
   ...[1, null, true, ["cuecard:evil:1"], { tenant: "evil" }].map(
     (kid) =>
-      [`kid ${JSON.stringify(kid)}, which is no text`, (loot: Loot) => forge(loot, { ...HEADER, kid }, EVIL)] as const,
+      [
+        `kid ${JSON.stringify(kid)}, which is not a text`,
+        (loot: Loot) => forge(loot, { ...HEADER, kid }, EVIL),
+      ] as const,
   ),
   [
     "two kids, the last one victim's",
@@ -159,7 +162,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ["scope external without a session", (loot) => forge(loot, HEADER, { ...EVIL, scope: "external" })],
   ["a session with a colon", (loot) => forge(loot, HEADER, { ...EVIL, scope: "external", session: "a:b" })],
   ["not valid yet", (loot) => forge(loot, HEADER, { ...EVIL, nbf: loot.now + 60 })],
-  ["a start that is no number", (loot) => forge(loot, HEADER, { ...EVIL, nbf: "0" })],
+  ["a start that is not a number", (loot) => forge(loot, HEADER, { ...EVIL, nbf: "0" })],
   ["issued in the future", (loot) => forge(loot, HEADER, { ...EVIL, iat: loot.now + 60 })],
   ["expired", (loot) => forge(loot, HEADER, { ...EVIL, exp: loot.now - 60 })],
   [
@@ -167,9 +170,9 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
     (loot) => forge(loot, HEADER, `{"tenant":"evil","sub":"eve","exp":4000000000,"exp":${loot.now - 60}}`),
   ],
   ["no end", (loot) => forge(loot, HEADER, { tenant: "evil", sub: "eve" })],
-  ["an end that is no number", (loot) => forge(loot, HEADER, { ...EVIL, exp: "4000000000" })],
+  ["an end that is not a number", (loot) => forge(loot, HEADER, { ...EVIL, exp: "4000000000" })],
   ["an infinite end", (loot) => forge(loot, HEADER, '{"tenant":"evil","sub":"eve","exp":1e999}')],
-  ["a payload that is no object", (loot) => forge(loot, HEADER, "[]")],
+  ["a payload that is not an object", (loot) => forge(loot, HEADER, "[]")],
   ["a payload that is no JSON", (loot) => forge(loot, HEADER, "{")],
   [
     "a prototype with claims",
@@ -185,7 +188,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ["four parts", ({ token }) => `${token}.${token.split(".")[2]}`],
   ["five parts, as in an encrypted token", ({ token }) => `${token}..`],
   ["base64 with padding", ({ token }) => swapPart(token, 0, `${token.split(".")[0]}==`)],
-  ["a header that is no base64", ({ token }) => swapPart(token, 0, "%%%")],
+  ["a header that is not base64", ({ token }) => swapPart(token, 0, "%%%")],
   [
     "a header of deep JSON",
     (loot) => forge(loot, `{"alg":"HS256","kid":${"[".repeat(2_000)}${"]".repeat(2_000)}}`, EVIL),

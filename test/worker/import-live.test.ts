@@ -1,4 +1,4 @@
-/** import-live.test.ts: what connected clients see while a file is imported into their session. */
+/** import-live.test.ts: connected clients while a file is imported into their session. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"

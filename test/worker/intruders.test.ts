@@ -382,7 +382,7 @@ test("[RL6] of 10,000 attempts across tenants, users and roles, on every route a
             isViewers ? intruder.isViewer === true : intruder.isInside === isInside,
           )
           const intruder = group[n % group.length] as Intruder
-          // What it may do to some is no intrusion.
+          // An allowed request is not an intrusion.
           const { rights = "none" } = intruder
           if (rights !== "none" && isAllowedToSome(one.rule, rights)) continue
           const text = await (one.frame === null ? tryRequest(intruder, one) : tryFrame(intruder, one))

@@ -1,4 +1,4 @@
-/** issuer-identity.test.ts: that nobody becomes another user of an issuer: by a claim, by another registration, or by a removed one. */
+/** issuer-identity.test.ts: nobody can become another user of an issuer, be it through a claim, another registration, or a removed one. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"

@@ -172,7 +172,7 @@ describe("who has an issuer and audience", () => {
       expect(await putIssuer(tenant, body)).toEqual(refusal(409, "issuer_taken"))
     const token = await provider.sign({ payload: foreignClaims(provider) })
     expect(await verifyForeignToken(env, token, Date.now())).toMatchObject({ value: { tenant: "eu.oi-region" } })
-    // What was refused has left no claim.
+    // A refused registration has left no claim.
     await remove("eu.oi-region")
     expect((await putIssuer("oi-region", body)).status).toBe(200)
     expect(await putIssuer("eu.oi-region", body)).toEqual(refusal(409, "issuer_taken"))

@@ -1,4 +1,4 @@
-/** key-limits.test.ts: what an API key can do no longer, or never could, because of who made it. */
+/** key-limits.test.ts: limits of an API key that follow from its creator. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"

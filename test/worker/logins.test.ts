@@ -1,4 +1,4 @@
-/** logins.test.ts: how long a sign-in lasts: rotation of its secret, copies of its cookie, limits, and signing out. */
+/** logins.test.ts: the lifetime of a sign-in: rotation of its secret, copies of its cookie, limits, and signing out. */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -49,7 +49,7 @@ describe("the secret of a cookie", () => {
     const issued = await Promise.all(tabs.map((tab) => tab.post("/auth/token")))
     expect(issued.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(tabs.map((tab) => tab.jar.get(COOKIE))).not.toContain(first)
-    // Whichever response came last, its cookie goes on working after the overlap.
+    // Whichever response came last, its cookie still works after the overlap.
     forward(LOGIN_OVERLAP_MS + 1)
     for (const tab of tabs) expect((await copyOf("si-tabs", tab).post("/auth/token")).status).toBe(200)
   })
@@ -78,7 +78,7 @@ describe("the secret of a cookie", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     forward(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token })).toEqual(refusal(401, "token_revoked"))
-    // Another sign-in of the same person goes on.
+    // Another sign-in of the same person continues.
     expect((await call("/v1/sessions", { token: otherToken })).status).toBe(200)
     expect((await other.post("/auth/token")).status).toBe(200)
   })

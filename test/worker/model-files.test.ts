@@ -1,4 +1,4 @@
-/** model-files.test.ts: which files a model receives, and how; a real bucket, and a loopback server as the model. */
+/** model-files.test.ts: the files that a model receives, with a real bucket, and a loopback server as the model. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -67,7 +67,7 @@ const BAD_TENANTS: readonly string[] = [
   `eu.${"x".repeat(MAX_ID_CHARS + 1)}`,
 ]
 
-/** Values that are no text. */
+/** Values that are not texts. */
 const NO_TEXT: readonly unknown[] = [null, 7, true, [], ["acme"], {}, { toString: "acme" }]
 
 const sign = (claims: object): Promise<string> =>
@@ -183,7 +183,7 @@ describe("invalid ids", () => {
           await ask("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
           show(name),
         ).toEqual([400, "field_invalid"])
-      // What a header can carry: printable ASCII without white space.
+      // The characters that a header can carry: printable ASCII without white space.
       for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
         expect(
           await ask("GET", "/v1/keys", formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) })),
@@ -253,7 +253,7 @@ describe("ids of tenants", () => {
   })
 })
 
-/** Whether a name can be a segment of a path: dot segments are resolved by whoever parses the address. */
+/** Whether a name can be a segment of a path: dot segments are resolved by every parser of the address. */
 function isSegment(name: string): boolean {
   const escaped = toUrlText(name)
   return escaped !== null && !/^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)

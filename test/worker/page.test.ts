@@ -35,6 +35,51 @@ describe("a path without a file", () => {
   })
 })
 
+describe("a hashed file of another version", () => {
+  const ASSETS = { fetch: async () => new Response("", { status: 404 }) }
+
+  test("[DP10] is served from the bucket as the files of this version are, with every header that they have", async () => {
+    await env.MEDIA.put("~page/user-menu-AbC_12-9.js", "export const a = 1")
+    await env.MEDIA.put("~page/index-12345678.css", "p{}")
+    const script = await call("/assets/user-menu-AbC_12-9.js", { env: { ASSETS } })
+    expect(script).toMatchObject({ status: 200, text: "export const a = 1" })
+    expect(Object.fromEntries(script.headers)).toMatchObject({
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "x-dns-prefetch-control": "off",
+      "cross-origin-resource-policy": "same-origin",
+      "content-security-policy": expect.stringContaining("default-src 'none'"),
+    })
+    expect((await call("/assets/index-12345678.css", { env: { ASSETS } })).headers.get("content-type")).toBe(
+      "text/css; charset=utf-8",
+    )
+  })
+
+  test("[DP10] only hashed names of scripts and styles are looked for, and a bucket that fails is a missing file", async () => {
+    const asked: string[] = []
+    const MEDIA = {
+      get: async (key: string) => {
+        asked.push(key)
+        throw new Error("the bucket is away")
+      },
+    }
+    for (const path of [
+      "/assets/../acme/s1/a1",
+      "/assets/acme%2Fs1-12345678.js",
+      "/assets/index.js",
+      "/assets/index-12345678.json",
+      `/assets/${"a".repeat(200)}-12345678.js`,
+      "/other/index-12345678.js",
+    ])
+      expect(await call(path, { env: { ASSETS, MEDIA } })).toMatchObject({ status: 404 })
+    expect(asked).toEqual([])
+    expect(await call("/assets/index-12345678.js", { env: { ASSETS, MEDIA } })).toMatchObject({ status: 404 })
+    expect(asked).toEqual(["~page/index-12345678.js"])
+  })
+})
+
 function directives(headers: Headers): Map<string, string> {
   const policy = headers.get("content-security-policy") ?? ""
   return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))

@@ -1,4 +1,4 @@
-/** rate-limits.test.ts: how often a user, a tenant and an address may ask. */
+/** rate-limits.test.ts: the rate limits of users, tenants and addresses. */
 
 import { createExecutionContext, env } from "cloudflare:test"
 import { nanoid } from "nanoid"

@@ -2,7 +2,7 @@
  * recorded-objects.ts: a production deployment whose objects and buckets record what they are asked.
  *
  * workerd has no jurisdictions. Here the objects of a region are ordinary ones, and `<region>!<name>` in the record. Their
- * names begin with the region anyway, so they are no other's.
+ * names begin with the region anyway, so they never equal another one's.
  */
 
 import { createExecutionContext, env, runInDurableObject } from "cloudflare:test"

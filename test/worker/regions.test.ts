@@ -1,4 +1,4 @@
-/** regions.test.ts: where the objects and files of a tenant are: in the region that its id names, and nowhere else. */
+/** regions.test.ts: the objects and files of a tenant are in the region that its id names, and nowhere else. */
 
 import { env } from "cloudflare:test"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
@@ -77,7 +77,7 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await ask("POST", `/external/sessions/${id}/messages`, '{"text":"outside"}', external.json.token)
   expect((await ask("POST", "/v1/tokens", '{"user":"ben"}', key)).status).toBe(200)
   await useIssuer(tenant, ask)
-  // What is left of the table, and at last what erases.
+  // The remaining routes of the table, and finally those that erase.
   for (const { method, path } of ACCESS_TABLE) {
     if (path.endsWith("/revoke") || path.endsWith("/socket") || method === "DELETE") continue
     const body = method === "GET" ? undefined : "{}"

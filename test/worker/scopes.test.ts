@@ -1,4 +1,4 @@
-/** scopes.test.ts: what each scope allows, and how an external producer gets a token. */
+/** scopes.test.ts: the rights of each scope, and tokens of external producers. */
 
 import { SELF } from "cloudflare:test"
 import { SignJWT } from "jose"

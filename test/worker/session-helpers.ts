@@ -57,7 +57,7 @@ export function shownOf({ content: _, ...message }: WireMessage): string {
   return toCanonicalJson(message)
 }
 
-/** What an export carries: a trace belongs to the server that ran the turn. */
+/** The content of an export: a trace belongs to the server that ran the turn. */
 export function withoutTraces(messages: readonly WireMessage[]): string {
   return toCanonicalJson(messages.map(({ trace: _, ...message }) => message))
 }

@@ -1,4 +1,4 @@
-/** settings.test.ts: what a tenant allows in its transcripts, who may set it, and how sessions get it. */
+/** settings.test.ts: the origins and hosts that a tenant allows: setting and reading them, and their use in sessions. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"

@@ -1,4 +1,4 @@
-/** stored-bytes.test.ts: how much a user and a tenant store, through uploads, deletions, kills and lost reports. */
+/** stored-bytes.test.ts: the counts of stored bytes of users and tenants, through uploads, deletions, kills and lost reports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -18,7 +18,7 @@ const claimsOf = (tenant: string, user: string): Claims => ({ tenant, user, expi
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
-/** What the directory counts. */
+/** The directory's count. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
     const read = (query: string) => Number(sql.exec(query).one()["n"])

@@ -1,4 +1,4 @@
-/** usage-calls.test.ts: what is recorded of a model call, from the events of adapters. */
+/** usage-calls.test.ts: the record of a model call, from the events of adapters. */
 
 import { describe, expect, test } from "vitest"
 import { NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"

@@ -1,4 +1,4 @@
-/** usage.test.ts: what turns use reaches the totals of the tenant exactly once, on real objects. */
+/** usage.test.ts: the usage of turns reaches the totals of the tenant exactly once, on real objects. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"

@@ -1,4 +1,4 @@
-/** user-limits.test.ts: how many sessions and sockets a user may have. */
+/** user-limits.test.ts: the limits of a user's sessions and sockets. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"

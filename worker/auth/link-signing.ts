@@ -13,7 +13,7 @@ import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { SIGNED_URL_SECONDS, SIGNED_URL_STEP_SECONDS } from "../../shared/asset-limits.ts"
 import { deriveKey } from "./verify-token.ts"
 
-/** What a link gives access to: an asset, a canvas document, or remote media. */
+/** The kind of content that a link gives access to: an asset, a canvas document, or remote media. */
 export type LinkAudience = "media" | "canvas" | "remote"
 
 export interface LinkClaims {

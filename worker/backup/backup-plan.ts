@@ -1,4 +1,4 @@
-/** backup-plan.ts: how often tenants are backed up, and how long backups are kept. Pure. */
+/** backup-plan.ts: the interval between backups, and the time that they are kept. Pure. */
 
 const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS

@@ -1,6 +1,6 @@
 /**
- * directory-object.ts: the Durable Object of one user. Each method routes to the part that has the rows; `DirectoryRpc`
- * describes them.
+ * directory-object.ts: the Durable Object of one user. Each method forwards to the part that has the rows; `DirectoryRpc` describes the
+ * methods.
  *
  * A list grants nothing: each session object checks its owner itself. The object stores nothing before its first write.
  */

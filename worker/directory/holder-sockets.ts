@@ -1,5 +1,5 @@
 /**
- * holder-sockets.ts: how many sockets a user has open in all sessions; and closes them.
+ * holder-sockets.ts: counts and closes the open sockets of a user in all sessions.
  *
  * A session states its number of open sockets when it opens one, and nothing when one closes. So the sum is an upper bound. Before a socket
  * is refused, the sessions are asked for their current numbers.

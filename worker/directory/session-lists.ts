@@ -47,7 +47,7 @@ export class SessionLists {
     this.#sharedRows = new SharedRows(host.sql)
   }
 
-  /** How many own sessions there are. */
+  /** The number of own sessions. */
   count(): number {
     return this.#stockRows.countSessions()
   }
@@ -75,7 +75,7 @@ export class SessionLists {
     return succeed(null)
   }
 
-  /** Lists a session, whatever the limits are, unless it is listed. */
+  /** Lists a session regardless of limits, unless it is already listed. */
   restore({ id, title, created, active }: DirectoryEntry): void {
     this.#host.tables.create()
     if (this.#isListed(id)) return

@@ -1,5 +1,5 @@
 /**
- * token-revocations.ts: which tokens of a user are revoked, and which sockets they may open, in the user's directory.
+ * token-revocations.ts: revokes the tokens of a user, and admits sockets, in the user's directory.
  *
  * Revocations are pushed to the sessions that may hold sockets of the user, so that idle objects can sleep; the directory's
  * alarm repeats failed pushes.
@@ -60,7 +60,7 @@ export class TokenRevocations {
     }
   }
 
-  /** Whether the user's erasure has begun and not ended. */
+  /** Whether an erasure of the user is in progress. */
   isErasing(): boolean {
     return this.readState().upTo === ALL_TOKENS
   }
@@ -83,7 +83,7 @@ export class TokenRevocations {
     return succeed(null)
   }
 
-  /** For a session that was erased. */
+  /** Removes the rows of a session that was erased. */
   removeSession(session: string): void {
     this.#rows.removeHolder(session)
   }
@@ -182,7 +182,7 @@ export class TokenRevocations {
   /** Sets the alarm together with the write, so that the sessions are notified even if this process ends now. */
   #write(before: RevocationState, write: () => void): void {
     this.#host.tables.create()
-    // An alarm that is already set stays, or repeated revocations would postpone it again and again.
+    // An alarm that is already set stays. Otherwise repeated revocations would keep postponing it.
     const isAlarmSet = this.#rows.listUnnotifiedHolders(before.n).length > 0
     write()
     if (!isAlarmSet) this.#scheduleAlarm()

@@ -49,7 +49,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   await eraseShares(env, owner)
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
-  // What the user spent stays in the tenant's totals, without the name.
+  // The user's spending stays in the tenant's totals, without the name.
   await directory.flushUsage()
   await directory.endErasure(true)
   storage.transactionSync(() => {

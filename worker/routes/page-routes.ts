@@ -19,10 +19,17 @@ import type { AppEnv } from "./request-body.ts"
 
 export const pageRoutes = new Hono<AppEnv>().get("*", async (context) => {
   const file = await context.env.ASSETS.fetch(removeConditions(context.req.raw))
-  if (file.status === 404) return respondNotFound(context)
+  if (file.status === 404) return (await findKeptFile(context)) ?? respondNotFound(context)
   if (!(file.headers.get("content-type") ?? "").startsWith("text/html")) return file
   return await addPolicy(context, file)
 })
+
+/** While two versions serve, a page asks the one for files of the other. SPEC DP10. */
+async function findKeptFile({ env, req }: Context<AppEnv>): Promise<Response | null> {
+  if (!req.path.startsWith("/assets/")) return null
+  const { readKeptFile } = await import("./kept-page-files.ts")
+  return await readKeptFile(env, req.path)
+}
 
 /** A short page for a browser that opens the address, JSON for anything else. Not cached, because the next version may have the file. */
 function respondNotFound(context: Context<AppEnv>): Response {

@@ -36,7 +36,7 @@ export interface Agent extends v.InferOutput<typeof agentSchema> {
   readonly name: string
 }
 
-/** What an agent sees of another one. */
+/** The fields of an agent that other agents see. */
 export type PeerAgent = Pick<Agent, "name" | "description">
 
 /** Third-party origins and hosts that a tenant allows in its transcripts. */

@@ -93,6 +93,6 @@ export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean
   const hash = await hashLoginSecret(cookie.secret)
   const ended = await directoryStub(env, cookie).endLogin(cookie.login, hash, everywhere)
   if (ended === "copied") await recordCopy(env, cookie, actor)
-  // Whoever asked to end the other sign-ins must not believe that they have ended.
+  // The user asked to end the other sign-ins, and must not believe that they have ended.
   return everywhere && ended !== "current" ? fail({ reason: "sign_in_required" }) : succeed(null)
 }

@@ -60,7 +60,7 @@ const transactionSchema = v.object({
 
 export type Admission = v.InferOutput<typeof admissionSchema>
 
-/** Who is signed in, and the secret that proves it. */
+/** The signed-in user, and the secret that proves it. */
 export type LoginCookie = v.InferOutput<typeof loginSchema>
 
 /** A sign-in between `/auth/login` and `/auth/callback`. */

@@ -20,7 +20,7 @@ export class IssuerLoader implements AlarmSource {
     return this.#host.tables.exist() ? await this.#load() : null
   }
 
-  /** For a change, which writes the first row. */
+  /** Opens the issuers for a change, which may write the first row. */
   async open(): Promise<TenantIssuers> {
     this.#host.tables.create()
     return await this.#load()

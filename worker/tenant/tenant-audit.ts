@@ -1,4 +1,4 @@
-/** tenant-audit.ts: what a tenant object does with its audit log: entries of other objects, pages, exports and checks. */
+/** tenant-audit.ts: the audit log of a tenant object: entries of other objects, pages, exports and checks. */
 
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"

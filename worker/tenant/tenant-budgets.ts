@@ -1,5 +1,5 @@
 /**
- * tenant-budgets.ts: what a tenant object does about budgets.
+ * tenant-budgets.ts: the budgets of a tenant object.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -55,7 +55,7 @@ export class TenantBudgets {
     return named.every((other) => includesRole(role, other as Role))
   }
 
-  /** What a user's directory must know about budgets; null: the tenant has none. */
+  /** The budgets that a user's directory has to know; null: the tenant has none. */
   getGrant(user: string): TenantGrant | null {
     if (!this.hasAny()) return null
     const role = this.#host.users.find(user)?.role ?? "member"

@@ -1,4 +1,4 @@
-/** tenant-host.ts: what the parts of a tenant object share: its tables, users and audit log, and what every change needs. */
+/** tenant-host.ts: the shared base of the parts of a tenant object: its tables, users and audit log, and the frame of every change. */
 
 import { fail, type Result } from "../../shared/fault.ts"
 import type { TenantStanding } from "../../shared/protocol/http-body.ts"

@@ -272,7 +272,7 @@ export class TenantIssuers {
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Whoever chooses the keys or the claims of an issuer can act as any of its users.
+    // Anybody who chooses the keys or the claims of an issuer can act as any of its users.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)

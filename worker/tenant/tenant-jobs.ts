@@ -35,7 +35,7 @@ export class TenantJobs implements AlarmSource {
     await jobRunner.runDueJobs(this.#leavingHost)
   }
 
-  /** What a tenant without tables has is `none`. */
+  /** `none` is the result for a tenant without tables. */
   async read<T>(none: T, read: (leaving: TenantLeaving) => T): Promise<T> {
     return this.#host.tables.exist() ? read(await this.#openLeaving()) : none
   }

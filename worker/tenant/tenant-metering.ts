@@ -1,4 +1,4 @@
-/** tenant-metering.ts: what a tenant object does about usage and prices. */
+/** tenant-metering.ts: the usage and prices of a tenant object. */
 
 import { type Result, succeed } from "../../shared/fault.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"

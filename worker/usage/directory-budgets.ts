@@ -1,5 +1,5 @@
 /**
- * directory-budgets.ts: what a user's directory object does about budgets: it leases turns, and asks the tenant what counts.
+ * directory-budgets.ts: the budgets of a user's directory object: leases turns, and reads the current budgets from the tenant.
  */
 
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
@@ -40,10 +40,10 @@ export class DirectoryBudgets {
   readonly #host: DirectoryHost
   /** The stored account, and the leases of the sessions. */
   readonly account: UserBudget
-  /** What budgets count. */
+  /** The usage that budgets count. */
   readonly metering: DirectoryMetering
   #asking: Promise<void> | null = null
-  /** The tenant was asked, and has not answered yet or could not. */
+  /** The tenant was asked, but has not replied yet or could not be reached. */
   #isUnanswered = false
   /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
   #askedAt = 0
@@ -119,7 +119,7 @@ export class DirectoryBudgets {
 
   async refresh(): Promise<void> {
     if (!this.#host.tables.exist()) return
-    // A request that is under way may have been answered before the change.
+    // A request in progress may have been answered before the change.
     await this.#asking
     this.#pauseMs = ASK_PAUSE_MS
     await this.#askTenant()

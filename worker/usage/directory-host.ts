@@ -1,4 +1,4 @@
-/** directory-host.ts: what the parts of a user's directory object share. */
+/** directory-host.ts: the shared base of the parts of a user's directory object. */
 
 import type { Env } from "../env.ts"
 import type { ObjectTables } from "../platform/migrate.ts"
@@ -9,7 +9,7 @@ export interface DirectoryHost {
   readonly env: Env
   readonly tables: ObjectTables
   readonly sql: SqlStorage
-  /** Whose directory it is. */
+  /** The tenant and the user of the directory. */
   readonly tenant: string
   readonly user: string
 }

@@ -1,6 +1,5 @@
 /**
- * directory-metering.ts: what a user's directory object does about usage: it adds the reports of sessions, and sends batches to
- * the tenant.
+ * directory-metering.ts: the usage in a user's directory object: adds the reports of sessions, and sends batches to the tenant.
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
@@ -13,7 +12,7 @@ import type { DirectoryHost } from "./directory-host.ts"
 import { type BatchId, DirectoryUsage } from "./directory-usage.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
-/** What budgets do with the same reports. */
+/** Calls for the budgets, which count the same reports. */
 export interface MeteringHooks {
   /** Called in the transaction that adds a report, once for each. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
@@ -64,7 +63,7 @@ export class DirectoryMetering {
     }
   }
 
-  /** Sends the tenant what it does not have yet. Rejects if that failed. */
+  /** Sends the tenant the usage that it does not have yet. Rejects if that fails. */
   async flush(): Promise<void> {
     if (this.#host.tables.exist()) await this.#usage.flush()
   }

@@ -11,7 +11,7 @@ import type { UnpricedModelsProps } from "./unpriced-models.tsx"
 
 const prices = deferModule(() => import("./prices-section.tsx"))
 
-/** Why the code isn't there: null while it loads. */
+/** Loads the code. `fault` is the reason why it isn't there; null while it loads. */
 function usePrices(): { readonly fault: string | null; readonly reload: () => Promise<void> } {
   const fault = useSignal<string | null>(null)
   const reload = async (): Promise<void> => {

@@ -32,7 +32,7 @@ const isPriceList = isListOf(
 
 export const parsePrices = createParser<PricesView>({ prices: isPriceList, built_in: isPriceList })
 
-/** What the form contains. Empty: any provider, no end, or the price of input. */
+/** The fields of the form. An empty one means any provider, no end, or the price of input. */
 export type PriceFields = Readonly<
   Record<"provider" | "model" | "from" | "until" | "input" | "output" | "cached" | "cache_write", string>
 >
@@ -77,7 +77,7 @@ export function fieldsToPrice(fields: PriceFields): PriceView {
   }
 }
 
-/** NaN, which the schema refuses, if it is no plain number. */
+/** Returns NaN, which the schema refuses, if the text is not a plain number. */
 function toUsd(text: string): number {
   return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
 }
@@ -87,7 +87,7 @@ export function isSamePrice(a: PriceView, b: PriceView): boolean {
   return a.provider === b.provider && a.model === b.model && a.from === b.from
 }
 
-/** Why the server would refuse the list, in words; null if it would not. `at`: the price that was changed. */
+/** The reason why the server would refuse the list, in words; null if it would not. `at`: the price that was changed. */
 export function findPriceFlaw(prices: readonly PriceView[], at: number): string | null {
   const parsed = v.safeParse(pricesSchema, { prices })
   if (parsed.success) return null
@@ -124,7 +124,7 @@ export function findPriceState(
   return isReplaced || (price.until !== undefined && price.until < day) ? "past" : "current"
 }
 
-/** The own prices, those of a model together, the newest first. */
+/** The tenant's own prices, grouped by model, newest first. */
 export function sortPrices(prices: readonly PriceView[]): readonly PriceView[] {
   const nameOf = ({ provider = "", model }: PriceView): string => `${model}\n${provider}`
   return [...prices].sort((a, b) => nameOf(a).localeCompare(nameOf(b)) || (a.from < b.from ? 1 : -1))

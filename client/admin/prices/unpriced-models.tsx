@@ -1,4 +1,4 @@
-/** unpriced-models.tsx: the models that were used and have no price, each with a link that opens the form for it. */
+/** unpriced-models.tsx: the models that were used without a price, each with a link that opens the form for it. */
 
 import type { VNode } from "preact"
 import { findPrice } from "../../../shared/usage/price-table.ts"
@@ -15,7 +15,7 @@ const MAX_PAGES = 10
 export interface UnpricedModelsProps {
   readonly api: AdminApi
   readonly range: Range
-  /** Another one loads the list again. */
+  /** A changed value reloads the list. */
   readonly version?: string
 }
 
@@ -52,7 +52,7 @@ export function UnpricedModels({ api, range, version = "" }: UnpricedModelsProps
   )
 }
 
-/** Also a model with a price can have calls of unknown cost: their provider reported no tokens. */
+/** Even a model with a price can have calls of unknown cost, if their provider reported no tokens. */
 async function findUnpriced(api: AdminApi, range: Range): Promise<readonly UnpricedModel[]> {
   const own = viewsToEntries((await api.get(PRICES_PATH, parsePrices)).prices)
   const days = toDays(range, Date.now())

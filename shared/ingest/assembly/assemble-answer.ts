@@ -27,7 +27,7 @@ export interface AssembledMessage {
   /** Undefined if the file does not name a parent. */
   readonly parent: number | null | undefined
   readonly tip: number | null
-  /** What was dropped, by kind: events over budget, texts that do not fit, and different second results of calls. */
+  /** Counts of dropped content, by kind: events over budget, texts that do not fit, and different second results of calls. */
   readonly lost: KindTotals
 }
 

@@ -184,7 +184,7 @@ export function completeFromEnd(answer: OpenAnswer): void {
 }
 
 /**
- * What a whole text adds at the end of the answer, after lost text was put in its place. A text that does not fit is another
+ * The text that a whole text adds at the end of the answer, after lost text was put in its place. A text that does not fit is another
  * version of the open part, or at the end of the answer of the last one; if it has more than that, it counts as lost.
  */
 function findMissingText(answer: OpenAnswer, kind: TextKind, whole: string, isEnd: boolean): string {

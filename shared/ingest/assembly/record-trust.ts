@@ -1,5 +1,5 @@
 /**
- * record-trust.ts: which claims of a record about assets and grants are accepted.
+ * record-trust.ts: selects the claims of a record about assets and grants that are accepted.
  *
  * Only those of a verified file. Pure.
  */

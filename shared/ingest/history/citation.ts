@@ -31,7 +31,7 @@ export function hasCitations(block: Fields): boolean {
 
 interface Source {
   readonly text: string
-  /** What a text that already names this source contains. */
+  /** Text that shows that a text already names this source. */
   readonly key: string
 }
 

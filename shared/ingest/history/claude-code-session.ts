@@ -39,7 +39,7 @@ const PROGRAM_FIELDS = ["sessionId", "session_id", "leafUuid", "messageId"] as c
 /** Lines that name the conversation. */
 const TITLE_LINES: ReadonlySet<string> = new Set(["summary", "ai-title", "custom-title"])
 
-/** What Claude Code writes as the user's message when the user stops an answer. */
+/** The text that Claude Code writes as the user's message when the user stops an answer. */
 const INTERRUPTION = /^\[Request interrupted by user(?: for tool use)?\]\s*$/
 
 export function isClaudeCodeLine(value: unknown): value is Fields {

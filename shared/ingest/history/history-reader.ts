@@ -33,7 +33,7 @@ export interface HistoryReader {
   end(): readonly StreamRecord[]
   /** The title that the file gives the conversation. Empty if it has none. */
   readTitle(): string
-  /** What could not be shown as it was, by kind. */
+  /** Counts of content that could not be shown as it was, by kind. */
   countKinds(): KindTotals
 }
 

@@ -30,7 +30,7 @@ export type KnownKind =
   | "call"
   | LostKind
 
-/** What is dropped while messages are assembled: beyond the limits of an answer, or after its end (SPEC RE36). */
+/** Kinds of content that is dropped while messages are assembled: beyond the limits of an answer, or after its end (SPEC RE36). */
 export type LostKind =
   /** Pieces of text and thinking, and whole texts that do not fit the streamed one. */
   | "text"

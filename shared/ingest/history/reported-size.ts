@@ -12,7 +12,7 @@ import { type Fields, toFields } from "../record-writer.ts"
 /** Longest result that is parsed to look for these fields, in UTF-16 code units. */
 const MAX_PARSED_CHARS = 256 * 1024
 
-/** Where producers put these fields, relative to the result or its details. */
+/** The places where producers put these fields, relative to the result or its details. */
 const PLACES = ["truncation", "details", "file", "metadata", "pagination"] as const
 
 /** Flags that mark a shortened result. */

@@ -41,7 +41,7 @@ export function readResult(kinds: KindCounts, fields: Fields, details: unknown =
 
 interface ResultContent {
   readonly text: string
-  /** Why the content itself says that the call failed; empty if it does not. */
+  /** The reason that the content itself gives for the failure of the call; empty if there is none. */
   readonly failure: string
   readonly size: HistoryResult["size"]
 }

@@ -15,11 +15,11 @@ import { formatLabel } from "./media-label.ts"
 import { readCallId, readResult } from "./result-content.ts"
 import { readReportedSize } from "./reported-size.ts"
 
-/** What a message's container states about it. */
+/** The fields of a message's container. */
 export interface MessageFrame {
   /** The id of the message. */
   readonly id?: string
-  /** What the producer stores with the results of a user's message, such as their full size. */
+  /** Data that the producer stores with the results of a user's message, such as their full size. */
   readonly details?: unknown
 }
 
@@ -94,7 +94,7 @@ function writeAssistantMessage(writer: HistoryWriter, message: Fields, { id }: M
   readStopReason(writer, message)
 }
 
-/** What a message has beside its content: a refusal, spoken words, citations, and calls of chat completions. */
+/** The parts of a message beside its content: a refusal, spoken words, citations, and calls of chat completions. */
 function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   writer.writePart("text", toText(message["refusal"]))
   const { audio, function_call: functionCall } = message

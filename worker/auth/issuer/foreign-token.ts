@@ -46,7 +46,7 @@ const MAX_NAME_CHARS = 120
 /** Longest token id: it is stored with each revocation. A longer one cannot be revoked alone. */
 const TOKEN_ID = /^[\x20-\x7e]{1,256}$/
 
-/** What a provider states about a user. */
+/** The data that a provider states about a user. */
 export interface ForeignIdentity {
   /** `o_…`, derived from the issuer and the user claim. */
   readonly user: string
@@ -118,7 +118,7 @@ export async function verifyForeignToken(
 
 /**
  * The issuer that a token names, if this isolate has found it registered, however long ago; otherwise null. Verifies nothing.
- * Whoever sends such tokens can make the isolate call an object only rarely.
+ * Senders of such tokens can make the isolate call an object only rarely.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)

@@ -1,5 +1,5 @@
 /**
- * issuer-registry.ts: which tenant registered an issuer and audience. At most one tenant of a deployment has them.
+ * issuer-registry.ts: finds the tenant that registered an issuer and audience. At most one tenant of a deployment has them.
  *
  * The registry of a region stores this for the tenants of that region, so that nothing about them is stored elsewhere. A look-up asks all
  * registries, because a token names no region. A registration does too: otherwise a tenant of another region could make the tokens of this

@@ -1,4 +1,4 @@
-/** actor.ts: who made a change that the audit log records. */
+/** actor.ts: the actor of a change that the audit log records. */
 
 import type { AuditEntry } from "../../../shared/protocol/audit-entry.ts"
 import type { Role } from "./claims.ts"

@@ -1,5 +1,5 @@
 /**
- * access-table.ts: who may use which route of the API. Pure.
+ * access-table.ts: the callers that may use each route of the API. Pure.
  *
  * A route that is not in the table does not exist for clients, so a new route starts closed. Routes outside `/v1` and
  * `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access themselves.

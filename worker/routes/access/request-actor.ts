@@ -1,4 +1,4 @@
-/** request-actor.ts: who makes a request, as the audit log records it. */
+/** request-actor.ts: the actor of a request, as the audit log records it. */
 
 import type { Context } from "hono"
 import { groupAddress, truncateAddress } from "./client-address.ts"
@@ -9,7 +9,7 @@ import type { AppEnv } from "../request-body.ts"
 /** The platform sets it, and overwrites what a client sends. */
 const ADDRESS_HEADER = "cf-connecting-ip"
 
-/** Who makes a request that `authorize` admitted. Only a request with the operator's secret has no claims. */
+/** The actor of a request that `authorize` admitted. Only a request with the operator's secret has no claims. */
 export function readActor(context: Context<AppEnv>): Actor {
   const claims = context.get("claims") as Claims | undefined
   if (claims === undefined) return createActor(context, "operator")

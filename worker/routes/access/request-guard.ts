@@ -10,7 +10,7 @@ import type { AppEnv } from "../request-body.ts"
 /** How long a browser may cache a preflight response, in seconds. Most browsers allow no more. */
 const PREFLIGHT_SECONDS = "600"
 
-/** What a page of another origin may read of a response, besides what browsers always let it read. */
+/** Headers that a page of another origin may read, besides those that browsers always let it read. */
 const EXPOSED_HEADERS = "retry-after, ratelimit, ratelimit-policy"
 
 /** For all responses of the Worker itself. The page's files have headers of their own (public/_headers). */

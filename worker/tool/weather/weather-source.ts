@@ -7,7 +7,7 @@
 import type { WeatherDay, WeatherPayload } from "../../../shared/card/weather-payload.ts"
 import type { Result } from "../../../shared/fault.ts"
 
-/** Why a source returned no weather. `details` is one English sentence for the model and the user. */
+/** The reason why a source returned no weather. `details` is one English sentence for the model and the user. */
 export interface WeatherFault {
   readonly reason: "city_unknown" | "upstream_failed" | "upstream_timeout" | "upstream_malformed"
   readonly details: string

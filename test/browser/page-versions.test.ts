@@ -1,0 +1,75 @@
+/** page-versions.test.ts: an open page whose version isn't served any more, in a real Chromium and the real Worker. */
+
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { type Cuecard, startCuecard } from "cuecard/testing"
+import type { Browser } from "playwright-core"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { launchChromium } from "../support/chromium.ts"
+import { ask, open, settled } from "./page.ts"
+
+const ASSETS = "dist/client/assets"
+/** The hash of the files of another version, which no build has. */
+const OTHER_HASH = "-OtherBld"
+
+let persist = ""
+let cuecard: Cuecard
+let browser: Browser
+
+/** Puts this build's scripts into the bucket under the names of another version, as its deploy has put its own. */
+function keepAsOtherVersion(): void {
+  const list = join(persist, "files.json")
+  const objects = readdirSync(ASSETS).map((name) => ({
+    key: `~page/${toOtherName(name)}`,
+    file: join(ASSETS, name),
+  }))
+  writeFileSync(list, JSON.stringify(objects))
+  const wrangler = "node_modules/wrangler/bin/wrangler.js"
+  const args = ["r2", "bulk", "put", "cuecard-media", "--filename", list, "--local", "--persist-to", persist]
+  execFileSync(process.execPath, [wrangler, ...args, "--config", "dist/cuecard/wrangler.json"], {
+    env: { ...process.env, WRANGLER_SEND_METRICS: "false", CI: "true" },
+    stdio: "pipe",
+  })
+}
+
+function toOtherName(name: string): string {
+  return name.replace(/-[\w-]{8}(?=\.(?:js|css)$)/, OTHER_HASH)
+}
+
+beforeAll(async () => {
+  persist = mkdtempSync(join(tmpdir(), "cuecard-versions-"))
+  keepAsOtherVersion()
+  // wrangler adds the folder of its format.
+  cuecard = await startCuecard({ persist: join(persist, "v3"), vars: { SCRIPTED_DELAY_MS: "0" }, onLog: console.log })
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser?.close()
+  await cuecard?.close()
+  rmSync(persist, { recursive: true, force: true })
+})
+
+test("[DP10] a page of another version loads a dialog after the server has changed, and keeps its draft", async () => {
+  const { page, errors } = await open(browser, cuecard)
+  await ask(page, "/say hello")
+  await settled(page, 1)
+  await page.fill(".composer textarea", "a draft")
+  const asked: string[] = []
+  // From now on the page asks for what the served version doesn't have.
+  await page.route("**/assets/import-dialog-*.js", async (route) => {
+    const url = new URL(route.request().url())
+    url.pathname = url.pathname.replace(/[^/]+$/, toOtherName)
+    const response = await route.fetch({ url: url.href })
+    asked.push(`${response.status()} ${response.headers()["content-type"]}`)
+    await route.fulfill({ response })
+  })
+  await page.click(".sidebar button.import")
+  await page.waitForSelector("dialog.box", { timeout: 20_000 })
+  expect(asked).toEqual(["200 text/javascript; charset=utf-8"])
+  expect(await page.inputValue(".composer textarea")).toBe("a draft")
+  expect(errors).toEqual([])
+  await page.context().close()
+})

@@ -1,0 +1,44 @@
+/**
+ * kept-page-files.ts: serves scripts and styles of other versions of the page from the bucket. Loaded with the first file
+ * that this version doesn't have.
+ *
+ * `npm run deploy` puts the files of each version there before it has traffic (scripts/deploy.ts).
+ */
+
+import type { Env } from "../env.ts"
+import { describeError, logError } from "../platform/log.ts"
+
+/** The folder in the bucket. No tenant's id has a `~`, so it is nobody's folder. */
+const FOLDER = "~page"
+
+/** A name with a hash of its contents, as the build makes it. */
+const FILE_PATH = /^\/assets\/([\w.-]{1,100}-[\w-]{8}\.(js|css))$/
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" }
+
+/** The headers of public/_headers, which the platform doesn't add to responses of the Worker. */
+const HEADERS = {
+  "cache-control": "public, max-age=31536000, immutable",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-dns-prefetch-control": "off",
+  "cross-origin-resource-policy": "same-origin",
+  "content-security-policy":
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+}
+
+/** The file at this path of the page; null if no version that is kept has it. Cost: one read of the bucket. */
+export async function readKeptFile({ MEDIA }: Pick<Env, "MEDIA">, path: string): Promise<Response | null> {
+  const [, name, type = ""] = FILE_PATH.exec(path) ?? []
+  if (name === undefined) return null
+  try {
+    const object = await MEDIA.get(`${FOLDER}/${name}`)
+    if (object === null) return null
+    return new Response(object.body, {
+      headers: { ...HEADERS, "content-type": `${CONTENT_TYPES[type]}; charset=utf-8` },
+    })
+  } catch (error) {
+    logError("page_file_failed", { error: describeError(error) })
+    return null
+  }
+}
