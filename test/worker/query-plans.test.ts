@@ -21,8 +21,8 @@ const GROWING = {
   ],
 } as const
 
-/** Partial indexes with few rows: what is in no batch yet, what was erased today, what is open or running now. */
-const SMALL_INDEXES = ["usage_unsent", "usage_ended", "holder_open"]
+/** Partial indexes with few rows: what is in no batch yet, and what was erased today. */
+const SMALL_INDEXES = ["usage_unsent", "usage_ended"]
 
 interface Statement {
   readonly query: string

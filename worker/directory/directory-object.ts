@@ -26,7 +26,7 @@ import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS } from "../usage/directory-usage.
 import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
-import { HOLDER_OPEN_INDEX, HOLDER_SOCKETS, REVOCATION_TABLES } from "./revocation-rows.ts"
+import { HOLDER_SOCKETS, REVOCATION_TABLES } from "./revocation-rows.ts"
 import { SESSION_RUNNING, SESSION_TABLE, SessionLists } from "./session-lists.ts"
 import { SHARED_TABLE } from "./shared-rows.ts"
 import { REVOCATION_RETRY_MS, TokenRevocations } from "./token-revocations.ts"
@@ -47,7 +47,6 @@ const MIGRATIONS: readonly string[] = [
   USER_BYTES_TABLES,
   REMOTE_FETCH_TABLE,
   ENDED_LEDGERS,
-  HOLDER_OPEN_INDEX,
 ]
 
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
