@@ -226,7 +226,7 @@ class Pipe {
   }
 }
 
-async function main(session: string): Promise<number> {
+async function runPipe(session: string): Promise<number> {
   const mapper = selectMapper()
   const url = resolveUrl(`external/sessions/${encodeURIComponent(session)}/events?responseId=${randomUUID()}`)
   const token = await obtainToken(session).catch((error: Error) =>
@@ -237,4 +237,4 @@ async function main(session: string): Promise<number> {
 
 const { session } = values
 if (session === undefined || (!values.stdin && positionals.length === 0)) exitWithError(USAGE)
-process.exit(await main(session).catch((error: Error) => exitWithError(error.message)))
+process.exit(await runPipe(session).catch((error: Error) => exitWithError(error.message)))

@@ -71,7 +71,7 @@ function readArgs() {
 
 type Options = ReturnType<typeof readArgs>["values"]
 
-function print(options: Options, response: JsonObject, text: string): void {
+function printResponse(options: Options, response: JsonObject, text: string): void {
   console.log(options.json ? JSON.stringify(response) : text)
 }
 
@@ -84,7 +84,7 @@ function readSeconds({ ttl }: Options): number | undefined {
 async function createTenant(options: Options, name: string): Promise<void> {
   const id = options.region === undefined ? name : `${options.region}.${name}`
   const created = await request(options, "v1/tenants", readSecret(options), { id, name: options.name })
-  print(
+  printResponse(
     options,
     created,
     `Created the tenant ${id}.
@@ -119,14 +119,18 @@ async function listTenants(options: Options): Promise<void> {
     if (typeof page["next"] !== "string") break
     path = `v1/tenants?after=${encodeURIComponent(page["next"])}`
   }
-  print(options, { tenants: ids.map((id) => ({ id })) }, ids.length === 0 ? "There are no tenants." : ids.join("\n"))
+  printResponse(
+    options,
+    { tenants: ids.map((id) => ({ id })) },
+    ids.length === 0 ? "There are no tenants." : ids.join("\n"),
+  )
 }
 
 async function createKey(options: Options, id: string): Promise<void> {
   const body = { name: options.name ?? "npm run tenant", roles: options.role, ttl: readSeconds(options) }
   const created = await request(options, `v1/tenants/${encodeURIComponent(id)}/keys`, readSecret(options), body)
   const roles = (created["roles"] as readonly string[]).join(", ")
-  print(
+  printResponse(
     options,
     created,
     `A new API key of ${id}, for tokens of these roles: ${roles}. It is shown only now:\n\n  ${created["key"]}`,
@@ -142,7 +146,7 @@ async function createToken(options: Options, id: string): Promise<void> {
     (await createPassingKey(options, id, { purpose: "token", roles, seconds: PASSING_KEY_SECONDS })).key
   const issued = await request(options, "v1/tokens", key, { user, name, role, ttl: readSeconds(options) })
   const expires = new Date(Number(issued["expires"]) * 1000).toLocaleString("sv-SE")
-  print(
+  printResponse(
     options,
     issued,
     `A token for ${user} of ${id}, valid until ${expires}:
@@ -155,18 +159,18 @@ Try it:
   )
 }
 
-async function run(): Promise<void> {
+async function runCommand(): Promise<void> {
   const { values, positionals } = readArgs()
   const [command = "", id = "", ...rest] = positionals
   const commands: Readonly<Record<string, (options: Options, id: string) => Promise<void>>> = {
     create: createTenant,
     key: createKey,
     token: createToken,
-    export: async (options, tenant) => print(options, ...(await exportTenant(options, tenant))),
-    import: async (options, tenant) => print(options, ...(await importTenant(options, tenant))),
-    erase: async (options, tenant) => print(options, ...(await eraseTenant(options, tenant))),
-    undo: async (options, tenant) => print(options, ...(await restoreTenant(options, tenant))),
-    receipt: async (options, tenant) => print(options, ...(await showReceipt(options, tenant))),
+    export: async (options, tenant) => printResponse(options, ...(await exportTenant(options, tenant))),
+    import: async (options, tenant) => printResponse(options, ...(await importTenant(options, tenant))),
+    erase: async (options, tenant) => printResponse(options, ...(await eraseTenant(options, tenant))),
+    undo: async (options, tenant) => printResponse(options, ...(await restoreTenant(options, tenant))),
+    receipt: async (options, tenant) => printResponse(options, ...(await showReceipt(options, tenant))),
   }
   if (values.help) return console.log(USAGE)
   if (rest.length > 0) throw new UsageError(`Unexpected: ${rest.join(" ")}\n\n${USAGE}`)
@@ -177,7 +181,7 @@ async function run(): Promise<void> {
 }
 
 try {
-  await run()
+  await runCommand()
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
   console.error(error.message)

@@ -67,6 +67,10 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
     text: ({ max }) => `You already share ${max} conversations with this person. Stop sharing one first.`,
   },
   user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
+  user_erased: {
+    status: 403,
+    text: "This account was deleted, with everything in it. If you didn't expect that, ask an administrator.",
+  },
   user_unknown: { status: 404, text: "We couldn't find that user." },
   last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
   role_from_issuer: { status: 409, text: "The sign-in provider decides this person's role. Change it there." },

@@ -52,6 +52,7 @@ export type Fault =
   | { readonly reason: "viewers_full"; readonly max: number }
   | { readonly reason: "shares_full"; readonly max: number }
   | { readonly reason: "user_suspended" }
+  | { readonly reason: "user_erased" }
   | { readonly reason: "user_unknown" }
   | { readonly reason: "last_owner" }
   | { readonly reason: "role_from_issuer" }

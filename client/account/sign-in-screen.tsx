@@ -37,7 +37,7 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
   const error = takeSignInError() ?? (refusal.status === 403 ? refusal.message : null)
   document.title = appText.documentTitle(signInText.title)
   render(null, root)
-  render(<SignInScreen error={error} hadUser={user !== null} />, root)
+  render(<SignInScreen error={error} areDraftsKept={user !== null && refusal.code !== "user_erased"} />, root)
 }
 
 /** The hash of the address to which a failed sign-in leads, with a code. */
@@ -66,11 +66,11 @@ function readTarget(): string {
 interface SignInScreenProps {
   /** The reason why the last sign-in failed. */
   readonly error: string | null
-  /** True if a user was signed in before. */
-  readonly hadUser: boolean
+  /** True if a user was signed in before, who can come back. */
+  readonly areDraftsKept: boolean
 }
 
-function SignInScreen({ error, hadUser }: SignInScreenProps): VNode {
+function SignInScreen({ error, areDraftsKept }: SignInScreenProps): VNode {
   const { providers, fault, load } = useProviders()
   const tenant = providers?.tenant ?? null
   return (
@@ -109,7 +109,7 @@ function SignInScreen({ error, hadUser }: SignInScreenProps): VNode {
             ))}
           </ul>
         )}
-        {hadUser && <p class="hint">{signInText.draftsKept}</p>}
+        {areDraftsKept && <p class="hint">{signInText.draftsKept}</p>}
       </div>
     </main>
   )

@@ -9,9 +9,12 @@ const UNREADABLE_STATUS = 502
 /** The server refused a request. The message is the server's text. */
 export class RequestError extends Error {
   readonly status: number
-  constructor(status: number, text: string) {
+  /** Null if the refusal isn't the server's own. */
+  readonly code: string | null
+  constructor(status: number, text: string, code: string | null = null) {
     super(text)
     this.status = status
+    this.code = code
   }
 }
 
@@ -44,5 +47,6 @@ export async function readJson(response: Response): Promise<unknown> {
 
 /** The error for a refused request with this body. */
 export function toRequestError(status: number, body: unknown): RequestError {
-  return new RequestError(status, parseRefusal(body).text ?? errorText.status(status))
+  const { code, text } = parseRefusal(body)
+  return new RequestError(status, text ?? errorText.status(status), code)
 }

@@ -17,7 +17,7 @@ npm run rollback -- --list             the versions that can be deployed
 --dry-run      only print what would be done
 It reads CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID.`
 
-async function run(): Promise<void> {
+async function runRollback(): Promise<void> {
   const { values } = parseArgs({
     options: {
       to: { type: "string" },
@@ -39,7 +39,7 @@ async function run(): Promise<void> {
 }
 
 try {
-  await run()
+  await runRollback()
 } catch (error) {
   const isUsage = error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")
   if (!(error instanceof PlatformError || isUsage)) throw error

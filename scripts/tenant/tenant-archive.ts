@@ -81,10 +81,10 @@ async function downloadPart(
   of: number,
 ): Promise<void> {
   const path = join(folder, `${n}.cuecard`)
-  if (existsSync(path) && hash(readFileSync(path)) === sha256) return
+  if (existsSync(path) && hashBytes(readFileSync(path)) === sha256) return
   console.error(`downloading: part ${n} of ${of}`)
   const bytes = await access.download(`${EXPORTS}/${id}/files/${n}`)
-  if (hash(bytes) !== sha256) throw new UsageError(`Part ${n} did not arrive whole. Run the command again.`)
+  if (hashBytes(bytes) !== sha256) throw new UsageError(`Part ${n} did not arrive whole. Run the command again.`)
   writeWholeFile(path, bytes)
 }
 
@@ -138,7 +138,7 @@ function findManifest(folder: string): Archive {
 function findParts(folder: string, { files }: Manifest): ReadonlyMap<number, string> {
   const sizes = new Set(files.map(({ bytes }) => bytes))
   const candidates = listFiles(folder).filter((path) => sizes.has(statSync(path).size))
-  const pathsByHash = new Map(candidates.map((path) => [hash(readFileSync(path)), path]))
+  const pathsByHash = new Map(candidates.map((path) => [hashBytes(readFileSync(path)), path]))
   const missing = files.filter(({ sha256 }) => !pathsByHash.has(sha256)).map(({ n }) => n)
   if (missing.length > 0) throw new UsageError(`${folder} lacks ${missing.length} parts: ${missing.join(", ")}`)
   return new Map(files.map(({ n, sha256 }) => [n, pathsByHash.get(sha256) ?? ""]))
@@ -166,7 +166,7 @@ function parseManifest(text: string): Manifest | null {
   return parsed.success ? parsed.output : null
 }
 
-function hash(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex")
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import { findViolations } from "./axe-violations.ts"
 import { ask, DESK, PHONE, sessionIn, settled } from "./page.ts"
 import {
+  callAsOwner,
   consent,
   enterLogin,
   goToProvider,
@@ -451,6 +452,31 @@ function findWrongEdges(page: Page, selector: string): Promise<string[]> {
       .map((element) => element.outerHTML),
   )
 }
+
+describe("a user who is erased", () => {
+  test("[PG88] sees a note that says so, live and after a reload, and can sign in again as somebody else", async () => {
+    const { page, context, errors } = await visit(setup)
+    await signIn(page, "erasable")
+    await ask(page, "/say hello")
+    await settled(page)
+    await openMenu(page)
+    const user = (await page.locator(".account-panel dd").last().textContent()) ?? ""
+    const erased = await callAsOwner(setup.cuecard, "DELETE", `/v1/users/${encodeURIComponent(user)}`, {})
+    expect(erased.status).toBe(202)
+    await untilSignedOut(page)
+    const note = "This account was deleted, with everything in it. If you didn't expect that, ask an administrator."
+    expect(await page.textContent(".sign-in .fault")).toBe(note)
+    expect(await page.locator(".sign-in .hint").count()).toBe(0)
+    await page.reload()
+    await untilSignedOut(page)
+    expect(await page.textContent(".sign-in .fault")).toBe(note)
+    await page.screenshot({ path: "test/browser/out/sign-in-erased.png" })
+    await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname, name: /session/ })
+    await signIn(page, "somebody-else")
+    expect(errors).toEqual([])
+    await context.close()
+  })
+})
 
 describe("a product that embeds the page", () => {
   test("[SP1] [SP3] gives the token: nobody is asked to sign in, and the menu has no sign-out", async () => {

@@ -34,6 +34,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   viewers_full: { reason: "viewers_full", max: 100 },
   shares_full: { reason: "shares_full", max: 1_000 },
   user_suspended: { reason: "user_suspended" },
+  user_erased: { reason: "user_erased" },
   user_unknown: { reason: "user_unknown" },
   last_owner: { reason: "last_owner" },
   role_from_issuer: { reason: "role_from_issuer" },

@@ -44,6 +44,7 @@ export class UserLogins {
   use(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied"> {
     if (!this.#host.tables.exist()) return fail({ reason: "sign_in_required" })
     if (this.#accountRows.isSuspended()) return fail({ reason: "user_suspended" })
+    if (this.#revocations.readState().erased === true) return fail({ reason: "user_erased" })
     const use = this.#rows.use(id, secrets, Date.now())
     if (use === "unknown") return fail({ reason: "sign_in_required" })
     if (use === "copied") this.#end(id)

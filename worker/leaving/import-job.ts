@@ -63,7 +63,7 @@ async function indexFile(host: LeavingHost, job: Job, progress: ImportProgress):
   const file = rows.findFile(job.id, progress.at + 1)
   if (file === null) {
     items.removeIncomplete()
-    return proceed(host, job, { ...progress, step: "config", at: 0 })
+    return continueFrom(host, job, { ...progress, step: "config", at: 0 })
   }
   const object = await mediaBucket(env, job.tenant).get(stagedKey(job.tenant, job.id, file.n))
   const bytes = object === null ? null : new Uint8Array(await object.arrayBuffer())
@@ -74,7 +74,7 @@ async function indexFile(host: LeavingHost, job: Job, progress: ImportProgress):
     blocks.push(block)
   }
   storage.transactionSync(() => items.addFile(file.n, blocks))
-  return proceed(host, job, { ...progress, at: file.n })
+  return continueFrom(host, job, { ...progress, at: file.n })
 }
 
 async function restoreConfig(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
@@ -82,7 +82,7 @@ async function restoreConfig(host: LeavingHost, job: Job, progress: ImportProgre
   if (!(await hasNoSessions(host, job.tenant))) throw new LastingError({ reason: "tenant_not_empty" })
   const [item] = new ArchiveItems(host.storage.sql, job.id).listAfter("config", 0, 1)
   if (item?.header.type === "config") host.content.writeConfig(item.header.config)
-  return proceed(host, job, { ...progress, step: "users", at: 0 })
+  return continueFrom(host, job, { ...progress, step: "users", at: 0 })
 }
 
 /** An import into a tenant with conversations would mix two tenants, and could not be undone. */
@@ -97,7 +97,7 @@ function restoreUsers(host: LeavingHost, job: Job, progress: ImportProgress): Sl
   const { storage, content } = host
   const items = new ArchiveItems(storage.sql, job.id).listAfter("user", progress.at, USERS_PER_SLICE)
   const last = items.at(-1)
-  if (last === undefined) return proceed(host, job, { ...progress, step: "sessions", at: 0 })
+  if (last === undefined) return continueFrom(host, job, { ...progress, step: "sessions", at: 0 })
   const isNew = new Set<string>()
   storage.transactionSync(() => {
     for (const { header } of items) {
@@ -107,7 +107,7 @@ function restoreUsers(host: LeavingHost, job: Job, progress: ImportProgress): Sl
     }
   })
   const tally = addTally(job.tally, { users: isNew.size })
-  return proceed(host, { ...job, tally }, { ...progress, at: last.n })
+  return continueFrom(host, { ...job, tally }, { ...progress, at: last.n })
 }
 
 async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
@@ -130,11 +130,11 @@ async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProg
     // Stored after each session, so that a restart does not read the earlier ones again.
     rows.saveProgress(id, { progress: { ...progress, at, skipped }, tally, due: now(), updated: now() })
   }
-  if (sessions.length > 0) return proceed(host, { ...job, tally }, { ...progress, at, skipped })
+  if (sessions.length > 0) return continueFrom(host, { ...job, tally }, { ...progress, at, skipped })
   await deleteTransferFiles(host, job)
   return { isDone: true }
 }
 
-function proceed({ now }: LeavingHost, { tally }: Job, progress: ImportProgress): SliceResult {
+function continueFrom({ now }: LeavingHost, { tally }: Job, progress: ImportProgress): SliceResult {
   return { isDone: false, progress, tally, due: now() }
 }

@@ -44,12 +44,12 @@ export async function runDueJobs(host: LeavingHost): Promise<void> {
     // An earlier job may have removed it: erasing a user removes exports, and erasing the tenant removes everything.
     if (host.rows.find(job.id) === null) continue
     if (job.state === "running") await runSlice(host, job)
-    else await expire(host, job)
+    else await expireJob(host, job)
   }
 }
 
 /** An expired job whose files cannot be deleted now is tried again with the next alarm. */
-async function expire(host: LeavingHost, job: Job): Promise<void> {
+async function expireJob(host: LeavingHost, job: Job): Promise<void> {
   if (!(await tryDeleteFiles(host, job))) return host.rows.setExpiry(job.id, host.now() + MAX_RETRY_MS)
   host.storage.transactionSync(() => {
     if (host.rows.find(job.id) === null) return

@@ -41,10 +41,10 @@ export async function restoreSession(source: SessionSource, head: Header<"sessio
   const owner = { tenant, user: head.user }
   const asks = items.flatMap(({ header }) => (header.type === "asks" ? header.asks : []))
   const created = await sessionStub(env, tenant, head.session).restoreSession(owner, { ...head.about, asks })
-  if (!created.ok) return refuse(source, head, created.fault.reason)
+  if (!created.ok) return refuseSession(source, head, created.fault.reason)
   const files = await restoreAssets(source, owner, head.session)
   const state = head.about.isEmpty ? "done" : await restoreTranscript(source, owner, head.session)
-  if (state !== "done") return state === "later" ? { state } : refuse(source, head, "transcript")
+  if (state !== "done") return state === "later" ? { state } : refuseSession(source, head, "transcript")
   if (head.listed !== null) await directoryStub(env, owner).restoreEntry(head.listed)
   for (const { user: viewer, since } of head.about.viewers) {
     const shared = { id: keyToPublicId(head.session), owner: head.user, title: head.about.title, since }
@@ -53,7 +53,7 @@ export async function restoreSession(source: SessionSource, head: Header<"sessio
   return { state, tally: { ...files, [head.listed === null ? "agent_sessions" : "sessions"]: 1 } }
 }
 
-function refuse({ job }: SessionSource, { session }: Header<"session">, reason: string): RestoreResult {
+function refuseSession({ job }: SessionSource, { session }: Header<"session">, reason: string): RestoreResult {
   log("session_not_restored", { job, session, reason })
   return { state: "refused" }
 }

@@ -90,7 +90,7 @@ signInRoutes.get("/login", requireNavigation, limitAttempts, async (context) => 
   const { formatTransactionCookies } = await loadCookies()
   const { location, transaction } = begun.value
   const header = req.header("cookie") ?? null
-  return redirect(location, await formatTransactionCookies(env.JWT_SECRET ?? "", transaction, header))
+  return createRedirect(location, await formatTransactionCookies(env.JWT_SECRET ?? "", transaction, header))
 })
 
 /** Returns an empty text if there is not exactly one provider. */
@@ -114,7 +114,7 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
   if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
     // Someone who is signed in has come back here with the browser's history: there is nothing to complete.
     const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null
-    if (isSignedIn) return redirect("/")
+    if (isSignedIn) return createRedirect("/")
     await recordRefusal(context, getPageTenant(env, url), "state_invalid")
     return redirectToError("state_invalid")
   }
@@ -123,7 +123,7 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
   const completed = await completeSignIn(env, url, transaction)
   if (completed.ok) {
     const cookie = await cookies.formatLoginCookie(secret, completed.value)
-    return redirect(transaction.to, [noTransaction, cookie])
+    return createRedirect(transaction.to, [noTransaction, cookie])
   }
   await recordRefusal(context, transaction.tenant, completed.error, transaction.provider)
   return redirectToError(completed.error, [noTransaction])
@@ -143,7 +143,7 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   const issued = await issuePageToken(env, cookie, createActor(context, "anonymous"))
   if (!issued.ok) {
     const refusal = faultToResponse(issued.fault)
-    // A suspended user may be restored, so the sign-in is kept.
+    // A suspended user may be restored, so the sign-in is kept. That of an erased one is kept to say so (SPEC PG88).
     if (issued.fault.reason === "sign_in_required") refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
     return refusal
   }
@@ -187,10 +187,10 @@ async function recordRefusal(
 }
 
 function redirectToError(error: SignInError, cookies: readonly string[] = []): Response {
-  return redirect(`${SIGN_IN_ERROR_PATH}${error}`, cookies)
+  return createRedirect(`${SIGN_IN_ERROR_PATH}${error}`, cookies)
 }
 
-function redirect(location: string, cookies: readonly string[] = []): Response {
+function createRedirect(location: string, cookies: readonly string[] = []): Response {
   const headers = new Headers({ location })
   for (const cookie of cookies) headers.append("set-cookie", cookie)
   return new Response(null, { status: 302, headers })

@@ -17,12 +17,12 @@ export function createLoginSecret(): string {
 }
 
 export async function hashLoginSecret(secret: string): Promise<string> {
-  return await digest(`secret ${secret}`)
+  return await hashSecret(`secret ${secret}`)
 }
 
 /** The id of the sign-in that completes a transaction. It is the same for every attempt, so only the first one succeeds. */
 export async function createLoginId(state: string): Promise<string> {
-  return (await digest(`login ${state}`)).slice(0, 22)
+  return (await hashSecret(`login ${state}`)).slice(0, 22)
 }
 
 /** The secret after this one, and the hashes of both. */
@@ -37,6 +37,6 @@ export async function deriveNextSecret(
   return { nextSecret, presented: await hashLoginSecret(secret), next: await hashLoginSecret(nextSecret) }
 }
 
-async function digest(text: string): Promise<string> {
+async function hashSecret(text: string): Promise<string> {
   return base64url.encode(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))))
 }

@@ -26,7 +26,7 @@ const NO_VERSION = -1
  * ADMISSION_MS (SPEC CM5).
  *
  * Errors: `sign_in_required` if the sign-in has ended, was copied, or its issuer was removed;
- * `user_suspended`.
+ * `user_suspended`, `user_erased`.
  */
 export async function issuePageToken(
   env: Env,
@@ -43,7 +43,7 @@ export async function issuePageToken(
     return fail({ reason: "sign_in_required" })
   }
   const known = await findAdmission(env, cookie, used.value, asOf)
-  const admitted = known === null ? await admit(env, cookie, used.value, asOf) : succeed(known)
+  const admitted = known === null ? await requestAdmission(env, cookie, used.value, asOf) : succeed(known)
   if (!admitted.ok) return admitted
   const { name, role } = admitted.value
   const issued = await issueNewToken(env, { tenant, user, role, login }, PAGE_TOKEN_SECONDS, asOf)
@@ -68,7 +68,7 @@ async function findAdmission(
 }
 
 /** Asks the tenant's object. The version was read before, so that a change in the meantime is noticed with the next token. */
-async function admit(
+async function requestAdmission(
   env: Env,
   { tenant, user }: LoginCookie,
   { version = NO_VERSION, ...login }: UsedLogin,
@@ -76,6 +76,7 @@ async function admit(
 ): Promise<Result<Admission>> {
   const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name: null, ...login })
   if (admitted?.status === "suspended") return fail({ reason: "user_suspended" })
+  if (admitted?.status === "erasing") return fail({ reason: "user_erased" })
   if (admitted?.status !== "active") return fail({ reason: "sign_in_required" })
   return succeed({ name: admitted.name, role: admitted.role, version, at })
 }

@@ -67,7 +67,7 @@ export type LoginCookie = v.InferOutput<typeof loginSchema>
 export type SignInTransaction = v.InferOutput<typeof transactionSchema>
 
 export async function formatLoginCookie(secret: string, cookie: LoginCookie): Promise<string> {
-  return format(LOGIN_COOKIE, await encryptText(secret, LOGIN_COOKIE, JSON.stringify(cookie)), LOGIN_IDLE_MS)
+  return formatCookie(LOGIN_COOKIE, await encryptText(secret, LOGIN_COOKIE, JSON.stringify(cookie)), LOGIN_IDLE_MS)
 }
 
 /** The cookie of a new transaction, and the removal of the oldest ones if the browser has too many. */
@@ -80,19 +80,22 @@ export async function formatTransactionCookies(
   // Browsers send the oldest first.
   const names = listCookies(header).flatMap(({ name }) => (name.startsWith(`${TRANSACTION_COOKIE}-`) ? [name] : []))
   const old = names.slice(0, Math.max(0, names.length - MAX_TRANSACTIONS + 1))
-  return [...old.map((name) => format(name, "", 0)), format(nameTransaction(transaction.state), sealed, SIGN_IN_MS)]
+  return [
+    ...old.map((name) => formatCookie(name, "", 0)),
+    formatCookie(nameTransaction(transaction.state), sealed, SIGN_IN_MS),
+  ]
 }
 
 /** Removes the cookie of a transaction that has ended. Those of other tabs stay. */
 export function removeTransactionCookie({ state }: Pick<SignInTransaction, "state">): string {
-  return format(nameTransaction(state), "", 0)
+  return formatCookie(nameTransaction(state), "", 0)
 }
 
 function nameTransaction(state: string): string {
   return `${TRANSACTION_COOKIE}-${state.slice(0, STATE_NAME_CHARS)}`
 }
 
-export const NO_LOGIN_COOKIE = format(LOGIN_COOKIE, "", 0)
+export const NO_LOGIN_COOKIE = formatCookie(LOGIN_COOKIE, "", 0)
 
 /** Null if there is no valid cookie. `header`: the request's `Cookie`. */
 export async function readLoginCookie(secret: string, header: string | null): Promise<LoginCookie | null> {
@@ -125,6 +128,6 @@ function listCookies(header: string | null): { readonly name: string; readonly v
   })
 }
 
-function format(name: string, value: string, maxAgeMs: number): string {
+function formatCookie(name: string, value: string, maxAgeMs: number): string {
   return `${name}=${value}; Path=/; Max-Age=${Math.floor(maxAgeMs / 1000)}; HttpOnly; Secure; SameSite=Lax`
 }

@@ -23,7 +23,7 @@ const MAX_TO_CHARS = 512
 /** The result of one step: what to do next, or why the sign-in failed. */
 export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: SignInError }
 
-function refuse(error: SignInError): { readonly ok: false; readonly error: SignInError } {
+function failStep(error: SignInError): { readonly ok: false; readonly error: SignInError } {
   return { ok: false, error }
 }
 
@@ -53,8 +53,8 @@ export async function beginSignIn(
   origin: string,
 ): Promise<Step<{ readonly location: string; readonly transaction: SignInTransaction }>> {
   const client = await findClient(env, tenant, provider)
-  if (client === "secret_unreadable") return refuse("internal")
-  if (client === null) return refuse("provider_unknown")
+  if (client === "secret_unreadable") return failStep("internal")
+  if (client === null) return failStep("provider_unknown")
   const secrets = createTransactionSecrets()
   const location = await createAuthorizationUrl(client, secrets, getRedirectUri(origin, provider))
   const { generation } = client
@@ -73,25 +73,25 @@ export async function completeSignIn(
   transaction: SignInTransaction,
 ): Promise<Step<LoginCookie>> {
   try {
-    return await complete(env, callback, transaction)
+    return await completeCallback(env, callback, transaction)
   } catch (error) {
     // The person came by a navigation, so the page has to say what happened.
     log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, error: describeError(error) })
-    return refuse("internal")
+    return failStep("internal")
   }
 }
 
-async function complete(env: Env, callback: URL, transaction: SignInTransaction): Promise<Step<LoginCookie>> {
+async function completeCallback(env: Env, callback: URL, transaction: SignInTransaction): Promise<Step<LoginCookie>> {
   const { tenant, provider, state } = transaction
-  if (callback.searchParams.get("state") !== state) return refuse("state_invalid")
+  if (callback.searchParams.get("state") !== state) return failStep("state_invalid")
   const client = await findClient(env, tenant, provider)
-  if (client === "secret_unreadable") return refuse("internal")
-  if (client === null || client.generation !== transaction.generation) return refuse("provider_unknown")
-  const identity = await identify(env, client, callback, transaction)
+  if (client === "secret_unreadable") return failStep("internal")
+  if (client === null || client.generation !== transaction.generation) return failStep("provider_unknown")
+  const identity = await identifyUser(env, client, callback, transaction)
   return identity.ok ? await addLogin(env, transaction, identity.value) : identity
 }
 
-async function identify(
+async function identifyUser(
   env: Env,
   client: SignInClient,
   callback: URL,
@@ -102,7 +102,7 @@ async function identify(
     idToken = await fetchIdToken(env, client, transaction, callback, getRedirectUri(callback.origin, client.name))
   } catch (error) {
     log("sign_in_failed", { tenant: transaction.tenant, provider: client.name, error: describeError(error) })
-    return refuse(toSignInError(error))
+    return failStep(toSignInError(error))
   }
   return await verifyIdentity(env, client, transaction.tenant, idToken)
 }
@@ -116,14 +116,14 @@ async function verifyIdentity(
 ): Promise<Step<ForeignIdentity>> {
   const now = Date.now()
   const parts = parseToken(idToken)
-  if (parts === null) return refuse("identity_invalid")
-  if (parts.payload.iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return refuse("clock_skewed")
+  if (parts === null) return failStep("identity_invalid")
+  if (parts.payload.iat > now / 1000 + CLOCK_TOLERANCE_SECONDS) return failStep("clock_skewed")
   const keys = await findKeys(env, tenant, name, parts.header.kid ?? null)
-  if (keys === null) return refuse("provider_unknown")
+  if (keys === null) return failStep("provider_unknown")
   const identity = await verifyIdToken(idToken, tenant, keys, config.client_id, now)
   if (identity.ok) return { ok: true, value: identity.value }
-  if (identity.fault.reason === "token_expired") return refuse("clock_skewed")
-  return refuse(identity.fault.reason === "issuer_unreachable" ? "provider_unreachable" : "identity_invalid")
+  if (identity.fault.reason === "token_expired") return failStep("clock_skewed")
+  return failStep(identity.fault.reason === "issuer_unreachable" ? "provider_unreachable" : "identity_invalid")
 }
 
 async function addLogin(
@@ -137,15 +137,15 @@ async function addLogin(
   const directory = directoryStub(env, { tenant, user })
   // A directory of an earlier version does not have the method.
   let added = await directory.addKnownLogin(newLogin).catch(() => fail({ reason: "user_unknown" }))
-  if (!added.ok && added.fault.reason === "user_suspended") return refuse("user_suspended")
+  if (!added.ok && added.fault.reason === "user_suspended") return failStep("user_suspended")
   if (!added.ok && added.fault.reason === "user_unknown") {
     const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, ...signedIn })
-    if (admitted === null) return refuse("provider_unknown")
-    if (admitted.status !== "active") return refuse("user_suspended")
+    if (admitted === null) return failStep("provider_unknown")
+    if (admitted.status !== "active") return failStep("user_suspended")
     added = await directory.addLogin(newLogin)
   }
   if (added.ok) return { ok: true, value: { tenant, user, login, secret } }
-  if (added.fault.reason === "sign_in_required") return refuse("state_invalid")
+  if (added.fault.reason === "sign_in_required") return failStep("state_invalid")
   log("sign_in_failed", { tenant, provider, message: added.fault.reason })
-  return refuse("internal")
+  return failStep("internal")
 }

@@ -37,15 +37,15 @@ function readStagingProgress(
   const missing = Array.from({ length: of }, (_, i) => i + 1).filter((part) => !parts.has(part))
   return {
     state: "staging",
-    records: sum([...tallies.map(({ records }) => records), ...recordsByPart.values()]),
+    records: sumNumbers([...tallies.map(({ records }) => records), ...recordsByPart.values()]),
     folded: 0,
     isSealed: false,
     bad: tallies.flatMap(({ bad }) => bad).slice(0, MAX_BAD_LINES),
-    skipped: sum(tallies.map(({ skipped }) => skipped)),
+    skipped: sumNumbers(tallies.map(({ skipped }) => skipped)),
     ...(of > 1 ? { parts: { of, missing } } : {}),
   }
 }
 
-function sum(numbers: readonly number[]): number {
+function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, count) => total + count, 0)
 }

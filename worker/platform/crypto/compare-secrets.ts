@@ -8,10 +8,10 @@ export function isSameHash(a: string, b: string): boolean {
 
 /** Whether two secrets of any length are the same. */
 export async function isSameSecret(a: string, b: string): Promise<boolean> {
-  const [hashA, hashB] = await Promise.all([hash(a), hash(b)])
+  const [hashA, hashB] = await Promise.all([hashSecret(a), hashSecret(b)])
   return crypto.subtle.timingSafeEqual(hashA, hashB)
 }
 
-async function hash(text: string): Promise<ArrayBuffer> {
+async function hashSecret(text: string): Promise<ArrayBuffer> {
   return await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))
 }

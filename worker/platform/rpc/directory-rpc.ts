@@ -171,7 +171,7 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   addKnownLogin(login: NewLogin): Result<null>
   /**
    * Checks the secret of a sign-in's cookie and replaces it. A secret that is older than the previous one ends the sign-in
-   * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`.
+   * and revokes its tokens (`copied`). Errors: `sign_in_required`, `user_suspended`, `user_erased`.
    */
   useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied">
   /**

@@ -155,11 +155,12 @@ function createForecast(city: SampleCity, today: string): WeatherForecast[] {
   const [code, maxC, minC, chance, precipMm] = city.tomorrow
   return Array.from({ length: MAX_FORECAST_DAYS }, (_, i) => {
     const date = addDays(today, i + 1)
-    if (i === 0) return { date, code, maxC: round(maxC), minC: round(minC), precipChancePct: chance, precipMm }
+    if (i === 0)
+      return { date, code, maxC: roundToTenth(maxC), minC: roundToTenth(minC), precipChancePct: chance, precipMm }
     const seed = hashText(`${normalizeName(city.name)} ${i}`)
     const [skyCode, , , , skyChance] = CLIMATES.filter(([some]) => canFollow(some, minC))[seed % 6] ?? CLIMATES[3]
     const shift = ((seed >>> 8) % 50) / 10 - 2.5
-    const [max, min] = [round(maxC + shift), round(minC + shift)]
+    const [max, min] = [roundToTenth(maxC + shift), roundToTenth(minC + shift)]
     return {
       date,
       code: skyCode,
@@ -171,7 +172,7 @@ function createForecast(city: SampleCity, today: string): WeatherForecast[] {
   })
 }
 
-function round(value: number): number {
+function roundToTenth(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
