@@ -1,8 +1,8 @@
 /**
  * built-in-prices.ts: the published list prices of common models, in USD per million tokens.
  *
- * A provider can change its prices at any time: a tenant overrides an entry with `PUT /v1/prices`. What is not here has an
- * unknown price, such as `-latest` names, whose model changes, and models that cost more at some hours (DeepSeek).
+ * A provider can change its prices at any time: a tenant overrides an entry with `PUT /v1/prices`. Models that are not listed have an
+ * unknown price: for example `-latest` names, whose model changes, and models that cost more at some hours (DeepSeek).
  * A price that a later one has replaced is not kept, because a cost is computed on the day of the call.
  * The prices are from copies of the pages that are named below, and from projects that quote them.
  */
@@ -11,7 +11,7 @@ import { type PriceEntry, usdToNano } from "./price-entry.ts"
 
 /**
  * Model, first day, and the prices of input, cached input (null: as input), output, and of cache writes if they differ from
- * input. The first day is that of the release or of the change; where that is not known, the day on which the price was read.
+ * input. The first day is the day of the release or of the change, or if that is unknown, the day on which the price was read.
  */
 type ListedPrice = readonly [string, string, number, number | null, number, number?]
 

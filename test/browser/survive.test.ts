@@ -101,7 +101,7 @@ describe("the network", () => {
       await ask(first, "/bench deltas=400 delay_ms=10 tools=2")
       await shows(windows, "article[data-status=running] [data-segment=text]")
       await net.cut()
-      // It has drawn what it received by then.
+      // By then it has drawn everything that it received.
       await lost.waitForSelector("footer .link")
       const before = await lost.textContent("article[data-status=running]")
       if (isStopped) await second.keyboard.press("Escape")

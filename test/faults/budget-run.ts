@@ -73,6 +73,8 @@ export class BudgetRun {
   readonly #users: RunUser[] = []
   readonly #accepted = new Set<string>()
   readonly #refused = new Set<string>()
+  /** Accepted although the budget was used up: their answers must fail. */
+  readonly #queued = new Set<string>()
   #sent = 0
   readonly faults: string[] = []
 
@@ -140,7 +142,8 @@ export class BudgetRun {
     await this.#send(user, session.id)
   }
 
-  async #send(user: RunUser, session: string): Promise<boolean> {
+  /** Returns the id of the message if it was accepted, and else null. */
+  async #send(user: RunUser, session: string): Promise<string | null> {
     this.#sent += 1
     const id = `m-${this.#sent}`
     const tokens = this.#chance.between(2, this.#plan.maxTurnTokens)
@@ -148,20 +151,20 @@ export class BudgetRun {
     const { status, code, isUsedUp } = await sendMessage(this.#server, user.token, session, id, content)
     if (status === 202) this.#accepted.add(id)
     else if (code === "budget_exhausted") this.#refused.add(id)
-    else if (code === "queue_full") return false
-    else this.faults.push(`${id} of ${user.name}: ${status} ${code}`)
-    if (user.isUsedUp && status === 202) this.faults.push(`${id} of ${user.name}: accepted after a refusal`)
+    else if (code !== "queue_full") this.faults.push(`${id} of ${user.name}: ${status} ${code}`)
     if (isUsedUp) user.isUsedUp = true
-    return status === 202
+    return status === 202 ? id : null
   }
 
   async #kill(): Promise<void> {
     await this.#server.crash(() => this.faults.push(...this.findStoredFaults(this.#plan.tenant)))
-    // What was refused before stays refused.
+    // No lease has outlived the process, so what was refused before is refused now. If a turn of the session is still being
+    // recovered, the message is queued first.
     const usedUp = this.#users.filter(({ isUsedUp }) => isUsedUp)
     if (usedUp.length === 0) return
     const user = this.#chance.pick(usedUp)
-    await this.#send(user, user.sessions[0]?.id ?? "")
+    const queued = await this.#send(user, user.sessions[0]?.id ?? "")
+    if (queued !== null) this.#queued.add(queued)
   }
 
   /** Waits until nothing runs. No session is opened for it: the alarms continue what a kill left behind. */
@@ -183,7 +186,7 @@ export class BudgetRun {
       const hasLeft = budgets.every(({ left }) => left > 0)
       user.isUsedUp = !hasLeft
       const sent = await this.#send(user, user.sessions[0]?.id ?? "")
-      if (sent !== hasLeft) this.faults.push(`${user.name}: sent ${sent}, with ${JSON.stringify(budgets)}`)
+      if ((sent !== null) !== hasLeft) this.faults.push(`${user.name}: sent ${sent}, with ${JSON.stringify(budgets)}`)
     }
     await this.settle()
   }
@@ -198,14 +201,21 @@ export class BudgetRun {
     return [...findUsageFaults(this.persist), ...findBudgetFaults(this.persist, bounds)]
   }
 
-  /** Each accepted message is stored once, and no refused one. The server must be stopped. */
+  /** Each accepted message is stored once, no refused one is, and none is answered by a used-up budget. The server must be stopped. */
   findMessageFaults(): string[] {
-    const stored = [...readTurns(this.persist).values()].flatMap(({ messages }) => messages)
+    const turns = [...readTurns(this.persist).values()]
+    const stored = turns.flatMap(({ messages }) => messages)
+    const unanswered = new Set(turns.flatMap((user) => user.unanswered))
     const counts = new Map<string, number>()
     for (const id of stored) counts.set(id, (counts.get(id) ?? 0) + 1)
     const lost = [...this.#accepted].filter((id) => counts.get(id) !== 1)
     const kept = [...this.#refused].filter((id) => counts.has(id))
-    return [...lost.map((id) => `${id} is stored ${counts.get(id) ?? 0} times`), ...kept.map((id) => `${id} is stored`)]
+    const answered = [...this.#queued].filter((id) => !unanswered.has(id))
+    return [
+      ...lost.map((id) => `${id} is stored ${counts.get(id) ?? 0} times`),
+      ...kept.map((id) => `${id} was refused and is stored`),
+      ...answered.map((id) => `${id} is answered, and the budget was used up`),
+    ]
   }
 
   stop(): Promise<void> {

@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite"
 
 /** The places that contain a text: `do/cuecard-Session leaf`, or the path of a file. Sorted, each place once. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
-  // SQLite writes to what it opens.
+  // SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))
   try {
     await cp(persist, copy, { recursive: true })
@@ -30,7 +30,7 @@ export async function findOnDisk(persist: string, text: string): Promise<string[
   }
 }
 
-/** The tables of a database, those of the platform too, in which a text stands. */
+/** The tables of a database that contain a text, including those of the platform. */
 function findInTables(path: string, text: string): string[] {
   const database = new DatabaseSync(path)
   try {

@@ -9,6 +9,7 @@ import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
 import { Session as ProductionSession } from "../../worker/session/session-object.ts"
 import { Tenant as ProductionTenant } from "../../worker/tenant/tenant-object.ts"
+import { watchCalls } from "../support/watch-calls.ts"
 import { KILL_LINE, KILL_PATH } from "./kill-points.ts"
 
 const WRITE = /^\s*(?:insert|update|delete|replace|create|alter)\b/i
@@ -48,7 +49,7 @@ function watchStorage({ storage }: DurableObjectState): void {
   watchMethod(storage, "setAlarm", () => true)
 }
 
-function watchCalls(env: Env): Env {
+function watchNamespaces(env: Env): Env {
   const bindings = env as unknown as Record<string, DurableObjectNamespace>
   const entries = NAMESPACES.flatMap((name) => {
     const namespace = bindings[name]
@@ -58,19 +59,7 @@ function watchCalls(env: Env): Env {
 }
 
 function watchNamespace(namespace: DurableObjectNamespace) {
-  return {
-    getByName: (name: string) =>
-      new Proxy(namespace.getByName(name), {
-        get(stub, method) {
-          const value: unknown = Reflect.get(stub, method)
-          if (typeof value !== "function" || method === "then") return value
-          return (...args: unknown[]) => {
-            passPoint()
-            return Reflect.apply(value, stub, args)
-          }
-        },
-      }),
-  }
+  return { getByName: (name: string) => watchCalls(namespace.getByName(name), passPoint) }
 }
 
 export { Registry } from "../../worker/tenant/registry-object.ts"
@@ -78,21 +67,21 @@ export { Registry } from "../../worker/tenant/registry-object.ts"
 export class Session extends ProductionSession {
   constructor(ctx: DurableObjectState, env: Env) {
     watchStorage(ctx)
-    super(ctx, watchCalls(env))
+    super(ctx, watchNamespaces(env))
   }
 }
 
 export class Directory extends ProductionDirectory {
   constructor(ctx: DurableObjectState, env: Env) {
     watchStorage(ctx)
-    super(ctx, watchCalls(env))
+    super(ctx, watchNamespaces(env))
   }
 }
 
 export class Tenant extends ProductionTenant {
   constructor(ctx: DurableObjectState, env: Env) {
     watchStorage(ctx)
-    super(ctx, watchCalls(env))
+    super(ctx, watchNamespaces(env))
   }
 }
 

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { afterEach, expect, test } from "vitest"
 import type { UserLimits } from "../../shared/usage/budget-limits.ts"
 import { type Cuecard, startCuecard } from "../support/checked-cuecard.ts"
-import { everyNth } from "../support/seeded.ts"
+import { everyNth, IS_FULL } from "../support/seeded.ts"
 import { NANOS_PER_TOKEN, PRICE, using } from "./budget-run.ts"
 import { KILL_LINE, KILL_PATH } from "./kill-points.ts"
 import { findBudgetFaults, readTurns } from "./stored-budgets.ts"
@@ -19,7 +19,7 @@ import { buildKillPoints } from "./worker-builds.ts"
 
 const USER = "ada"
 const TURN_TOKENS = 16
-/** What is left before each round: one turn uses it up. */
+/** The remaining budget before each round: one turn uses it up. */
 const LEFT_TOKENS = 10
 const VARS = { SCRIPTED_DELAY_MS: "0", TIME_SCALE: "0.04" }
 const MAX_POINTS = 200
@@ -170,8 +170,7 @@ test.each(Object.entries(KINDS))(
       expect(readTokens(), `after point ${n}`).toBeLessThan(limitTokens(limits) + TURN_TOKENS)
       expect(Object.values(await server.readUsed()), `after point ${n}`).toContain(toUnit(limits, readTokens()))
     }
-    console.log(`killed at ${hits} points`)
-    expect(hits).toBeGreaterThan(5)
+    expect(hits).toBeGreaterThan(IS_FULL ? 20 : 3)
     await server.stop()
   },
 )

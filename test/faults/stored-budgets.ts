@@ -17,14 +17,16 @@ import { readAll } from "./usage-rows.ts"
 /** Turns that run or have a lease when a user's budget is used up, if it is smaller than as many whole contexts (BU9). */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 
-/** What a user's sessions have stored. */
+/** The stored turns of a user's sessions. */
 export interface UserTurns {
-  /** By the calls of the turns that have ended. */
+  /** The spending of the turns that have ended. */
   readonly spent: Spending
   /** Answers that run or wait. */
   readonly running: number
   /** Ids of the stored messages, with those that wait in a queue; a message that is stored twice is here twice. */
   readonly messages: readonly string[]
+  /** Ids of the messages whose answer failed because a budget was used up. */
+  readonly unanswered: readonly string[]
 }
 
 export interface BudgetBounds {
@@ -33,7 +35,7 @@ export interface BudgetBounds {
   readonly largest: Spending
 }
 
-/** What the users of a tenant have stored, by user. The server must be stopped. */
+/** The stored turns of a tenant's users, by user. The server must be stopped. */
 export function readTurns(persist: string): Map<string, UserTurns> {
   const byUser = new Map<string, UserTurns>()
   for (const { user, ...own } of readAll(persist, "Session", readSession)) {
@@ -42,12 +44,13 @@ export function readTurns(persist: string): Map<string, UserTurns> {
       spent: addSpending(before?.spent ?? NO_SPENDING, own.spent),
       running: (before?.running ?? 0) + own.running,
       messages: [...(before?.messages ?? []), ...own.messages],
+      unanswered: [...(before?.unanswered ?? []), ...own.unanswered],
     })
   }
   return byUser
 }
 
-/** What is wrong with the budgets below a state folder, which has one tenant; empty: nothing. The server must be stopped. */
+/** The errors in the budgets below a state folder, which has one tenant; empty if there are none. The server must be stopped. */
 export function findBudgetFaults(persist: string, { limitsOf, largest }: BudgetBounds): string[] {
   const found = readAll(persist, "Directory", findAccountFaults).flat()
   const turns = readTurns(persist)
@@ -99,7 +102,7 @@ function sumInPeriod(entries: readonly UsageEntry[], { budget, at }: Meter): num
 
 function readSession(database: DatabaseSync): UserTurns & { readonly user: string } {
   const [session] = database.prepare("SELECT user FROM session").all()
-  const rows = database.prepare("SELECT id, role, status, usage FROM transcript").all()
+  const rows = database.prepare("SELECT id, role, exchange_id, status, reason, usage FROM transcript").all()
   const queued = database.prepare("SELECT id FROM queue").all()
   const answers = rows.filter(({ role }) => role === "assistant")
   const isOpen = ({ status }: (typeof rows)[number]): boolean => status === "running" || status === "waiting"
@@ -110,5 +113,6 @@ function readSession(database: DatabaseSync): UserTurns & { readonly user: strin
     spent: sumSpending(entries),
     running: answers.filter(isOpen).length,
     messages: [...rows.filter(({ role }) => role === "user"), ...queued].map(({ id }) => String(id)),
+    unanswered: answers.filter(({ reason }) => reason === "budget_exhausted").map((row) => String(row["exchange_id"])),
   }
 }

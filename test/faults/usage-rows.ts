@@ -8,6 +8,7 @@
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { toCanonicalJson } from "../../shared/json.ts"
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { addTotals, callsToEntries, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 import { rowToTotals, type TotalsRow } from "../../worker/usage/totals-columns.ts"
@@ -49,12 +50,12 @@ export function findMixedUsageFaults(persist: string): string[] {
   const { traced, untraced, directories, batches, tenants } = readUsageSums(persist)
   const found = compare("batches and tenants", batches, tenants)
   if (isSumOfSome(directories, traced, untraced)) return found
-  const shared = untraced.map((totals) => JSON.stringify(totals)).join(", ")
+  const shared = untraced.map(toCanonicalJson).join(", ")
   return [...compare(`turns with a trace, others (${shared}), and directories`, traced, directories), ...found]
 }
 
 function compare(name: string, one: UsageTotals, other: UsageTotals): string[] {
-  const [a, b] = [JSON.stringify(one), JSON.stringify(other)]
+  const [a, b] = [toCanonicalJson(one), toCanonicalJson(other)]
   return a === b ? [] : [`${name}: ${a} and ${b}`]
 }
 

@@ -1,4 +1,4 @@
-/** simulate-day.test.ts: the simulated day is repeatable, costs what the document says, and makes no object too busy. */
+/** simulate-day.test.ts: the simulated day is repeatable, its cost matches the document, and no object is too busy. */
 
 import { readFileSync } from "node:fs"
 import { join, resolve } from "node:path"

@@ -43,7 +43,7 @@ async function sumDirectory(tenant: string, user: string): Promise<number> {
   return entries.reduce((sum, { input, output }) => sum + input + output, 0)
 }
 
-/** Kills an object: what it had only in memory is lost. */
+/** Kills an object, which loses everything that was only in memory. */
 async function kill(stub: DurableObjectStub): Promise<void> {
   await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
 }

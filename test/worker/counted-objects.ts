@@ -1,5 +1,5 @@
 /**
- * counted-objects.ts: counts what an operation costs: requests to objects, rows that they read and write, alarms that they set.
+ * counted-objects.ts: counts the cost of an operation: requests to objects, rows that they read and write, alarms that they set.
  *
  * The Worker and all objects share an environment whose namespaces count every call of a stub. Each cursor of each object's
  * database is kept, and asked for its rows at the end.
@@ -8,6 +8,7 @@
 import { createExecutionContext, env, runInDurableObject, waitOnExecutionContext } from "cloudflare:test"
 import type { Env } from "../../worker/env.ts"
 import worker from "../../worker/index.ts"
+import { watchCalls } from "../support/watch-calls.ts"
 
 const CLASSES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 export type ObjectClass = (typeof CLASSES)[number]
@@ -109,16 +110,7 @@ function countNamespace(namespace: DurableObjectNamespace, count: (name: string,
   return {
     getByName(name: string) {
       count(name, false)
-      return new Proxy(namespace.getByName(name), {
-        get(stub, method) {
-          const value: unknown = Reflect.get(stub, method)
-          if (typeof value !== "function" || method === "then") return value
-          return (...args: unknown[]) => {
-            count(name, true)
-            return Reflect.apply(value, stub, args)
-          }
-        },
-      })
+      return watchCalls(namespace.getByName(name), () => count(name, true))
     },
   }
 }

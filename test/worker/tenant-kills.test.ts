@@ -6,8 +6,9 @@ import type { Env } from "../../worker/env.ts"
 import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
 import { type Job, JobRows } from "../../worker/leaving/job-rows.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
-import { call, makeSession } from "./http.ts"
+import { watchCalls } from "../support/watch-calls.ts"
 import { png, upload } from "./files.ts"
+import { call, makeSession } from "./http.ts"
 import { call as asks, say, script } from "./session-helpers.ts"
 import {
   ask,
@@ -30,17 +31,7 @@ async function dieAtCall(tenant: string, n: number): Promise<void> {
       calls += 1
       if (calls === n) state.abort(`killed at call ${n}`)
     }
-    const watch = <T extends object>(target: T): T =>
-      new Proxy(target, {
-        get(inner, name) {
-          const value: unknown = Reflect.get(inner, name)
-          if (typeof value !== "function") return value
-          return (...args: unknown[]) => {
-            count()
-            return Reflect.apply(value, inner, args)
-          }
-        },
-      })
+    const watch = <T extends object>(target: T): T => watchCalls(target, count)
     const own = object as unknown as { env: object }
     const namespaces = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY }
     const watched = Object.entries(namespaces).map(([name, namespace]) => [
@@ -64,7 +55,7 @@ async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promis
     await dieAtCall(tenant, n).catch(() => {})
     await skipWait(tenant).catch(() => {})
     await runDurableObjectAlarm(stub(tenant)).catch(() => {})
-    // The environment is that of the test's isolate, so it is the same for the next object.
+    // The environment belongs to the test's isolate, so it is the same for the next object.
     Object.assign(env, ORIGINAL)
     if (await isDone().catch(() => false)) return n
     if (n > 400) throw new Error("the job does not end")
@@ -87,17 +78,10 @@ async function fill(tenant: string): Promise<string[]> {
 async function countCalls(tenant: string): Promise<number[]> {
   return await runInDurableObject(stub(tenant), async (_object, { storage }) => {
     let calls = 0
-    const watch = <T extends object>(target: T): T =>
-      new Proxy(target, {
-        get(inner, name) {
-          const value: unknown = Reflect.get(inner, name)
-          if (typeof value !== "function") return value
-          return (...args: unknown[]) => {
-            calls += 1
-            return Reflect.apply(value, inner, args)
-          }
-        },
-      })
+    const count = (): void => {
+      calls += 1
+    }
+    const watch = <T extends object>(target: T): T => watchCalls(target, count)
     const byName = (namespace: { getByName: (id: string) => object }) => ({
       getByName: (id: string) => watch(namespace.getByName(id)),
     })

@@ -114,7 +114,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
     const stub = sessionOf(tenant, session)
     for (let i = 0; i < 3; i++) {
-      // A new process does not know what the directory has.
+      // A new process does not know which reports the directory has.
       await evictDurableObject(stub)
       await runInDurableObject(stub, (_object, { storage }) => storage.setAlarm(Date.now() + 60_000))
       await runDurableObjectAlarm(stub)

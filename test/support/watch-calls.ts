@@ -1,0 +1,15 @@
+/** watch-calls.ts: an object that reports each call of its methods before it happens. */
+
+export function watchCalls<T extends object>(target: T, onCall: () => void): T {
+  return new Proxy(target, {
+    get(inner, name) {
+      const value: unknown = Reflect.get(inner, name)
+      // The stub of an object has every method, and must not look like a promise.
+      if (typeof value !== "function" || name === "then") return value
+      return (...args: unknown[]) => {
+        onCall()
+        return Reflect.apply(value, inner, args)
+      }
+    },
+  })
+}
