@@ -236,6 +236,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     if (keepsTombstone) this.#tables.create()
     this.#registration.reset()
     this.#budgets.account.forget()
+    this.#revocations.forget()
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
     storage.transactionSync(() => {

@@ -108,7 +108,7 @@ export class DirectoryMetering {
     return this.#usage.nextBatchAt()
   }
 
-  /** An alarm that is set for an earlier time stays. */
+  /** Sets the alarm, unless it is set for an earlier time. */
   async #wakeBy(atMs: number): Promise<void> {
     const { storage } = this.#host.ctx
     const current = await storage.getAlarm()
