@@ -214,13 +214,8 @@ describe("a sealed import", () => {
       const staging = createStagedRows(state.storage.sql)
       const records = recordsIn(text)
       for (const [n, { sessionId, ...record }] of records.entries()) {
-        staging.addRow(
-          1,
-          n + 1,
-          Date.parse(record.timestamp),
-          JSON.stringify(record),
-          record.type === "asset" ? sessionId : null,
-        )
+        const home = record.type === "asset" ? sessionId : null
+        staging.addRows(1, [{ i: n + 1, at: Date.parse(record.timestamp), line: JSON.stringify(record), home }])
       }
       const summary = { records: records.length - 1, skipped: 0, bad: [], isPlaced: true }
       staging.putPart(1, { ...summary, source: "x" })
@@ -251,7 +246,9 @@ describe("a sealed import", () => {
       const staging = createStagedRows(state.storage.sql)
       const assets = createAssetRows(state.storage.sql)
       for (const [n, one] of ["a", "b", "c"].entries()) {
-        staging.addRow(1, n + 1, 0, JSON.stringify({ type: "asset", asset: assetOf(one) }), "home")
+        staging.addRows(1, [
+          { i: n + 1, at: 0, line: JSON.stringify({ type: "asset", asset: assetOf(one) }), home: "home" },
+        ])
       }
       let isUnavailable = true
       const copy = (_from: string, { id: one }: { readonly id: string }): Promise<string> => {

@@ -53,7 +53,8 @@ describe("records that can't be folded", () => {
       storage.sql.exec(`CREATE TRIGGER poison BEFORE INSERT ON transcript WHEN NEW.words = 'poison'
         BEGIN SELECT RAISE(ABORT, 'poison'); END`)
       const staging = createStagedRows(storage.sql)
-      for (const [n, text] of ["fine", "poison"].entries()) staging.addRow(1, n + 1, n, JSON.stringify(user({ text })))
+      for (const [n, text] of ["fine", "poison"].entries())
+        staging.addRows(1, [{ i: n + 1, at: n, line: JSON.stringify(user({ text })), home: null }])
       const summary = { records: 2, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...summary, isSealed: false })
     })
@@ -190,7 +191,7 @@ describe("too large", () => {
       storage.sql.exec("UPDATE tool_calls SET status = 'waiting', error = NULL")
       const staging = createStagedRows(storage.sql)
       const callback = { type: "agent_callback", text: "the answer", from: "far", responseId: "far" }
-      staging.addRow(1, 5, 9, JSON.stringify(callback))
+      staging.addRows(1, [{ i: 5, at: 9, line: JSON.stringify(callback), home: null }])
       staging.setFoldingProgress({ at: 8, n: ROWS_PER_PART + 4, folded: 4 })
       const summary = { records: 5, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...summary, isSealed: false })

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest"
 import { IMPORT_TOTAL_MS } from "../../shared/limits.ts"
 import { BATCH_ROWS, createStagedRows } from "../../worker/transfer/staged-rows.ts"
 import { stagePart, YIELD_EVERY_RECORDS } from "../../worker/transfer/stage-upload.ts"
+import { IdFilter } from "../../worker/transfer/id-filter.ts"
 import { FOLD_YIELD_BATCHES } from "../../worker/transfer/yielder.ts"
 import { CLAIMS, pageOf, sessionOf } from "../support/socket.ts"
 import { importFile, streamOf, toJsonl } from "./import-file.ts"
@@ -74,6 +75,53 @@ describe("an import of many small records", () => {
     expect(turns).toBeGreaterThan(count / FOLD_STEP_ROWS / 3)
     expect(await rowsIn(id)).toMatchObject({ transcript: count })
   })
+})
+
+test("[RE41] an import runs few statements per record: each leaves garbage, by which the process grows", async () => {
+  const id = await freshSession()
+  const count = 2_000
+  const records = Array.from({ length: count }, (_, n) => {
+    const head = { turnId: `t${n >> 1}`, responseId: n % 2 === 0 ? `t${n >> 1}` : `r${n}` }
+    return { type: n % 2 === 0 ? "user_message" : "assistant_message", ...head, text: `${n}` }
+  })
+  let statements = 0
+  await runInDurableObject(sessionOf(id), (_object, { storage: { sql } }) => {
+    const { exec } = Object.getPrototypeOf(sql) as SqlStorage
+    const countAndRun = (query: string, ...bindings: SqlStorageValue[]) => {
+      statements += 1
+      return exec.call(sql, query, ...bindings)
+    }
+    Object.defineProperty(sql, "exec", { configurable: true, value: countAndRun })
+  })
+  await importFile(id, toJsonl(...records))
+  expect(await rowsIn(id)).toMatchObject({ transcript: count })
+  // A turn of two: a row for each message, one for the text of the answer, one for the progress.
+  expect(statements / count).toBeLessThan(2.5)
+})
+
+test("[RE6] a record whose id a message took meanwhile gets another one", async () => {
+  const id = await freshSession()
+  const count = 1_000
+  const lines = Array.from({ length: count }, (_, n) => ({ type: "user_message", turnId: `t${n}`, text: `${n}` }))
+  let sent: Promise<unknown> | null = null
+  const imported = importFile(id, toJsonl(...lines))
+  await countTurnsDuring(imported, () => {
+    sent ??= Promise.resolve(sessionOf(id).send(CLAIMS, { id: `t${count - 1}`, content: "/say Done." }))
+  })
+  expect(await sent).toMatchObject({ ok: true, value: { duplicate: false } })
+  // The question and its answer follow the imported messages.
+  await expect.poll(async () => (await rowsIn(id))["transcript"], { timeout: 5_000 }).toBe(count + 2)
+  const { messages } = await pageOf(id)
+  expect(messages.slice(-3, -1).map((message) => message.id)).toEqual([`imported-${count}`, `t${count - 1}`])
+})
+
+test("[RE41] no folded id is taken for a new one", () => {
+  const filter = new IdFilter()
+  const ids = Array.from({ length: 20_000 }, (_, n) => `t${n}`)
+  for (const one of ids) filter.add(one)
+  expect(ids.filter((one) => !filter.mayHave(one))).toEqual([])
+  const others = ids.map((one) => `r${one}`)
+  expect(others.filter((one) => filter.mayHave(one)).length).toBeLessThan(20)
 })
 
 test("[RE40] a file whose parts take too long in total is dropped, even if one has just arrived", async () => {

@@ -237,7 +237,8 @@ describe("progress", () => {
     const count = 300
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       const staging = createStagedRows(storage.sql)
-      for (let n = 1; n <= count; n++) staging.addRow(1, n, n, JSON.stringify(userRecord(n)))
+      for (let n = 1; n <= count; n++)
+        staging.addRows(1, [{ i: n, at: n, line: JSON.stringify(userRecord(n)), home: null }])
       const summary = { records: count, skipped: 0, bad: [], sources: ["x"], tip: null, title: "", isPlaced: false }
       staging.setState({ step: "folding", ...summary, isSealed: false })
     })

@@ -87,7 +87,7 @@ describe("our own export", () => {
       const staging = createStagedRows(storage.sql)
       records.slice(0, -1).forEach((line, n) => {
         const record = JSON.parse(line)
-        staging.addRow(1, n + 1, Date.parse(record.timestamp), line)
+        staging.addRows(1, [{ i: n + 1, at: Date.parse(record.timestamp), line, home: null }])
       })
       const { tip } = JSON.parse(records.at(-1) ?? "")
       const summary = { records: records.length - 1, skipped: 0, bad: [], sources: ["x"], isPlaced: true }
@@ -183,7 +183,10 @@ describe("while it is uploaded", () => {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       // The state after a process ended while it staged a longer file.
       const staging = createStagedRows(storage.sql)
-      for (let n = 1; n <= 9; n++) staging.addRow(1, n, n, JSON.stringify({ type: "user_message", text: `old ${n}` }))
+      for (let n = 1; n <= 9; n++)
+        staging.addRows(1, [
+          { i: n, at: n, line: JSON.stringify({ type: "user_message", text: `old ${n}` }), home: null },
+        ])
     })
     expect(await importFile(id, toJsonl({ type: "user_message", text: "new" }))).toMatchObject({
       ok: true,

@@ -7,7 +7,12 @@ import { type Message, createMessage } from "../../shared/protocol/message.ts"
 import { buildContext } from "../../worker/turn/model-context.ts"
 import { createPastTurns, type MessageLookup } from "../../worker/turn/past-turns.ts"
 import { planSummary } from "../../worker/turn/context-summary.ts"
-import { truncateToTokens, estimateTokens, estimateMessageTokens } from "../../worker/model/token-estimate.ts"
+import {
+  truncateToTokens,
+  estimateTokens,
+  estimateMessageTokens,
+  estimatePromptTokens,
+} from "../../worker/model/token-estimate.ts"
 import { createSessionStore } from "../../worker/store/session-store.ts"
 import { answerOf, placed, TIME } from "../support/turn.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
@@ -114,6 +119,17 @@ test("[TU6] tokens are estimated: one per four letters, one per ideograph", () =
   expect(truncateToTokens("abcdefgh", 1)).toBe("abcd")
   expect(truncateToTokens("ab😀", 1)).toBe("ab")
   expect(truncateToTokens("東京", 5)).toBe("東京")
+})
+
+test("[TU6] the tokens of a prompt and its tools are those of their texts, however often they are counted", () => {
+  const specOf = (name: string) => ({ name, description: "x".repeat(400), parameters: {} })
+  const [one, two] = [[specOf("a")], [specOf("a"), specOf("b")]]
+  const expected = (system: string, tools: readonly object[]) =>
+    estimateTokens(system) + estimateTokens(JSON.stringify(tools))
+  for (const system of ["", "short", "long ".repeat(50), "short"]) {
+    expect(estimatePromptTokens(system, one)).toBe(expected(system, one))
+    expect(estimatePromptTokens(system, two)).toBe(expected(system, two))
+  }
 })
 
 test("[TU9] in a real session: the summary is stored with its answer, shown live and in history, and nothing is lost", async () => {

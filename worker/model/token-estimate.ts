@@ -55,9 +55,14 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
   return wholeFiles.reduce((sum, { asset }) => sum + estimateFileTokens(asset), 0)
 }
 
-/** Tokens that every call has in addition to its messages: the system prompt and the tools. */
+/** The tokens of lists of tools, which are long texts and the same for every turn of an agent. */
+const toolTokens = new WeakMap<readonly ToolSpec[], number>()
+
+/** Tokens that every call has in addition to its messages: the system prompt and the tools. Each list of tools is counted once. */
 export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
-  return estimateTokens(system) + estimateTokens(JSON.stringify(tools))
+  const tokens = toolTokens.get(tools) ?? estimateTokens(JSON.stringify(tools))
+  toolTokens.set(tools, tokens)
+  return estimateTokens(system) + tokens
 }
 
 /** Estimates the tokens of one call, if its provider doesn't report them. Text of the request is counted when it is needed. */

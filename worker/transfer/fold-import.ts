@@ -10,6 +10,7 @@ import { addTotals, type KindTotals } from "../../shared/ingest/history/kind-cou
 import { parseJsonToDepth } from "../../shared/json-depth.ts"
 import { interruptPart, type Part } from "../../shared/protocol/message.ts"
 import { parseRecord, type StreamRecord } from "../../shared/protocol/record.ts"
+import { IdFilter } from "./id-filter.ts"
 import type { StagedFile } from "./import-state.ts"
 import { type FoldingProgress, ROWS_PER_PART, type StagedRow, type StagedRows } from "./staged-rows.ts"
 import { TranscriptWriter, type TranscriptWriterHost } from "./transcript-writer.ts"
@@ -30,7 +31,11 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
   const yieldNow = createYielder(1)
   for (let rows = fold.readNext(); rows.length > 0; rows = fold.readNext()) {
     // A late event reads its message again, so each one is a step of its own (SPEC RE41).
-    for (const row of rows) if (fold.addRow(row)) await yieldNow()
+    for (const row of rows) {
+      if (!fold.addRow(row)) continue
+      await yieldNow()
+      fold.lookForMessages()
+    }
     await yieldIfDue()
   }
   fold.finish()
@@ -62,6 +67,10 @@ class Fold {
   readonly #staged: StagedFile
   readonly #assembler: ReturnType<typeof createAssembler>
   readonly #writer: TranscriptWriter
+  /** The ids that this object has folded. */
+  readonly #foldedIds = new IdFilter()
+  /** Whether no message has an id but those: false after a restart, and once a message was sent meanwhile. */
+  #hasOnlyFolded: boolean
   readonly #toRecordNumber: (n: number) => number
   /** The stored progress. */
   #progress: FoldingProgress
@@ -77,8 +86,10 @@ class Fold {
     const isSealed = staged.isSealed === true
     this.#host = host
     this.#staged = staged
-    this.#assembler = createAssembler({ has: store.isIdTaken, add: () => {} }, staging.listWaitingCalls(), isSealed)
-    this.#writer = new TranscriptWriter(host, isSealed)
+    this.#hasOnlyFolded = store.readNewestPos() === 0
+    const closedIds = { has: (id: string) => this.#isIdTaken(id), add() {} }
+    this.#assembler = createAssembler(closedIds, staging.listWaitingCalls(), isSealed)
+    this.#writer = new TranscriptWriter(host, isSealed, (id) => this.#foldedIds.add(id))
     this.#toRecordNumber = createRecordNumbering(staging)
     this.#progress = staging.readFoldingProgress()
     this.#last = this.#progress
@@ -87,7 +98,14 @@ class Fold {
   /** The next batch. Records with positions are read in file order, where a queued question follows the earlier answer. */
   readNext(): StagedRow[] {
     const { staging } = this.#host
+    this.lookForMessages()
     return this.#staged.isPlaced ? staging.readNextInFileOrder(this.#last.n) : staging.readNextByTime(this.#last)
+  }
+
+  /** Called after each yield: a message may have been sent, whose id is then taken too. */
+  lookForMessages(): void {
+    const { store } = this.#host
+    this.#hasOnlyFolded &&= store.countQueued() === 0 && store.readWithdrawnSince(0).length === 0
   }
 
   /** Assembles a row, and commits the turn that it completes. Returns whether that changed an earlier turn. */
@@ -106,6 +124,10 @@ class Fold {
   /** Commits the last turn. */
   finish(): void {
     this.#commit(this.#assembler.end(), { ...this.#last, folded: this.#staged.records })
+  }
+
+  #isIdTaken(id: string): boolean {
+    return (!this.#hasOnlyFolded || this.#foldedIds.mayHave(id)) && this.#host.store.isIdTaken(id)
   }
 
   #nextProgress(): FoldingProgress {

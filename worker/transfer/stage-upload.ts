@@ -23,7 +23,7 @@ import { createYielder } from "./yielder.ts"
 import type { Line } from "../../shared/ingest/line-splitter.ts"
 import { createRecordDigest, recordToSealedLine } from "./export-seal.ts"
 import type { PartTally } from "./import-state.ts"
-import { BATCH_CHARS, BATCH_ROWS, type StagedRows, UNKNOWN_TIME_MS } from "./staged-rows.ts"
+import { BATCH_CHARS, BATCH_ROWS, type NewStagedRow, type StagedRows, UNKNOWN_TIME_MS } from "./staged-rows.ts"
 
 export interface PartUpload {
   readonly part: number
@@ -92,15 +92,13 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
   let timeMs = part === 1 ? 0 : UNKNOWN_TIME_MS
   let isPlaced = false
   let shortened = 0
-  let batch: (readonly [i: number, at: number, line: string, home: string | null])[] = []
+  let batch: NewStagedRow[] = []
   const flush = (): void => {
     const full = batch
     batch = []
     chars = 0
     if (full.length === 0) return
-    atomically(() => {
-      for (const row of full) staging.addRow(part, ...row)
-    })
+    atomically(() => staging.addRows(part, full))
   }
   return {
     flush,
@@ -114,7 +112,7 @@ function createRowBatcher(staging: StagedRows, atomically: (write: () => void) =
       if (record.type !== "signature") records += 1
       isPlaced ||= "pos" in record
       timeMs = parseTimeMs(record) ?? timeMs
-      batch.push([rows, timeMs, line, findAssetHome(record)])
+      batch.push({ i: rows, at: timeMs, line, home: findAssetHome(record) })
       chars += line.length
       if (batch.length >= BATCH_ROWS || chars >= BATCH_CHARS) flush()
     },

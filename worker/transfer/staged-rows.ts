@@ -21,6 +21,11 @@ export interface StagedRow {
   readonly home: string | null
 }
 
+/** A record of a part with its index in it. */
+export interface NewStagedRow extends Omit<StagedRow, "n"> {
+  readonly i: number
+}
+
 /** The last folded row, in reading order, and the number of folded records. */
 export type FoldingProgress = Pick<StagedRow, "at" | "n"> & { readonly folded: number }
 
@@ -33,6 +38,9 @@ export const UNKNOWN_TIME_MS = Number.MIN_SAFE_INTEGER
 /** Maximum size of a batch, in rows and in UTF-16 code units. */
 export const BATCH_ROWS = 32
 export const BATCH_CHARS = 16 * 1024
+
+/** Rows that one statement adds: a statement has at most 100 parameters. */
+const ROWS_PER_STATEMENT = 20
 
 /** Maximum number of rows that one statement changes: a few milliseconds. */
 const SLICE_ROWS = 1024
@@ -62,8 +70,9 @@ export function createStagedRows(sql: SqlExecutor) {
 
     /** Adds what was dropped while folding to the kinds of the stored state. */
     addKinds(lost: KindTotals): void {
+      if (Object.keys(lost).length === 0) return
       const state = readState()
-      if (state?.step !== "folding" || Object.keys(lost).length === 0) return
+      if (state?.step !== "folding") return
       setState({ ...state, kinds: addTotals([state.kinds ?? {}, lost]) })
     },
   }
@@ -75,14 +84,21 @@ function getRowRange(part: number): readonly [from: number, to: number] {
 
 function createRecordWrites(sql: SqlExecutor) {
   return {
-    /** Adds the record with index `i` of a part. A line that is larger than a row is stored in pieces. */
-    addRow(part: number, i: number, at: number, line: string, home: string | null = null): void {
-      const n = part * ROWS_PER_PART + i
-      const [head = "", ...pieces] = cutIntoPieces(line)
-      const insert = "INSERT OR REPLACE INTO staged (n, at, line, home, pieces) VALUES (?, ?, ?, ?, ?)"
-      sql.exec(insert, n, at, head, home, pieces.length)
-      for (const [at, text] of pieces.entries()) {
-        sql.exec("INSERT OR REPLACE INTO staged_piece (n, i, text) VALUES (?, ?, ?)", n, at, text)
+    /** Adds records of a part. A line that is larger than a row is stored in pieces. */
+    addRows(part: number, rows: readonly NewStagedRow[]): void {
+      for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+        const some = rows.slice(start, start + ROWS_PER_STATEMENT)
+        const values: SqlStorageValue[] = []
+        for (const { i, at, line, home } of some) {
+          const n = part * ROWS_PER_PART + i
+          const [head = "", ...pieces] = cutIntoPieces(line)
+          values.push(n, at, head, home, pieces.length)
+          for (const [at, text] of pieces.entries()) {
+            sql.exec("INSERT OR REPLACE INTO staged_piece (n, i, text) VALUES (?, ?, ?)", n, at, text)
+          }
+        }
+        const places = some.map(() => "(?, ?, ?, ?, ?)").join(", ")
+        sql.exec(`INSERT OR REPLACE INTO staged (n, at, line, home, pieces) VALUES ${places}`, ...values)
       }
     },
 

@@ -36,6 +36,7 @@ type Place = Pick<StoredMessage, "pos" | "parent">
 export class TranscriptWriter {
   readonly #host: TranscriptWriterHost
   readonly #isSealed: boolean
+  readonly #onInsert: (id: string) => void
   /** Positions of first versions by `versionGroupKey`; read when the file contains the first further version. */
   #firstVersions: Map<number, number> | null = null
   /** Newest position, and end of the active path. Nothing else writes during an import. */
@@ -43,9 +44,11 @@ export class TranscriptWriter {
   #tipPos: number | null
   #lateResults = 0
 
-  constructor(host: TranscriptWriterHost, isSealed: boolean) {
+  /** `onInsert`: called with the id of each message that was inserted. */
+  constructor(host: TranscriptWriterHost, isSealed: boolean, onInsert: (id: string) => void) {
     this.#host = host
     this.#isSealed = isSealed
+    this.#onInsert = onInsert
     this.#newestPos = host.store.readNewestPos()
     // Not the end of the active path, which stays empty until the whole file is folded (SPEC HI6).
     this.#tipPos = this.#newestPos === 0 ? null : this.#newestPos
@@ -129,10 +132,12 @@ export class TranscriptWriter {
     const { pos, message } = stored
     try {
       store.insertMessage(stored, true)
+      this.#onInsert(message.id)
     } catch (error) {
       if (!store.isIdTaken(message.id)) throw error
       const id = `${message.id.slice(0, MAX_ID_CHARS - 18)}-${pos}`
       store.insertMessage({ ...stored, message: { ...message, id } }, true)
+      this.#onInsert(id)
     }
   }
 }
