@@ -54,9 +54,12 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
     for (const session of sessions) {
       await fetch(`${server.url()}/v1/sessions/${session}/conversation/recent`, { headers: headers() })
     }
-    // Turns, one after the other, until the last process has sent a batch.
+    const today = new Date().toISOString().slice(0, 10)
+    const ownerHeaders = { authorization: `Bearer ${await server.ownerToken()}` }
+    // An owner who reads the totals has the directory send a batch.
     const sendUntilBatch = async (): Promise<number> => {
       await send(sessions[0] ?? "")
+      await fetch(`${server.url()}/v1/usage?from=${today}&to=${today}`, { headers: ownerHeaders })
       return readUsageSums(server.persist).tenants.calls
     }
     await expect.poll(sendUntilBatch, { timeout: 60_000, interval: 500 }).toBeGreaterThan(0)

@@ -94,8 +94,7 @@ describe("a budget that is used up", () => {
     client.say({ type: "send", id: "m2", content: "/say two" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m2")
     await limit("bt-queue", { users: { ada: { tokens_per_day: 0 } } })
-    const grant = await env.TENANT.getByName("bt-queue").getBudgetGrant("ada")
-    await runInDurableObject(directory("bt-queue"), (object) => Reflect.get(object, "applyGrant").call(object, grant))
+    await directory("bt-queue").refreshBudget()
     await runInDurableObject(env.SESSION.getByName(`bt-queue:${session}`), async (object) => {
       await Reflect.get(object, "getLifecycle").call(object).current().refreshAgent()
     })
