@@ -121,7 +121,7 @@ describe("a sign-in that fails says why", () => {
     await goToProvider(page)
     await page.goto(url("/auth/callback/staff?code=abc&state=forged"))
     await untilSignedOut(page)
-    expect(await page.textContent(".sign-in [role=alert]")).toContain("began in another browser")
+    expect(await page.textContent(".sign-in [role=alert]")).toContain("was started in another browser")
     let callback = ""
     page.on("request", (request) => {
       if (request.url().includes("/auth/callback/staff?")) callback = request.url()

@@ -56,7 +56,7 @@ export interface DirectoryUsageHost {
   readonly sendBatch: (batch: UsageReport) => Promise<void>
   /** Called with the entries of each report that is added. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
-  /** Makes sure that `flush` is called by then, even if this process ends. */
+  /** Makes sure that `flush` is called by this time, even if this process ends. */
   readonly wakeBy: (atMs: number) => void
 }
 
