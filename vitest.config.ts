@@ -3,15 +3,16 @@
  *
  * structure, shared, testing: plain Node · worker, worker-counting: workerd · client: a DOM · faults: plain Node, killing
  * real servers · browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
- * All files share one pool of MAX_WORKERS; `faults` comes last. Each file starts its own servers, so any two of them can
- * run side by side. The files of `shared`, `client` and `worker` run in a few processes (`isolate: false`), so they must not
- * depend on the state of modules. Those of `worker-counting` each have a process.
+ * All files share one pool of MAX_WORKERS, long ones first; `faults-timed` comes last. Each file starts its own servers, so any
+ * two of them can run side by side. Most projects run in a few processes (`isolate: false`), so their files must not depend on
+ * the state of modules. The files of `worker-counting`, `faults` and `faults-timed` each have a process.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import { cloudflareTest } from "@cloudflare/vitest-plugin"
 import preact from "@preact/preset-vite"
 import { defineConfig, type TestProjectConfiguration } from "vitest/config"
+import { LongestFirst } from "./test/support/longest-first.ts"
 import { createStaticImports } from "./test/support/static-imports.ts"
 
 /** Real servers on the loopback that stand for model and weather upstreams; see its header for what it provides. */
@@ -23,8 +24,8 @@ const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000
 /** The short form of the fault suite, on a busy machine. */
 const FAULTS_MS = 300_000
-/** More than the two cores of CI, because most files wait for a server, a browser or a timer for part of their time. */
-const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 4)
+/** More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. */
+const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 6)
 
 /** The length of generated tests (test/support/seeded.ts). workerd takes its environment from its bindings. */
 const LENGTHS = Object.fromEntries(
@@ -53,6 +54,27 @@ const COUNTING_FILES = [
   "socket-registration",
   "tenant-kills",
 ].map((name) => `test/worker/${name}.test.ts`)
+
+/** They play plans and check how long recovery takes, in real time. */
+const TIMED_FILES = ["faults", "mutants", "releases"].map((name) => `test/faults/${name}.test.ts`)
+
+/** A project that kills real servers. */
+function faultsProject(
+  name: string,
+  test: { include: string[]; exclude?: string[]; maxWorkers: number; sequence?: { groupOrder: number } },
+): TestProjectConfiguration {
+  return {
+    test: {
+      name,
+      setupFiles: CHECK_SERVER_LOGS,
+      chaiConfig: CHAI,
+      expect: EXPECT,
+      testTimeout: FAULTS_MS,
+      hookTimeout: LONG_MS,
+      ...test,
+    },
+  }
+}
 
 /** A project whose files run in workerd. */
 function workerProject(
@@ -102,6 +124,7 @@ function workerProject(
 export default defineConfig({
   test: {
     maxWorkers: MAX_WORKERS,
+    sequence: { sequencer: LongestFirst },
     passWithNoTests: true,
     // A failed test prints what it and its Worker logged; a passed one prints nothing.
     silent: "passed-only",
@@ -140,6 +163,7 @@ export default defineConfig({
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "testing",
+          isolate: false,
           setupFiles: CHECK_SERVER_LOGS,
           chaiConfig: CHAI,
           expect: EXPECT,
@@ -148,25 +172,23 @@ export default defineConfig({
           hookTimeout: LONG_MS,
         },
       },
-      {
-        test: {
-          name: "faults",
-          setupFiles: CHECK_SERVER_LOGS,
-          chaiConfig: CHAI,
-          expect: EXPECT,
-          include: ["test/faults/**/*.test.ts"],
-          // After the other projects: its limits on recovery are real time, so other load would fail them.
-          sequence: { groupOrder: 1 },
-          // The full suite measures how long recovery takes, so it keeps more headroom.
-          maxWorkers: process.env["RUNS"] === "full" ? 3 : MAX_WORKERS,
-          testTimeout: FAULTS_MS,
-          hookTimeout: LONG_MS,
-        },
-      },
+      faultsProject("faults", {
+        include: ["test/faults/**/*.test.ts"],
+        exclude: TIMED_FILES,
+        maxWorkers: MAX_WORKERS,
+      }),
+      faultsProject("faults-timed", {
+        include: TIMED_FILES,
+        // After the other projects, whose load would make recovery slower than allowed.
+        sequence: { groupOrder: 1 },
+        // The full suite measures how long recovery takes, so it keeps more headroom.
+        maxWorkers: process.env["RUNS"] === "full" ? 3 : MAX_WORKERS,
+      }),
       {
         resolve: { alias: NODE_ALIAS },
         test: {
           name: "browser",
+          isolate: false,
           setupFiles: CHECK_SERVER_LOGS,
           chaiConfig: CHAI,
           expect: EXPECT,

@@ -66,8 +66,8 @@ Deploy the commit that adds the migration first, and this one after it.`,
 }
 
 /**
- * Puts the page's scripts and styles into the bucket, where every version finds them: a page of one version may ask another
- * one for them, and an open page may ask later for those of its own. False if the platform refuses.
+ * Puts the page's scripts and styles into the bucket, where every version finds them: a page of one version may request them from another
+ * one, and an open page may request its own later. Returns false if the platform refuses.
  */
 function keepPageFiles(): boolean {
   const bucket = findPageBucket(JSON.parse(readFileSync(BUILT_CONFIG, "utf8")))

@@ -69,7 +69,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   user_suspended: { status: 403, text: "This account is suspended. Ask an administrator.", close: 4401 },
   user_erased: {
     status: 403,
-    text: "This account was deleted, with everything in it. If you didn't expect that, ask an administrator.",
+    text: "This account and all of its data were deleted. If you didn't expect this, ask an administrator.",
   },
   user_unknown: { status: 404, text: "We couldn't find that user." },
   last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },

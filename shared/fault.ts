@@ -146,7 +146,7 @@ export type BudgetName =
   | "sessions"
   | "stored_bytes"
 
-/** Who shares a budget. */
+/** The subjects that a budget can be set for. */
 export type BudgetScope = "tenant" | "role" | "user"
 
 export interface BudgetFault {

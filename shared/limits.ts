@@ -119,10 +119,10 @@ export const UNKNOWN_KEY_MS = 5_000
 
 // ── Usage ──
 
-/** How long the first usage report of a batch waits for others, in milliseconds: long enough that a tenant's object is seldom called, short enough for a chart. SPEC MT6. */
-export const USAGE_BATCH_MS = 15 * 60_000
+/** How long a user's directory waits with a batch of usage that no budget needs, or that has failed, in milliseconds. SPEC MT6. */
+export const USAGE_WAIT_MS = 15 * 60_000
 
-/** Largest random addition to that time, in milliseconds, drawn by each directory, so that users who sign in at the same time do not report at the same time. SPEC MT6. */
+/** How much longer it waits at most, in milliseconds, drawn for each directory: users who come together do not report together. SPEC MT6. */
 export const USAGE_SPREAD_MS = 60 * 60_000
 
 /** How often a session repeats a usage report that its user's directory did not accept, in milliseconds. SPEC MT5. */

@@ -30,7 +30,7 @@ export function readIdentity(response: TokenResponse): Identity {
   }
 }
 
-/** Whether the admin page admits the user. On a developer's machine it signs in as an owner by itself. */
+/** Whether the admin page admits the user. On a developer's machine it automatically signs in as an owner. */
 export function mayAdminister({ role, source }: Identity): boolean {
   return role === "owner" || role === "admin" || source === "development"
 }

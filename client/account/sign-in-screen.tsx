@@ -27,7 +27,7 @@ const parseProviders = createParser<SignInProviders>({
   providers: isListOf(hasShape({ name: isString, label: isString })),
 })
 
-/** Replaces the page by the sign-in screen, and puts the user's unsent messages aside. */
+/** Replaces the page with the sign-in screen, and puts the user's unsent messages aside. */
 export function showSignIn(storage: KeyValueStorage, refusal: RequestError): void {
   const root = document.getElementById("app")
   const user = storage.getItem(USER_KEY)
@@ -66,7 +66,7 @@ function readTarget(): string {
 interface SignInScreenProps {
   /** The reason why the last sign-in failed. */
   readonly error: string | null
-  /** True if a user was signed in before, who can come back. */
+  /** True if a user was signed in before and can come back. */
   readonly areDraftsKept: boolean
 }
 

@@ -30,7 +30,7 @@ const identity = computed(() => (tokenResponse.value === null ? null : readIdent
 
 const api = new AdminApi({
   fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
-    // On one's own machine the page signs in as an owner by itself.
+    // On one's own machine, the page automatically signs in as an owner.
     const request = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : init
     const timeout = AbortSignal.timeout(timeoutMs)
     return fetch(url, { ...request, signal: init?.signal ? AbortSignal.any([timeout, init.signal]) : timeout })

@@ -105,7 +105,7 @@ function AgentRow({ agent: { name, description, model, tools }, onEdit, onRemove
 
 interface AgentFormProps {
   readonly api: AdminContext["api"]
-  /** Null: a new one. */
+  /** Null for a new agent. */
   readonly agent: Agent | null
   readonly onSaved: () => void
   readonly onClose: () => void

@@ -108,7 +108,7 @@ export function parseClaims(text: string): Readonly<Record<string, readonly stri
 }
 
 interface IssuerFormProps extends AdminContext {
-  /** Null: a new one. */
+  /** Null for a new provider. */
   readonly issuer: Issuer | null
   readonly onSaved: () => void
   readonly onClose: () => void

@@ -116,7 +116,7 @@ export const keysText = {
   rotateTokensTitle: "Rotate the signing keys?",
   rotateTokensText: "New tokens are signed with a new key.",
   endTokens:
-    "End all current tokens now. Everyone's page gets a new one by itself; tokens that your backend handed out stop working.",
+    "End all current tokens now. Everyone's page gets a new one automatically; tokens that your backend handed out stop working.",
   confirmRotateTokens: "Rotate",
   tokensRotated: "The signing keys were rotated.",
 } as const

@@ -1,4 +1,4 @@
--- The tenants with the most turns in the last day, with the rows that those wrote.
+-- The tenants with the most turns in the last day, with the rows written per turn.
 SELECT
   index1 AS tenant,
   SUM(_sample_interval) AS turns,

@@ -51,7 +51,7 @@ export const OPERATION_COSTS = {
     DIRECTORY: cost(1, 30, 1),
     TENANT: cost(1, 40, 0),
   },
-  nextToken: { what: "the next token, within 30 minutes", ...REQUEST, DIRECTORY: cost(1, 30, 1) },
+  nextToken: { what: "the next token, within 12 hours", ...REQUEST, DIRECTORY: cost(1, 30, 1) },
   listSessions: { what: "the list of sessions", ...REQUEST, DIRECTORY: cost(1, 30, 0) },
   createSession: {
     what: "a session is created",
@@ -108,7 +108,7 @@ export const OPERATION_COSTS = {
     ...REQUEST,
     workerRequests: 0,
     alarms: 1,
-    DIRECTORY: cost(0, 50, 3),
+    DIRECTORY: cost(0, 80, 5),
     TENANT: cost(1, 110, 3),
   },
 } as const satisfies Readonly<Record<string, OperationCost>>

@@ -96,13 +96,12 @@ function splitUsers({ sessions, tenants, largestShare }: DayPlan): number[] {
   return [largest, ...weights.map((weight) => Math.round(((users - largest) * weight) / sum))]
 }
 
-/** Draws the second of the day at which a session begins: a constant part, and a bump around two o'clock. */
-function createArrivals(peakFactor: number): (random: Random) => number {
+/** Draws the second of the day at which a session begins: a constant part, and a bump around its middle, by default two o'clock. */
+export function createArrivals(peakFactor: number, middle = 14 * 3600): (random: Random) => number {
   const base = 0.2
   const height = peakFactor - base
   // The width at which the mean over the day is 1.
   const width = ((1 - base) * DAY_SECONDS) / (height * Math.sqrt(2 * Math.PI))
-  const middle = 14 * 3600
   const minutes = DAY_SECONDS / 60
   const sums = new Float64Array(minutes)
   let sum = 0
@@ -183,24 +182,17 @@ function simulateUser(
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 
-/** Simulates the batches of a directory: one is reported when it is full, or some time after its first turn. */
+/** The directory reports some time after eight turns have ended. It begins with a rest of earlier days. */
 export function reportUsage(random: Random, turns: number[], perform: Perform): void {
   turns.sort((a, b) => a - b)
   const { batchTurns, batchSeconds, batchSpreadSeconds } = PROFILE
-  let [count, dueAt] = [0, Infinity]
+  let count = random.below(batchTurns)
   for (const at of turns) {
-    if (at >= dueAt) {
-      perform("usageBatch", dueAt)
-      count = 0
-    }
-    if (count === 0) dueAt = at + batchSeconds + random.next() * batchSpreadSeconds
     count += 1
     if (count < batchTurns) continue
-    perform("usageBatch", at)
+    perform("usageBatch", at + batchSeconds + random.next() * batchSpreadSeconds)
     count = 0
-    dueAt = Infinity
   }
-  if (count > 0) perform("usageBatch", dueAt)
 }
 
 /** Returns the times at which turns end. */

@@ -46,7 +46,7 @@ export const CALLS_BEFORE: MorningCalls = {
 }
 
 /**
- * Now: the admission with the first token, and again after 30 minutes. The access to the tenant is cached (TOKEN_TRUST_MS), and
+ * Now: the admission with the first token of a day. The access to the tenant is cached (TOKEN_TRUST_MS), and
  * so are the agent, the list of providers, a provider and its keys (CONFIG_TRUST_MS).
  */
 export const CALLS_NOW: MorningCalls = {

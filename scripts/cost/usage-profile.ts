@@ -14,10 +14,10 @@ export const PROFILE = {
   /** A page's token ends after this time, in seconds, and the page opens its socket again with the next one. */
   tokenSeconds: 600,
   /** The tenant is asked for name and role again after this time, in seconds. */
-  admissionSeconds: 1_800,
+  admissionSeconds: 12 * 3_600,
   /**
-   * The directory reports usage to the tenant after `batchTurns` turns, or some time after the first of them, in seconds: at least
-   * `batchSeconds`, and up to `batchSpreadSeconds` more, evenly distributed.
+   * The directory reports usage to the tenant after so many turns, at least `batchSeconds` later, and up to `batchSpreadSeconds`
+   * more, evenly distributed. The rest of a month is reported after the month.
    */
   batchTurns: 8,
   batchSeconds: 900,
@@ -32,15 +32,15 @@ export const SESSION_BYTES = { empty: 135_168, afterTurns: 184_320 } as const
  * simulated day, which draws each operation.
  */
 export const MEAN_OPERATIONS: Readonly<Partial<Record<Operation, number>>> = {
-  firstToken: 0.9,
-  nextToken: 0.22,
+  firstToken: 0.46,
+  nextToken: 0.66,
   listSessions: 1,
   createSession: 1,
   openSocket: 1,
   renewSocket: 0.11,
   firstTurn: 1,
   turn: PROFILE.turns - 1,
-  usageBatch: 1,
+  usageBatch: PROFILE.turns / PROFILE.batchTurns,
 }
 
 export function sumOperations(operations: Readonly<Partial<Record<Operation, number>>>): BilledAmounts {

@@ -19,7 +19,7 @@ export function findPageBucket(config: unknown): string | null {
   return buckets?.find(({ binding }) => binding === "MEDIA")?.bucket_name ?? null
 }
 
-/** What `wrangler r2 bulk put` reads: the keys, and the files for them. */
+/** The input of `wrangler r2 bulk put`: the keys, and the files for them. */
 export function listPageObjects(): { readonly key: string; readonly file: string }[] {
   return readdirSync(ASSETS).map((name) => ({ key: `${FOLDER}/${name}`, file: join(ASSETS, name) }))
 }

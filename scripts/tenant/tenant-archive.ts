@@ -63,7 +63,7 @@ async function beginExport(access: TenantAccess): Promise<string> {
   return running?.id ?? v.parse(jobSchema, await access.request("v1/tenant/export", {})).id
 }
 
-/** Written before the parts, so that a repeated command knows whose parts they are. */
+/** Downloads the manifest before the parts, so that a repeated command knows to which export the parts belong. */
 async function downloadManifest(access: TenantAccess, id: string, folder: string): Promise<Archive> {
   const text = new TextDecoder().decode(await access.download(`${EXPORTS}/${id}/files/0`))
   const manifest = parseManifest(text)
@@ -123,7 +123,7 @@ async function beginImport(access: TenantAccess, text: string, { tenant }: Manif
     : await access.request(`${IMPORTS}/${unfinished.id}`)
 }
 
-/** A browser saves the manifest under another name than `export` does. */
+/** Finds the manifest by its content, because a browser saves it under another name than `export` does. */
 function findManifest(folder: string): Archive {
   const found =
     readManifestOf(folder) ??

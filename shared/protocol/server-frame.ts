@@ -72,7 +72,7 @@ export type ServerFrame =
       readonly text: string
       readonly id?: string
       readonly trace?: string
-      /** Of `budget_exhausted`: whose budget is used up, and when it resets, in milliseconds since 1970, if it does by itself. */
+      /** For `budget_exhausted`: the exhausted budget and its scope, and when it resets, in milliseconds since 1970, if it does so by time. */
       readonly budget?: BudgetName
       readonly scope?: BudgetScope
       readonly resets?: number

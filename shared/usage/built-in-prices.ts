@@ -1,15 +1,17 @@
 /**
  * built-in-prices.ts: the published list prices of common models, in USD per million tokens.
  *
- * A provider can change its prices at any time: a tenant overrides an entry with `PUT /v1/prices`. What is not here has an
- * unknown price, such as `-latest` names, whose model changes, and models that cost more at some hours (DeepSeek).
+ * A provider can change its prices at any time: a tenant overrides an entry with `PUT /v1/prices`. Models that are not listed have an
+ * unknown price: for example `-latest` names, whose model changes, and models that cost more at some hours (DeepSeek).
+ * A price that a later one has replaced is not kept, because a cost is computed on the day of the call.
+ * The prices are from copies of the pages that are named below, and from projects that quote them.
  */
 
 import { type PriceEntry, usdToNano } from "./price-entry.ts"
 
 /**
  * Model, first day, and the prices of input, cached input (null: as input), output, and of cache writes if they differ from
- * input. The first day is that of the release or of the change; where that is not known, the day on which the price was read.
+ * input. The first day is the day of the release or of the change, or if that is unknown, the day on which the price was read.
  */
 type ListedPrice = readonly [string, string, number, number | null, number, number?]
 
@@ -21,12 +23,9 @@ const OPENAI: readonly ListedPrice[] = [
   ["gpt-6-astra", "2026-09-03", 10, 1, 50, 12.5],
   ["gpt-6-sol", "2026-09-22", 2, 0.2, 10, 2.5],
   ["gpt-6-luna", "2026-09-22", 0.1, 0.01, 0.5, 0.125],
-  ["gpt-5.6-sol", "2026-07-09", 5, 0.5, 30, 6.25],
   // Published as valid until 2026-11-21 at least.
   ["gpt-5.6-sol", "2026-08-21", 4, 0.4, 20, 5],
-  ["gpt-5.6-terra", "2026-07-09", 2.5, 0.25, 15, 3.125],
   ["gpt-5.6-terra", "2026-07-30", 2, 0.2, 12, 2.5],
-  ["gpt-5.6-luna", "2026-07-09", 1, 0.1, 6, 1.25],
   ["gpt-5.6-luna", "2026-07-30", 0.2, 0.02, 1.2, 0.25],
   ["gpt-5.5", "2026-05-04", 5, 0.5, 30],
   ["gpt-5.5-pro", "2026-05-04", 30, null, 180],
@@ -46,7 +45,6 @@ const OPENAI: readonly ListedPrice[] = [
   ["gpt-4.1-nano", "2025-04-14", 0.1, 0.025, 0.4],
   ["gpt-4o", "2024-10-01", 2.5, 1.25, 10],
   ["gpt-4o-mini", "2024-10-01", 0.15, 0.075, 0.6],
-  ["o3", "2025-04-16", 10, 2.5, 40],
   ["o3", "2025-06-10", 2, 0.5, 8],
   ["o3-pro", "2025-06-10", 20, null, 80],
   ["o4-mini", "2025-04-16", 1.1, 0.275, 4.4],
@@ -64,7 +62,6 @@ const ANTHROPIC: readonly ListedPrice[] = [
   ["claude-opus-4-5", "2025-11-24", 5, 0.5, 25, 6.25],
   ["claude-opus-4-1", "2025-08-05", 15, 1.5, 75, 18.75],
   ["claude-opus-4", "2025-05-22", 15, 1.5, 75, 18.75],
-  ["claude-sonnet-5-5", "2026-09-28", 2, 0.2, 10, 2.5],
   ["claude-sonnet-5-5", "2026-10-07", 2, 0.1, 10, 2.5],
   ["claude-sonnet-5", "2026-06-30", 2, 0.2, 10, 2.5],
   ["claude-sonnet-4-6", "2026-06-04", 3, 0.3, 15, 3.75],
@@ -73,7 +70,6 @@ const ANTHROPIC: readonly ListedPrice[] = [
   // Prompts up to 100,000 tokens. Longer ones cost five times as much.
   ["claude-haiku-5-5", "2026-10-07", 0.1, 0.01, 0.5, 0.125],
   ["claude-haiku-4-5", "2025-10-15", 1, 0.1, 5, 1.25],
-  ["claude-3-5-haiku", "2024-11-04", 1, 0.1, 5, 1.25],
   ["claude-3-5-haiku", "2024-12-05", 0.8, 0.08, 4, 1],
 ]
 
@@ -83,11 +79,8 @@ const GOOGLE: readonly ListedPrice[] = [
   // Announced with the price above. Its price of cached input was not.
   ["gemini-3.8-flash", "2027-01-01", 1.5, null, 7.5],
   ["gemini-3.5-flash", "2026-05-19", 1.5, 0.15, 9],
-  ["gemini-2.5-pro", "2025-06-17", 1.25, 0.31, 10],
   ["gemini-2.5-pro", "2025-10-01", 1.25, 0.125, 10],
-  ["gemini-2.5-flash", "2025-06-17", 0.3, 0.075, 2.5],
   ["gemini-2.5-flash", "2025-10-01", 0.3, 0.03, 2.5],
-  ["gemini-2.5-flash-lite", "2025-07-22", 0.1, 0.025, 0.4],
   ["gemini-2.5-flash-lite", "2025-10-01", 0.1, 0.01, 0.4],
 ]
 

@@ -48,6 +48,12 @@ export function findPeriodEnd(kind: PeriodKind, ms: number): number {
   return (today - day + 1 + countDays(year, month)) * DAY_MS
 }
 
+/** When the period of an instant began, in milliseconds since 1970. */
+export function findPeriodStart(kind: PeriodKind, ms: number): number {
+  const today = Math.floor(clampTime(ms) / DAY_MS)
+  return (kind === "day" ? today : today - toCivilDate(ms).day + 1) * DAY_MS
+}
+
 /** The number of days of a month. */
 function countDays(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28

@@ -7,6 +7,7 @@
  * next reply has arrived. A session's lease lasts for one turn. SPEC BU8 and BU9 state by how much budgets can be exceeded.
  */
 
+import type { BudgetName } from "../fault.ts"
 import { MODEL_CONTEXT_TOKENS } from "../limits.ts"
 import {
   type BudgetLimit,
@@ -125,6 +126,18 @@ export function applyGrant(
     return { ...limit, spent: others, at: Math.max(at, known?.at ?? 0) }
   })
   return { limits, meters, turns: 0, largest: before?.largest ?? NO_SPENDING }
+}
+
+/** Whether an answer says that all users together have used up a budget of the tenant, and its period has not ended. */
+export function isUsedUpByAll({ limits, spent, at }: TenantGrant, budget: BudgetName, now: number): boolean {
+  if (!isMetered(budget)) return false
+  const { unit, period } = METERED_BUDGETS[budget]
+  const limit = limits.tenant[budget]
+  return limit !== undefined && spent[period][unit] >= limit && toPeriod(period, at) === toPeriod(period, now)
+}
+
+function isMetered(budget: BudgetName): budget is MeteredBudget {
+  return Object.hasOwn(METERED_BUDGETS, budget)
 }
 
 /** Whether the tenant should be asked again. */

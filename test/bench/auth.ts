@@ -3,8 +3,8 @@
  *
  * The floor of a request is one that the same Worker refuses before it looks at credentials (an unknown route). The others
  * are refused right after it (a malformed query), so that no object is called and the difference is authentication alone.
- * The kinds take turns, because the load of the machine changes, and the fastest tenth of each is compared: what else runs
- * on the machine delays the others. The socket's floor is a bare object.
+ * The kinds take turns, because the load of the machine changes, and the fastest tenth of each is compared: other processes on the machine
+ * delay the rest. The socket's floor is a bare object.
  */
 
 import { Agent, get } from "node:http"

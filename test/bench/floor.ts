@@ -1,5 +1,5 @@
 /**
- * floor.ts: a bare Durable Object that does only what a row measures: the cost of the platform itself.
+ * floor.ts: a bare Durable Object that does only the measured work: the cost of the platform itself.
  *
  * One object per path, with hibernating sockets. A message selects the work: send a number of frames of a given size, with
  * a yield every so many frames, single or batched, to one socket or to all; write one row, and if asked move the alarm, and then send one frame; or

@@ -69,3 +69,8 @@ export async function openAdmin(
 export function rowWith(page: Page, text: string) {
   return page.locator(".rows > li", { hasText: text })
 }
+
+/** A button of the open dialog. */
+export function dialogButton(page: Page, name: string) {
+  return page.locator("dialog[open]").getByRole("button", { name, exact: true })
+}

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { findLeak, noteContent } from "../support/log-check.ts"
 import { ask, DESK, open, PHONE, settled, untilStill } from "./page.ts"
 
@@ -14,7 +14,7 @@ test.each([
 ] as const)("[OB9] [OB2] copied from the menu on a %s, it finds the line of the turn", async (name, size, theme) => {
   const lines: string[] = []
   const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
-  const browser = await launchChromium()
+  const browser = await openChromium()
   const { page } = await open(browser, cuecard, { size, theme })
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"])
   await ask(page, "/say follow me")
@@ -33,7 +33,7 @@ test.each([
   // It closes by itself and returns the focus.
   await page.waitForSelector("[role=menu]", { state: "detached" })
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("More")
-  await browser.close()
+  await closeContexts(browser)
   await cuecard.close()
 })
 

@@ -137,8 +137,8 @@ describe("the admin page", () => {
       size: PHONE,
       theme: "dark",
     })
-    await rowWith(page, "Only owners change it.").waitFor(SOON)
-    expect(await rowWith(page, "Only owners change it.").getByRole("button").count()).toBe(0)
+    await rowWith(page, "Only owners can change it.").waitFor(SOON)
+    expect(await rowWith(page, "Only owners can change it.").getByRole("button").count()).toBe(0)
     await page.context().close()
   })
 })

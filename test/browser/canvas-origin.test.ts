@@ -7,7 +7,7 @@ import { request } from "node:http"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, open, openIn, settled } from "./page.ts"
 import { call, expectClock, freePort, SOON } from "./rich.ts"
 
@@ -39,11 +39,11 @@ beforeAll(async () => {
   const started = await Promise.all([startCuecard({ vars }), startCuecard({ port, vars: { ...vars, ...places } })])
   joined = started[0]
   apart = started[1]
-  browser = await launchChromium()
+  browser = await openChromium()
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await joined?.close()
   await apart?.close()
 })

@@ -14,7 +14,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { hardenDocument } from "../../worker/routes/media/canvas-document.ts"
 import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/media/content-policy.ts"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { GRABS, type To, ATTEMPTS } from "./escape-attempts.ts"
 
 /** The requests that the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
@@ -102,12 +102,12 @@ beforeAll(async () => {
     evil: `http://evil.localhost:${portOf(listeners[at]?.address())}`,
     udp: `${address ?? "127.0.0.1"}:${portOf(packets[at]?.address())}`,
   }))
-  browser = await launchChromium()
+  browser = await openChromium()
   open = await browser.newContext()
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   for (const one of listeners) one.close()
   server.closeAllConnections()
   server.close()

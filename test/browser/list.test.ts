@@ -7,7 +7,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { SessionSummary } from "../../shared/protocol/http-body.ts"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
@@ -21,12 +21,12 @@ let folder: string
 
 beforeAll(async () => {
   cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "3", PROBE_TOOLS: "on" } })
-  browser = await launchChromium()
+  browser = await openChromium()
   folder = mkdtempSync(join(tmpdir(), "cuecard-list-"))
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await cuecard?.close()
   rmSync(folder, { recursive: true, force: true })
 })

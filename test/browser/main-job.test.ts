@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
@@ -21,11 +21,11 @@ let browser: Browser
 beforeAll(async () => {
   mkdirSync(PICTURES, { recursive: true })
   cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "12" } })
-  browser = await launchChromium()
+  browser = await openChromium()
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await cuecard?.close()
 })
 

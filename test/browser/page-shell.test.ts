@@ -237,7 +237,7 @@ describe("the header of an agent's conversation", () => {
     await expect.poll(() => sessionIn(page), SOON).toBe(own)
     await settled(page)
     expect(await page.isVisible(".topbar")).toBe(name === "phone")
-    // Opened by its address, it has nothing to lead back to.
+    // Opened by its address, it has no conversation to lead back to.
     const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
     await direct.setViewportSize(size)
     await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
@@ -321,7 +321,7 @@ test("[PG81] the reading place is kept when the user comes back to a conversatio
     await page.mouse.wheel(0, -30)
     await page.waitForTimeout(300)
   }
-  /** The message at the top of the view, and how far it is from there. */
+  /** The message at the top of the view, and its distance from there. */
   const place = () =>
     view.evaluate((element) => {
       const { top } = element.getBoundingClientRect()
@@ -387,7 +387,7 @@ test("[PG84] text typed in a right-to-left script is laid out from right to left
   await settled(page)
   await page.waitForSelector("[data-session] .title:text-is('שלום, מה שלומך?')", SOON)
   expect(await direction("[data-current] .title")).toBe("rtl")
-  // A short title stands at the list's start, like the others.
+  // A short title is at the start of the list, like the others.
   const gapPx = await page.$eval("[data-current] .title", (title) => {
     const range = document.createRange()
     range.selectNodeContents(title)

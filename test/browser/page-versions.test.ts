@@ -8,7 +8,7 @@ import process from "node:process"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, open, settled } from "./page.ts"
 
 const ASSETS = "dist/client/assets"
@@ -44,10 +44,10 @@ beforeAll(async () => {
   keepAsOtherVersion()
   // wrangler adds the folder of its format.
   cuecard = await startCuecard({ persist: join(persist, "v3"), vars: { SCRIPTED_DELAY_MS: "0" }, onLog: console.log })
-  browser = await launchChromium()
+  browser = await openChromium()
 })
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await cuecard?.close()
   rmSync(persist, { recursive: true, force: true })
 })

@@ -1,50 +1,21 @@
-/** read-only.test.ts: the page where nothing can be written: shared conversations, viewers, a tenant that is leaving. */
+/** read-only.test.ts: the page where nothing can be written: shared conversations, and viewers. */
 
 import { readFile } from "node:fs/promises"
-import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import { callApi, type Role, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { ask, DESK, FIELD, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+import { ask, FIELD, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
+import { expectReadOnly, openAsUser, type UserView } from "./read-only-pages.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-interface UserView {
-  readonly role?: Role
-  readonly size?: typeof DESK
-  readonly theme?: "light" | "dark"
-  readonly at?: string
-}
-
-/** Opens the page as a user of `demo`. */
-async function openAs(user: string, { role = "member", size = DESK, theme = "light", at = "" }: UserView = {}) {
-  const { browser, cuecard } = setup
-  const context = await browser.newContext({ viewport: size, colorScheme: theme, bypassCSP: true })
-  await context.route("**/v1/dev/token", async (route) => {
-    const token = await tokenFor(cuecard, user, role)
-    await route.fulfill({ json: { token, tenant: "demo", user } })
-  })
-  const page = await context.newPage()
-  const errors: string[] = []
-  page.on("pageerror", (error) => errors.push(String(error)))
-  await page.goto(`${cuecard.url}/${at}`)
-  await page.waitForSelector(".account-button", { ...SOON, state: "attached" })
-  return { page, errors }
-}
+const openAs = (user: string, view?: UserView) => openAsUser(setup, user, view)
 
 const api = async (user: string, method: string, path: string, body?: object, role: Role = "member") =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, user, role), method, path, body)
-
-const CHANGES = ["Edit", "Reply", "Regenerate", "Allow", "Deny", "Try again", "Continue", "Stop"]
-
-async function expectReadOnly(page: Page): Promise<void> {
-  expect(await page.locator(".composer").count()).toBe(0)
-  for (const name of CHANGES) expect(await page.getByRole("button", { name, exact: true }).count(), name).toBe(0)
-  expect(await page.getByRole("button", { name: "Copy", exact: true }).count()).toBeGreaterThan(0)
-}
 
 describe("sharing", () => {
   test("[SH12] [SH13] [SH14] the owner shares in a dialog; the viewer sees the same, live, and changes nothing", async () => {
@@ -138,9 +109,11 @@ describe("sharing", () => {
 
   test("[SH12] a member reads a conversation that another user shares, and still writes their own; further pages load on request", async () => {
     await api("mia", "POST", "/v1/sessions", { title: "Mine" })
+    const otto = await tokenFor(setup.cuecard, "otto", "member")
     for (let i = 0; i < 101; i++) {
-      const { id } = (await api("otto", "POST", "/v1/sessions", { title: `Trip ${i}` })).body as { id: string }
-      await api("otto", "PUT", `/v1/sessions/${id}/viewers/mia`)
+      const created = await callApi(setup.cuecard, otto, "POST", "/v1/sessions", { title: `Trip ${i}` })
+      const { id } = created.body as { id: string }
+      await callApi(setup.cuecard, otto, "PUT", `/v1/sessions/${id}/viewers/mia`)
     }
     const { page, errors } = await openAs("mia", { size: PHONE, theme: "dark" })
     await page.click(".drawer-button")
@@ -156,45 +129,5 @@ describe("sharing", () => {
     await page.waitForSelector(FIELD, SOON)
     expect(errors).toEqual([])
     await page.context().close()
-  })
-})
-
-describe("a tenant that is leaving", () => {
-  test("[PG85] shows the date, keeps unsent messages, and sends them if the tenant is kept", async () => {
-    const { page, errors } = await openAs("lea")
-    await ask(page, "Say hello world")
-    await settled(page)
-    // The page doesn't know yet: the server refuses the message, which waits.
-    const left = await api("boss", "DELETE", "/v1/tenant", { confirm: "demo" }, "owner")
-    expect(left.status).toBe(202)
-    await page.fill(FIELD, "Say one more thing")
-    await page.reload()
-    await page.waitForSelector(".read-only", SOON)
-    expect(await page.textContent(".read-only")).toMatch(
-      /will be deleted on .*\d{4}.*An owner can still cancel the deletion\./,
-    )
-    expect(await page.textContent(".read-only")).toContain("What you haven't sent yet stays in this browser.")
-    await settled(page)
-    await expectReadOnly(page)
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-      expect(await findViolations(page)).toEqual([])
-    }
-    const owner = await openAs("boss", { role: "owner" })
-    await owner.page.waitForSelector(".read-only", SOON)
-    expect(await owner.page.locator(".welcome, .composer").count()).toBe(0)
-    await owner.page.getByRole("link", { name: "Cancel the deletion in the admin settings" }).click()
-    await owner.page.waitForURL(`${setup.cuecard.url}/admin#tenant`)
-    await api("boss", "POST", "/v1/tenant/restore", {}, "owner")
-    // Coming back to the page asks again.
-    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
-    await page.waitForSelector(FIELD, SOON)
-    expect(await page.inputValue(FIELD)).toBe("Say one more thing")
-    await page.press(FIELD, "Enter")
-    // The socket is still the one that only reads. Once every isolate knows, the server closes it, and the message is sent.
-    await page.waitForSelector("article[data-role=assistant] >> nth=1", { timeout: 60_000 })
-    await settled(page, 2)
-    expect(errors).toEqual([])
-    for (const one of [page, owner.page]) await one.context().close()
   })
 })

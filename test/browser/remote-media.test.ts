@@ -8,7 +8,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import { SignJWT } from "jose"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, open, openIn, sessionIn, settled } from "./page.ts"
 import { call, expectClock, type Far, lengthsIn, imageWidthsIn, SOON, startElsewhere } from "./rich.ts"
 import { type Bytes, makeFiles } from "./samples.ts"
@@ -30,7 +30,7 @@ let browser: Browser
 let elsewhere: Awaited<ReturnType<typeof startElsewhere>>
 
 beforeAll(async () => {
-  browser = await launchChromium()
+  browser = await openChromium()
   const page = await browser.newPage()
   const files = await makeFiles(page)
   await page.close()
@@ -51,7 +51,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await cuecard?.close()
   await elsewhere?.close()
 })

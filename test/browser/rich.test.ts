@@ -6,7 +6,7 @@
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, type Opened, open, openIn, sessionIn, settled, transcriptOf } from "./page.ts"
 import { call, expectRich, freePort, countStoredCopies, imageWidthsIn, SOON, sourcesIn } from "./rich.ts"
 import { makeFiles } from "./samples.ts"
@@ -33,14 +33,14 @@ beforeAll(async () => {
   options = { port: await freePort(), vars: { SCRIPTED_DELAY_MS: "1" } }
   cuecard = await startCuecard(options)
   servers.push(cuecard)
-  browser = await launchChromium()
+  browser = await openChromium()
   const maker = await browser.newPage()
   bay = (await makeFiles(maker)).get("/media/landscape")?.body ?? Buffer.alloc(0)
   await maker.close()
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   // The last one first, because all use the folder of the first.
   for (const server of servers.reverse()) await server.close()
 })

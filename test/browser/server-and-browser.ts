@@ -3,7 +3,7 @@
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { type Bytes, makeFiles } from "./samples.ts"
 
 interface BrowserSetup {
@@ -18,14 +18,14 @@ export function useServerAndBrowser(options: CuecardOptions = {}, { withFiles = 
   beforeAll(async () => {
     // Printed with the output of the running test, and shown if that test fails.
     setup.cuecard = await startCuecard({ onLog: console.log, ...options })
-    setup.browser = await launchChromium()
+    setup.browser = await openChromium()
     if (!withFiles) return
     const page = await setup.browser.newPage()
     setup.files = await makeFiles(page)
     await page.close()
   })
   afterAll(async () => {
-    await setup.browser?.close()
+    await closeContexts(setup.browser)
     await setup.cuecard?.close()
   })
   // `beforeAll` sets all fields before the first test.

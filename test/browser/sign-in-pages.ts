@@ -4,7 +4,7 @@ import { type Cuecard, startCuecard } from "cuecard/testing"
 import { SignJWT } from "jose"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { CLIENT_ID, CLIENT_SECRET, startOidcProvider, type TestProvider } from "../support/oidc-provider.ts"
 
 export const SOON = { timeout: 20_000 }
@@ -27,7 +27,7 @@ export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly
     })
     setup.cuecard = cuecard
     setup.provider = await startOidcProvider({ redirectUris: [`${cuecard.url}/auth/callback/staff`] })
-    setup.browser = await launchChromium()
+    setup.browser = await openChromium()
     const registered = await callAsOwner(cuecard, "PUT", "/v1/issuers/staff", {
       issuer: setup.provider.issuer,
       audience: "https://api.example.com",
@@ -39,7 +39,7 @@ export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly
     if (!registered.ok) throw new Error(await registered.text())
   })
   afterAll(async () => {
-    await setup.browser?.close()
+    await closeContexts(setup.browser)
     await setup.provider?.close()
     await setup.cuecard?.close()
   })

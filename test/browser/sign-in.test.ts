@@ -121,7 +121,7 @@ describe("a sign-in that fails says why", () => {
     await goToProvider(page)
     await page.goto(url("/auth/callback/staff?code=abc&state=forged"))
     await untilSignedOut(page)
-    expect(await page.textContent(".sign-in [role=alert]")).toContain("began in another browser")
+    expect(await page.textContent(".sign-in [role=alert]")).toContain("was started in another browser")
     let callback = ""
     page.on("request", (request) => {
       if (request.url().includes("/auth/callback/staff?")) callback = request.url()
@@ -464,7 +464,7 @@ describe("a user who is erased", () => {
     const erased = await callAsOwner(setup.cuecard, "DELETE", `/v1/users/${encodeURIComponent(user)}`, {})
     expect(erased.status).toBe(202)
     await untilSignedOut(page)
-    const note = "This account was deleted, with everything in it. If you didn't expect that, ask an administrator."
+    const note = "This account and all of its data were deleted. If you didn't expect this, ask an administrator."
     expect(await page.textContent(".sign-in .fault")).toBe(note)
     expect(await page.locator(".sign-in .hint").count()).toBe(0)
     await page.reload()

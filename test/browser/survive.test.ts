@@ -3,7 +3,7 @@
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { launchChromium } from "../support/chromium.ts"
+import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, FIELD, netOf, open, openIn, PHONE, sessionIn, settled, transcriptOf, untilStill } from "./page.ts"
 
 const SLOW = "/bench deltas=4000 delay_ms=10"
@@ -15,11 +15,11 @@ let faults: string[] = []
 
 beforeAll(async () => {
   cuecard = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "5", PROBE_TOOLS: "on" } })
-  browser = await launchChromium()
+  browser = await openChromium()
 })
 
 afterAll(async () => {
-  await browser?.close()
+  await closeContexts(browser)
   await cuecard?.close()
 })
 
@@ -101,7 +101,7 @@ describe("the network", () => {
       await ask(first, "/bench deltas=400 delay_ms=10 tools=2")
       await shows(windows, "article[data-status=running] [data-segment=text]")
       await net.cut()
-      // It has drawn what it received by then.
+      // By then it has drawn everything that it received.
       await lost.waitForSelector("footer .link")
       const before = await lost.textContent("article[data-status=running]")
       if (isStopped) await second.keyboard.press("Escape")

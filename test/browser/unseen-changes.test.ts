@@ -29,7 +29,7 @@ async function openWindow(session = "", size?: typeof PHONE): Promise<Page> {
   return page
 }
 
-/** Every window shows, of the newest messages, what a new one shows. */
+/** Every window shows the same newest messages as a new window. */
 async function expectSame(session: string, answers: number): Promise<void> {
   await Promise.all(windows.map((page) => settled(page, answers)))
   const fresh = await openWindow(session)

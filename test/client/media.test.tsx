@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvases: what is fetched and when, and what is shown until then. */
+/** media.test.tsx: media and canvases: their requests, and the placeholders until then. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"

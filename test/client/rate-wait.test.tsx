@@ -34,7 +34,7 @@ afterEach(() => {
   expect(hold.end).toBeNull()
 })
 
-/** Runs what needs no timer, including the code that is loaded. */
+/** Runs everything that needs no timer, including loading code. */
 async function settleAll(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
   await vi.dynamicImportSettled()

@@ -356,7 +356,7 @@ describe("sessions", () => {
     controller.sendMessage("one")
     expect(sends(server.last().sent)).toEqual([])
     expect(controller.stopAnswer()).toBe(false)
-    // It may be written again, and the page sends what waits.
+    // It may be written again, and the page sends the waiting messages.
     isReadOnly.value = false
     controller.sendStored()
     expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])

@@ -8,7 +8,7 @@ import { readAll } from "./usage-rows.ts"
 
 const [USERS, SESSIONS, TURNS, KILLS] = IS_FULL ? [25, 20, 20, 40] : [6, 4, 8, 5]
 const MAX_TURN_TOKENS = 2_000
-/** What the turns of a user would use, were there no budgets. */
+/** The usage of a user's turns if there were no budgets. */
 const DEMAND = (SESSIONS * TURNS * MAX_TURN_TOKENS) / 2
 
 const RAISED = { tokens_per_month: 10 * USERS * DEMAND }

@@ -8,12 +8,14 @@ import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 
+const COPY_TRIES = 10
+
 /** The places that contain a text: `do/cuecard-Session leaf`, or the path of a file. Sorted, each place once. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
-  // SQLite writes to what it opens.
+  // SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))
   try {
-    await cp(persist, copy, { recursive: true })
+    await copyState(persist, copy)
     const entries = await readdir(copy, { recursive: true, withFileTypes: true })
     // A write-ahead log is read with its database.
     const files = entries.filter((entry) => entry.isFile() && !/-(?:wal|shm)$/.test(entry.name))
@@ -30,7 +32,19 @@ export async function findOnDisk(persist: string, text: string): Promise<string[
   }
 }
 
-/** The tables of a database, those of the platform too, in which a text stands. */
+/** A running server deletes the write-ahead log of an object that is removed from memory, so a copy may have to begin again. */
+async function copyState(from: string, to: string, tries = COPY_TRIES): Promise<void> {
+  try {
+    await cp(from, to, { recursive: true })
+  } catch (error) {
+    if (tries <= 1 || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error
+    // Without what was copied, because a database must not meet a log of another time.
+    await rm(to, { recursive: true, force: true })
+    await copyState(from, to, tries - 1)
+  }
+}
+
+/** The tables of a database that contain a text, including those of the platform. */
 function findInTables(path: string, text: string): string[] {
   const database = new DatabaseSync(path)
   try {

@@ -94,7 +94,7 @@ function expectedEnding(play: Play): Ending {
   }
 }
 
-/** Describes what is wrong with the ending of an answer, or returns null. */
+/** Describes the fault in the ending of an answer, or returns null. */
 export function wrongEnding(answer: Message, circumstances: Circumstances): string | null {
   const { status, reason } = answer
   const played = playIn(circumstances.question)

@@ -19,7 +19,7 @@ import { buildKillPoints } from "./worker-builds.ts"
 
 const USER = "ada"
 const TURN_TOKENS = 16
-/** What is left before each round: one turn uses it up. */
+/** The remaining budget before each round: one turn uses it up. */
 const LEFT_TOKENS = 10
 const VARS = { SCRIPTED_DELAY_MS: "0", TIME_SCALE: "0.04" }
 const MAX_POINTS = 200

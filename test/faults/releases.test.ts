@@ -18,7 +18,7 @@ import { runPlan } from "./run.ts"
 import { startServer, type TestServer } from "./server.ts"
 import { findMixedUsageFaults, findUsageFaults, readUsageSums } from "./usage-rows.ts"
 
-/** A trace id is of the version that ran the turn; what was stored without one, or is read by 0.1.0, has none. */
+/** A trace id belongs to the version that ran the turn. Turns stored without one, or read by 0.1.0, have none. */
 const LATER_FIELDS = ["trace"]
 leaveOutFields(LATER_FIELDS)
 
@@ -40,7 +40,7 @@ const CONTENTS = [
 /** Lines of the earlier version whose field `message` or `fault` is a sentence. Today the field is `error`, which may be one. */
 const EARLIER_ERRORS = /^\{"event":"(?:model_retry","fault"|(?:route|turn|tool|frame|external)_error",.*"message")/
 
-/** What is wrong with the log lines, apart from the names of fields of the earlier version. */
+/** The faults of the log lines, apart from the names of fields of the earlier version. */
 function takeOtherLeaks(): string[] {
   return takeLeaks().filter((leak) => {
     const line = leak.slice(leak.indexOf("{"))
@@ -67,7 +67,7 @@ async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Everything that a session's pages show, without later fields and what 0.1.0 always gives as null. */
+/** Everything that a session's pages show, without later fields and fields that are always null in 0.1.0. */
 async function readHistory(client: StateClient, session: string): Promise<WireMessage[]> {
   const messages: WireMessage[] = []
   for (let before = ""; ; ) {

@@ -26,6 +26,8 @@ export interface TestServer {
   /** Evicts an idle session from memory. */
   evict(session: string): Promise<void>
   createSession(): Promise<string>
+  /** A token of an owner of the tenant. */
+  ownerToken(): Promise<string>
   /** A token for external producers of this session. */
   externalToken(session: string): Promise<string>
   /** Stops the server. The state folder stays until `remove`. */
@@ -85,6 +87,7 @@ export async function startServer(
     async createSession() {
       return (await cuecard.createSession()).id
     },
+    ownerToken: () => cuecard.tokenFor({ user: "boss", role: "owner" }),
     externalToken: (session) => cuecard.tokenFor({ scope: "external", session }),
     async stop() {
       await crashing

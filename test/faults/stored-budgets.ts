@@ -17,9 +17,9 @@ import { readAll } from "./usage-rows.ts"
 /** Turns that run or have a lease when a user's budget is used up, if it is smaller than as many whole contexts (BU9). */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 
-/** What a user's sessions have stored. */
+/** The stored turns of a user's sessions. */
 export interface UserTurns {
-  /** By the calls of the turns that have ended. */
+  /** The spending of the turns that have ended. */
   readonly spent: Spending
   /** Answers that run or wait. */
   readonly running: number
@@ -35,7 +35,7 @@ export interface BudgetBounds {
   readonly largest: Spending
 }
 
-/** What the users of a tenant have stored, by user. The server must be stopped. */
+/** The stored turns of a tenant's users, by user. The server must be stopped. */
 export function readTurns(persist: string): Map<string, UserTurns> {
   const byUser = new Map<string, UserTurns>()
   for (const { user, ...own } of readAll(persist, "Session", readSession)) {
@@ -50,7 +50,7 @@ export function readTurns(persist: string): Map<string, UserTurns> {
   return byUser
 }
 
-/** What is wrong with the budgets below a state folder, which has one tenant; empty: nothing. The server must be stopped. */
+/** The errors in the budgets below a state folder, which has one tenant; empty if there are none. The server must be stopped. */
 export function findBudgetFaults(persist: string, { limitsOf, largest }: BudgetBounds): string[] {
   const found = readAll(persist, "Directory", findAccountFaults).flat()
   const turns = readTurns(persist)

@@ -1,6 +1,6 @@
 /**
  * stored-plans.ts: plans that once found a bug, as regression tests. Each file in kept/ holds the whole plan, so it stays the same
- * when the generator of plans changes. The name of the file describes what the plan found.
+ * when the generator of plans changes. The name of the file describes the bug that the plan found.
  */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -20,7 +20,7 @@ export function readStoredPlans(): StoredPlan[] {
   return files.sort().map((file) => ({ name: nameOf(file), plan: readPlan(file) }))
 }
 
-/** Stores a plan in a file that is named after what it found. */
+/** Stores a plan in a file named after the bug that it found. */
 export function storePlan(found: string, plan: RunPlan): string {
   mkdirSync(FOLDER, { recursive: true })
   const file = found.trim().toLowerCase().replace(/\W+/g, "-") + END

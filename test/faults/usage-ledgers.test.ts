@@ -5,7 +5,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { addTotals, callsToEntries, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
-import { DIRECTORY_USAGE_TABLES, DirectoryUsage } from "../../worker/usage/directory-usage.ts"
+import { DIRECTORY_USAGE_TABLES, DirectoryUsage, UNSENT_REPORTS } from "../../worker/usage/directory-usage.ts"
 import { SESSION_USAGE_TABLE, SessionUsage } from "../../worker/usage/session-usage.ts"
 import { TENANT_USAGE_TABLES, TenantUsage } from "../../worker/usage/tenant-usage.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
@@ -24,7 +24,7 @@ type Reach = "arrives" | "response_lost" | "request_lost"
 /** A tenant with one user, whose calls get lost as told. Each object's memory can be lost, its rows stay. */
 class LedgerModel {
   readonly #sessionSql = Array.from({ length: SESSIONS }, () => openSql(SESSION_USAGE_TABLE))
-  readonly #directorySql = openSql(DIRECTORY_USAGE_TABLES)
+  readonly #directorySql = openSql(`${DIRECTORY_USAGE_TABLES}; ${UNSENT_REPORTS}`)
   readonly tenant = new TenantUsage(openSql(TENANT_USAGE_TABLES))
   readonly #sessions = this.#sessionSql.map(openSession)
   #directory = this.#openDirectory()
@@ -79,7 +79,8 @@ class LedgerModel {
     return new DirectoryUsage({
       sql: this.#directorySql,
       now: () => this.now,
-      batchMs: 1_000,
+      name: "acme:ada",
+      waitMs: 1_000,
       runInTransaction: (write) => write(),
       onReport: () => {},
       wakeBy: () => {},

@@ -1,4 +1,4 @@
-/** audit-file.test.ts: `npm run audit -- verify` finds what was changed in an exported audit log. */
+/** audit-file.test.ts: `npm run audit -- verify` finds changes in an exported audit log. */
 
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"

@@ -98,7 +98,7 @@ class Watch {
     this.limit = limit
   }
 
-  /** Called when the count has changed. `uncounted`: what these sessions have used and what runs in them, without the count. */
+  /** Called when the count has changed. `uncounted`: the usage and the running turns of these sessions that are not in the count. */
   observe(counted: number, uncounted: number, sessions: readonly SimSession[], unaware: readonly SimUser[] = []): void {
     if (this.isUsedUp || counted < this.limit) return
     this.isUsedUp = true
@@ -172,7 +172,7 @@ export class BudgetSimulation {
     for (const user of this.#users) this.#answerDirectory(user)
     for (const session of this.#sessions) this.#later(this.#pick(60_000), () => this.#attempt(session))
     for (let next = this.#next(); next !== null; next = this.#next()) next()
-    // Everything that was lost is sent again with what comes next; here, at the end.
+    // Everything that was lost is sent again with the next report; here, at the end.
     for (const session of this.#sessions) this.#report(session)
     for (const user of this.#users) this.#answerDirectory(user)
     return this.#summarise()
@@ -223,7 +223,7 @@ export class BudgetSimulation {
     this.#later(this.#pick(20_000), () => this.#end(session))
   }
 
-  /** A kill cuts the turn off; what it used until then is stored. */
+  /** A kill cuts the turn off; its usage until then is stored. */
   #end(session: SimSession): void {
     const { running } = session
     if (running === null) return

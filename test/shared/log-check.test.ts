@@ -1,4 +1,4 @@
-/** log-check.test.ts: the check of log lines finds what it must: a planted leak of each kind. */
+/** log-check.test.ts: the check of log lines finds a planted leak of each kind. */
 
 import { afterEach, describe, expect, test } from "vitest"
 import { checkLine, findLeak, noteAddress, noteContent, noteJson, takeLeaks } from "../support/log-check.ts"

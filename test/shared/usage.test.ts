@@ -107,9 +107,10 @@ describe("cost", () => {
     }
     const priceOn = (provider: string, model: string, day: string) =>
       findPrice({ provider, model }, [], day)?.input ?? null
-    expect(priceOn("openai", "gpt-5.6-sol", "2026-07-08")).toBe(null)
-    expect(priceOn("openai", "gpt-5.6-sol", "2026-08-20")).toBe(5e9)
+    expect(priceOn("openai", "gpt-5.6-sol", "2026-08-20")).toBe(null)
     expect(priceOn("openai", "gpt-5.6-sol", "2026-08-21")).toBe(4e9)
+    expect(priceOn("google", "gemini-3.8-flash", "2026-12-31")).toBe(75e7)
+    expect(priceOn("google", "gemini-3.8-flash", "2027-01-01")).toBe(1.5e9)
     expect(priceOn("anthropic", "claude-haiku-5-5", "2026-11-22")).toBe(1e8)
     expect(priceOn("mistral", "mistral-large-latest", "2026-11-22")).toBe(null)
     expect(priceOn("deepseek", "deepseek-flash", "2026-11-22")).toBe(null)

@@ -170,7 +170,7 @@ async function writeFiles(you: StateClient): Promise<void> {
   await you.ask("files", "files-5", "Make a counter canvas")
 }
 
-/** A tool whose output was longer than what is kept of it. */
+/** A tool whose output was longer than its stored part. */
 const LONG_OUTPUT = [
   { type: "user_message", responseId: "unsealed-1", text: "And the log?" },
   { type: "tool_call_start", responseId: "unsealed-2", callId: "log-1", toolName: "Bash", arguments: "{}" },

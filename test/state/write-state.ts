@@ -2,7 +2,7 @@
  * write-state.ts: writes the state directory of the version that is checked out, and records what it answers.
  *
  * `npm run build && npx node test/state/write-state.ts` writes test/state/<version of package.json>/. Run it once per
- * version that changes what is stored, and never for a version that is there already: see README.md.
+ * version that changes the stored data, and never for a version that already exists: see README.md.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -30,7 +30,7 @@ export async function startCuecard(options: CuecardOptions = {}, build?: Build):
 
 let isWatching = false
 
-/** Notes what this process sends, and what pages of history and signed addresses it receives. */
+/** Records the texts that this process sends, and the pages of history and signed addresses that it receives. */
 function watchRequests(): void {
   if (isWatching) return
   isWatching = true

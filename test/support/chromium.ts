@@ -81,9 +81,24 @@ async function packedChromium(): Promise<LaunchOptions> {
   return { executablePath: join(home, "chromium"), env }
 }
 
-/** Starts a Chromium. Close it with `browser.close()`. */
-export async function launchChromium(): Promise<Browser> {
+/** Starts a Chromium. The files of a worker process share it, and it ends with the process. */
+async function launchChromium(): Promise<Browser> {
   const installed = INSTALLED.find((path) => path !== "" && existsSync(path))
   const where = installed === undefined ? await packedChromium() : { executablePath: installed }
   return watchBrowser(await chromium.launch({ ...where, args: FLAGS }))
+}
+
+let shared: Promise<Browser> | null = null
+
+/** The Chromium of this process, started on first use and after a crash. Call `closeContexts` at the end of the file. */
+export async function openChromium(): Promise<Browser> {
+  const running = await shared?.catch(() => null)
+  if (running?.isConnected() === true) return running
+  shared = launchChromium()
+  return shared
+}
+
+/** Closes all pages, so that the next file of this process starts with none. */
+export async function closeContexts(browser: Browser | undefined): Promise<void> {
+  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()))
 }

@@ -127,13 +127,13 @@ function findNoted(value: string): string | null {
   return null
 }
 
-/** Checks a line. `takeLeaks` reports what was found. */
+/** Checks a line. `takeLeaks` reports the findings. */
 export function checkLine(line: unknown): void {
   const leak = findLeak(String(line))
   if (leak !== null) faults.push(`${leak}: ${String(line).slice(0, 400)}`)
 }
 
-/** Forgets what was noted, because another file in the same process has nothing to do with it. */
+/** Forgets the noted texts, because they don't concern another test file in the same process. */
 export function forgetContent(): void {
   for (const set of [noted, fileNames, ids]) set.clear()
 }

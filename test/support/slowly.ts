@@ -1,21 +1,28 @@
 /**
  * slowly.ts: a program that prints the lines of a file, one every so many milliseconds: `slowly.ts FILE MS [EXIT]`.
- * If MS is `stall`, it prints half of the lines at once, and then neither prints nor exits.
+ * If MS is `stall`, it prints half of the lines at once, and then neither prints nor exits. If it is a path, it prints half of
+ * the lines, and the others once that file exists.
  */
 
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { setTimeout as pause } from "node:timers/promises"
 
 const [file = "", ms = "0", exit = "0"] = process.argv.slice(2)
 const lines = readFileSync(file, "utf8").trimEnd().split("\n")
+const half = Math.floor(lines.length / 2)
+
+function print(some: readonly string[]): void {
+  process.stdout.write(some.map((line) => `${line}\n`).join(""))
+}
+
 if (ms === "stall") {
-  process.stdout.write(
-    lines
-      .slice(0, lines.length / 2)
-      .map((line) => `${line}\n`)
-      .join(""),
-  )
+  print(lines.slice(0, half))
   setInterval(() => {}, 1_000)
+} else if (Number.isNaN(Number(ms))) {
+  print(lines.slice(0, half))
+  while (!existsSync(ms)) await pause(20)
+  print(lines.slice(half))
+  process.exitCode = Number(exit)
 } else {
   for (const line of lines) {
     process.stdout.write(`${line}\n`)

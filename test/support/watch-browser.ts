@@ -1,4 +1,4 @@
-/** watch-browser.ts: notes what pages send and receive, so that no server may log it (SPEC OB6). */
+/** watch-browser.ts: records the texts that pages send and receive, which no server may log (SPEC OB6). */
 
 import type { Browser, BrowserContext } from "playwright-core"
 import { noteAddress, noteJson } from "./log-check.ts"

@@ -1,4 +1,4 @@
-/** page-files.test.ts: the files of the built page: which paths exist, and how long browsers keep them. */
+/** page-files.test.ts: the files of the built page: their paths, and how long browsers cache them. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"

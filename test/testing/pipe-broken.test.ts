@@ -17,7 +17,7 @@ afterEach(async () => {
 
 interface Server {
   readonly url: string
-  /** The requests so far: where they went, and what came in them. */
+  /** The requests so far: their addresses and bodies. */
   readonly requests: { url: string; body: string }[]
 }
 

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterEach, describe, expect, onTestFailed, test } from "vitest"
@@ -44,8 +44,8 @@ function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
   return { child, output: () => output, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
-/** The command that prints a recorded stream slowly. */
-function slowly(name: string, ms: number | "stall", exit = 0): string[] {
+/** The command that prints a recorded stream slowly: a number of milliseconds, `stall` or a path, as slowly.ts says. */
+function slowly(name: string, ms: number | string, exit = 0): string[] {
   return ["--", process.execPath, "test/support/slowly.ts", join(RECORDED, `${name}.jsonl`), String(ms), String(exit)]
 }
 
@@ -70,9 +70,13 @@ describe("a program", () => {
   test("[PI4] [PI10] is shown live and ends as it ended; --format sets its format, and its token is issued to the session's owner", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
-    const piping = pipe(cuecard, id, "--token", cuecard.token, "--format", "claude", ...slowly("claude-tools", 120))
+    const folder = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
+    cleanups.push(() => rm(folder, { recursive: true, force: true }))
+    const goOn = join(folder, "go-on")
+    const piping = pipe(cuecard, id, "--token", cuecard.token, "--format", "claude", ...slowly("claude-tools", goOn))
     await expect.poll(() => shownIn(cuecard, id), POLL).toBeGreaterThan(1)
     expect((await messagesOf(cuecard, id))[0]).toMatchObject({ status: "running", mode: "external" })
+    await writeFile(goOn, "")
     expect(await piping.exit).toBe(0)
     const [message] = await messagesOf(cuecard, id)
     expect(message?.status).toBe("completed")

@@ -45,7 +45,7 @@ describe.each(versions)("the state of version %s", (version) => {
     rmSync(persist, { recursive: true })
   })
 
-  // Must run first: the other tests add to what it compares.
+  // Must run first, because the other tests add to the compared data.
   test("[ST7] every response equals that of the earlier version, byte for byte", async () => {
     const expected = join(folder, ANSWERS)
     const answers = await readAnswers(cuecard)

@@ -96,7 +96,7 @@ describe("npm run tenant", () => {
     const done = { code: 0, out: expect.stringContaining("1 user, 1 conversation") }
     expect(await tenant("export", "moving", "--to", archive)).toMatchObject(done)
     expect((await readdir(archive)).sort()).toEqual(["1.cuecard", "manifest.json"])
-    // Only what is missing is downloaded again.
+    // Only missing files are downloaded again.
     expect(await tenant("export", "moving", "--to", archive)).toMatchObject({ ...done, error: "" })
     await truncate(join(archive, "1.cuecard"), 10)
     expect(await tenant("export", "moving", "--to", archive)).toMatchObject({

@@ -1,4 +1,4 @@
-/** uploads.ts: shared by the upload tests: bytes, slow connections, and what remains in rows and bucket. */
+/** uploads.ts: shared by the upload tests: bytes, slow connections, and leftovers in rows and bucket. */
 
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { connect, type Socket } from "node:net"

@@ -12,7 +12,7 @@ type Route = Pick<AccessRule, "method" | "path">
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
-/** Everything but what members do: the routes of sessions and of their own tokens, and reading agents and settings. */
+/** All routes except those of members: sessions, their own tokens, and reading agents and settings. */
 export function isAdministration(route: Route): boolean {
   if (/^\/(?:external|v1\/sessions|v1\/dev)\b/.test(route.path)) return false
   return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings", "GET /v1/usage/me"].includes(nameOf(route))
@@ -61,7 +61,7 @@ export function fillPath({ path }: Route, user: string, agent: string, names: Na
     .replace(/:\w+/g, agent)
 }
 
-/** Bodies that the route accepts; of an administrator, those that only an owner may send. */
+/** Bodies that the route accepts; for an administrator, those that only an owner may send. */
 export function listBodies(route: Route, { tenant, provider }: Names): readonly object[] {
   const bodies: Readonly<Record<string, readonly object[]>> = {
     "POST /v1/tokens": [{ user: "ada", role: "owner" }],

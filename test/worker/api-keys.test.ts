@@ -29,7 +29,7 @@ function rowsOf(tenant: string): Promise<string> {
   })
 }
 
-/** A deployment whose tenant objects count what they are asked. */
+/** A deployment whose tenant objects count their calls. */
 function watchTenants() {
   const asked: string[] = []
   const TENANT = {

@@ -1,4 +1,4 @@
-/** asset-upload.test.ts: uploads: what is accepted, what is refused, and that a failure leaves nothing behind. */
+/** asset-upload.test.ts: uploads: accepted and refused files, and failures, which leave nothing behind. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** audit.test.ts: the audit log of a tenant: its chain, its limits, and what is recorded; through the whole Worker. */
+/** audit.test.ts: the audit log of a tenant: its chain, its limits and its entries; through the whole Worker. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"

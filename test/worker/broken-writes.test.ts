@@ -1,4 +1,4 @@
-/** broken-writes.test.ts: writes that fail half-way: what is shown is what is stored, and the session continues. */
+/** broken-writes.test.ts: writes that fail half-way: only stored text is shown, and the session continues. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

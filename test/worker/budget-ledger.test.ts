@@ -43,7 +43,7 @@ async function sumDirectory(tenant: string, user: string): Promise<number> {
   return entries.reduce((sum, { input, output }) => sum + input + output, 0)
 }
 
-/** Kills an object: what it had only in memory is lost. */
+/** Kills an object, which loses everything that was only in memory. */
 async function kill(stub: DurableObjectStub): Promise<void> {
   await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
 }
@@ -171,6 +171,27 @@ describe("counting", () => {
     // Bob's directory has heard of Ada's 160 tokens.
     expect(turns * 10).toBeLessThanOrEqual(300 + RENEW_TURNS * 10)
   })
+})
+
+test("[BU18] when a tenant's budget is used up, its object is asked once for all users of an isolate", async () => {
+  await limit("bl-all", { tenant: { tokens_per_day: 50 } })
+  const users = ["ada", "bob", "cem", "dee", "eve", "fay"]
+  const tokens = await Promise.all(users.map((user) => roleToken("bl-all", user, "member")))
+  const sessions: string[] = []
+  for (const token of tokens) sessions.push(await makeSession(token))
+  await ask(sessions[0] ?? "", tokens[0] ?? "", using(60))
+  await directoryOf("bl-all", "ada").flushUsage()
+  // The others have leases from before, and hear of it as they would after eight turns.
+  for (const user of users) await directoryOf("bl-all", user).refreshBudget()
+  const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
+  vi.useFakeTimers({ now: Date.now() + 3 * 60_000, toFake: ["Date"] })
+  for (const [at, token] of tokens.entries()) expect(await send(sessions[at] ?? "", token, using(1))).toBe(429)
+  vi.useRealTimers()
+  expect(asked).toHaveBeenCalledTimes(1)
+  // A budget that is raised counts at once for the users who are told.
+  await limit("bl-all", { tenant: { tokens_per_day: 500 } })
+  expect(await send(sessions[1] ?? "", tokens[1] ?? "", using(1))).toBe(202)
+  asked.mockRestore()
 })
 
 describe("kills", () => {

@@ -1,4 +1,4 @@
-/** budget-turns.test.ts: turns under budgets: what is refused, how, and what is asked for it. */
+/** budget-turns.test.ts: turns under budgets: refusals, and the requests that they cost. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -94,8 +94,7 @@ describe("a budget that is used up", () => {
     client.say({ type: "send", id: "m2", content: "/say two" })
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m2")
     await limit("bt-queue", { users: { ada: { tokens_per_day: 0 } } })
-    const grant = await env.TENANT.getByName("bt-queue").getBudgetGrant("ada")
-    await runInDurableObject(directory("bt-queue"), (object) => Reflect.get(object, "applyGrant").call(object, grant))
+    await directory("bt-queue").refreshBudget()
     await runInDurableObject(env.SESSION.getByName(`bt-queue:${session}`), async (object) => {
       await Reflect.get(object, "getLifecycle").call(object).current().refreshAgent()
     })
@@ -233,7 +232,7 @@ describe("what a user has", () => {
     await client.untilTrue((frame) => frame.type === "ack" && frame.id === "m1")
     const refused = await send(other, token)
     expect(refused).toMatchObject({ status: 429, json: { code: "budget_exhausted", budget: "concurrent_turns" } })
-    // A restart of the directory does not forget what runs.
+    // A restart of the directory does not forget running turns.
     await evictDurableObject(directory("bt-turns"))
     expect(await send(other, token)).toMatchObject({ status: 429, json: { budget: "concurrent_turns" } })
     await client.untilEnd("m1")

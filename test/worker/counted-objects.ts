@@ -1,5 +1,5 @@
 /**
- * counted-objects.ts: counts what an operation costs: requests to objects, rows that they read and write, alarms that they set.
+ * counted-objects.ts: counts the cost of an operation: requests to objects, rows that they read and write, alarms that they set.
  *
  * The Worker and all objects share an environment whose namespaces count every call of a stub. Each cursor of each object's
  * database is kept, and asked for its rows at the end.

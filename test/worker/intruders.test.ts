@@ -37,7 +37,7 @@ const MARK = "zq-private-mark"
 const SHARED_MARK = "zq-shared-mark"
 const VICTIMS = { ada: ["a1", "a2"], boss: ["b1"] } as const
 
-/** Attempts between two comparisons of what is stored. */
+/** Attempts between two comparisons of the stored data. */
 const ATTEMPTS_PER_RUN = 50
 const ATTEMPTS = 10_000
 
@@ -65,7 +65,7 @@ function sign(claims: Partial<Claims> & Pick<Claims, "tenant" | "user">, secret 
 
 const asJson = (value: object) => ({ body: JSON.stringify(value) })
 
-/** Creates what the victims have. */
+/** Creates the victims' data. */
 async function prepareVictims(): Promise<void> {
   const [ada, boss] = [await tokenOf(T, "ada"), await sign({ tenant: T, user: "boss", role: "owner" })]
   for (const [token, ids] of [
@@ -103,7 +103,7 @@ async function prepareVictims(): Promise<void> {
     await call("/v1/sessions", { method: "POST", token: await sign({ tenant: T, user, role }), body: "{}" })
 }
 
-/** Creates the intruders' credentials, and what the tenant's owners have. */
+/** Creates the intruders' credentials, and the data of the tenant's owners. */
 async function prepareIntruders(): Promise<void> {
   const revoked = await sign({ tenant: T, user: "ada" })
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
@@ -373,7 +373,7 @@ test("[RL6] of 10,000 attempts across tenants, users and roles, on every route a
   const seen = new Set<string>()
   await assertPropertyAsync(
     fc.asyncProperty(
-      // Each attempt acts on what the ones before left, so a shorter list shows nothing.
+      // Each attempt acts on the state that the earlier ones left, so a shorter list shows nothing.
       fc.noShrink(fc.array(anyAttempt, { minLength: ATTEMPTS_PER_RUN, maxLength: ATTEMPTS_PER_RUN })),
       async (attempts) => {
         for (const { one, isViewers } of attempts) {

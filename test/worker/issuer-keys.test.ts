@@ -77,7 +77,7 @@ test("[OI6] unknown key ids cause at most one fetch of the keys in half a minute
     if (second % 40 === 0) await evictDurableObject(env.TENANT.getByName("ik-flood"))
   }
   const fetches = await countKeyFetches(provider)
-  // The first one is that of the registration.
+  // The first fetch is the one of the registration.
   expect(fetches).toBeGreaterThanOrEqual(4)
   expect(fetches).toBeLessThanOrEqual(1 + (120 * 1_000) / ISSUER_KEYS_COOLDOWN_MS)
 })
@@ -129,7 +129,7 @@ test.each(["down", "error"] as const)("[OI7] while the provider is %s, known key
   }
   vi.useFakeTimers({ toFake: ["Date"], now: begun + 120 * 60_000 + ISSUER_KEYS_TRUST_MS + 1_000 })
   expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
-  // The trust of one token ends in a warm isolate as well, and the sign-in says what is wrong.
+  // The trust of one token ends in a warm isolate as well, and the sign-in reports the reason.
   forward(1_000)
   expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
   await provider.setFaults({})

@@ -1,4 +1,4 @@
-/** issuers.test.ts: registering OpenID providers: what is accepted and stored, who may do it, and what is fetched. */
+/** issuers.test.ts: registering OpenID providers: accepted configurations, stored rows, rights, and fetches. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"

@@ -98,7 +98,7 @@ describe("a tenant", () => {
     const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
     expect((await call("/v1/keys", { token: given.json.key })).json.keys).toHaveLength(2)
-    // The tenant sees what the operator did.
+    // The tenant sees the operator's actions.
     const { entries } = (await call("/v1/audit", { token: given.json.key })).json
     const acts = entries.map(({ action, actor }: { action: string; actor: { kind: string } }) => [action, actor.kind])
     expect(acts).toEqual(

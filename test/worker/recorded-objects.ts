@@ -1,5 +1,5 @@
 /**
- * recorded-objects.ts: a production deployment whose objects and buckets record what they are asked.
+ * recorded-objects.ts: a production deployment whose objects and buckets record their calls.
  *
  * workerd has no jurisdictions. Here the objects of a region are ordinary ones, and `<region>!<name>` in the record. Their
  * names begin with the region anyway, so they never equal another one's.
@@ -106,7 +106,7 @@ function recordNamespace(namespace: DurableObjectNamespace, record: (name: strin
   }
 }
 
-/** All bindings share the one bucket of the tests, so that what a wrong binding stores would be found. */
+/** All bindings share the one bucket of the tests, so that anything stored through a wrong binding would be found. */
 function recordBucket(binding: string, written: Set<string>): R2Bucket {
   return new Proxy(env.MEDIA, {
     get(target, name) {

@@ -1,4 +1,4 @@
-/** seal.test.ts: the seal of an export: what verifies and what does not. */
+/** seal.test.ts: the seal of an export: valid and invalid ones. */
 
 import { expect, test } from "vitest"
 import { deriveExportKey } from "../../worker/auth/verify-token.ts"

@@ -1,6 +1,6 @@
 /**
  * subagents.test.ts: the twelve checks of the original implementation's suite, under their original names: a subagent
- * gets no cards, changes no counter, and what it returns holds no spans.
+ * gets no cards, changes no counter, and returns no spans.
  */
 
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** survive.test.ts: cancel, withdrawal, restarts, deadlines: what a turn survives; real workerd and SQLite. */
+/** survive.test.ts: turns through cancels, withdrawals, restarts and deadlines; real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

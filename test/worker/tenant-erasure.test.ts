@@ -211,7 +211,7 @@ describe("a tenant that leaves", () => {
     }
     expect(await call("/v1/agents/writer", { method: "DELETE", token: boss })).toEqual(refusal(403, "tenant_leaving"))
     await exportTenant("lv-grace")
-    // A socket shows everything, and refuses what writes. One from before is closed, and its client connects again.
+    // A socket shows everything, and refuses frames that write. A socket from before is closed, and its client reconnects.
     const reader = await openSocket(id, ada.token)
     reader.socket.send(JSON.stringify({ type: "send", id: "late", content: "/say no" }))
     await expect.poll(() => reader.received).toContain("scope_denied")

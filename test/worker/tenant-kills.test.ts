@@ -55,7 +55,7 @@ async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promis
     await dieAtCall(tenant, n).catch(() => {})
     await skipWait(tenant).catch(() => {})
     await runDurableObjectAlarm(stub(tenant)).catch(() => {})
-    // The environment is that of the test's isolate, so it is the same for the next object.
+    // The environment belongs to the test's isolate, so it is the same for the next object.
     Object.assign(env, ORIGINAL)
     if (await isDone().catch(() => false)) return n
     if (n > 400) throw new Error("the job does not end")

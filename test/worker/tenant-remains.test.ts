@@ -1,4 +1,4 @@
-/** tenant-remains.test.ts: jobs that meet an erasure, and what an ended job leaves: every row and every byte is searched. */
+/** tenant-remains.test.ts: jobs that meet an erasure, and the remains of an ended job: every row and every byte is searched. */
 
 import { env, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -65,7 +65,7 @@ async function fill(tenant: string, user: string): Promise<string> {
 async function archiveOf(tenant: string, user: string): Promise<Archive> {
   await fill(tenant, user)
   const archive = await downloadArchive(tenant, await exportTenant(tenant))
-  // So that only what a test does with it can be found.
+  // So that only traces of the test itself can be found.
   const token = await ownerToken(tenant)
   for (const { id } of (await call("/v1/tenant/exports", { token })).json.exports)
     await call(`/v1/tenant/exports/${id}`, { method: "DELETE", token })

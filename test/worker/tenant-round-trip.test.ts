@@ -72,7 +72,7 @@ async function readTenant(tenant: string, users: number): Promise<object[]> {
   return read
 }
 
-/** Without what differs between two exports of the same content: the tenant, the time, the hashes and the seal. */
+/** Removes the fields that differ between two exports of the same content: the tenant, the time, the hashes and the seal. */
 const tallyOf = ({ manifest }: Archive): object => JSON.parse(manifest).tally
 
 test("[TX5] any tenant is exported, imported and exported again with the same content", async () => {

@@ -1,4 +1,4 @@
-/** tenant.test.ts: a tenant's agents, and what the default ones do offline. */
+/** tenant.test.ts: a tenant's agents, and the default ones offline. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

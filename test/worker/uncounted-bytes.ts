@@ -1,4 +1,4 @@
-/** uncounted-bytes.ts: for a live session of which nobody counts what it stores. */
+/** uncounted-bytes.ts: for a live session whose stored bytes are not counted. */
 
 import { SessionBytes } from "../../worker/limits/session-bytes.ts"
 

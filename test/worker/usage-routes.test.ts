@@ -106,6 +106,27 @@ describe("GET /v1/usage", () => {
     expect(await readUsage("meter0", query)).toEqual(refusal(400, "field_invalid", field))
   })
 
+  test("[MT14] asks the directories of few users, and of those that a page lists, for what they have not reported", async () => {
+    const tenant = freshTenant()
+    const token = await roleToken(tenant, "ada", "member")
+    await ask(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 5 }]))
+    const directory = env.DIRECTORY.getByName(`${tenant}:ada`)
+    await expect.poll(async () => (await directory.readUsage("1970-01-01", "9999-12-31")).length).toBe(1)
+    const today = new Date().toISOString().slice(0, 10)
+    const range = `from=${today}&to=${today}`
+    expect((await readUsage(tenant, range)).json.total).toMatchObject({ calls: 1, input_tokens: 5 })
+    // Too many users for a sum that is always complete. Those of the page are asked.
+    const other = freshTenant()
+    for (let i = 0; i < 101; i++) await env.TENANT.getByName(other).registerUser({ id: `user${i}` })
+    const otherToken = await roleToken(other, "ada", "member")
+    await ask(await makeSession(otherToken), otherToken, script([say("one"), { type: "finish", input_tokens: 7 }]))
+    await expect
+      .poll(async () => (await env.DIRECTORY.getByName(`${other}:ada`).readUsage("1970-01-01", "9999-12-31")).length)
+      .toBe(1)
+    expect((await readUsage(other, range)).json.total.calls).toBe(0)
+    expect((await readUsage(other, `${range}&by=user`)).json.rows).toMatchObject([{ user: "ada", input_tokens: 7 }])
+  })
+
   test("[MT9] longer lists have pages, and every user is on one of them", async () => {
     const tenant = freshTenant()
     const users = Array.from({ length: 250 }, (_, i) => `user${String(i).padStart(3, "0")}`)

@@ -2,8 +2,9 @@
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
+import { findPeriodEnd, toDay } from "../../shared/usage/period.ts"
+import { USAGE_CLOSING_MS } from "../../worker/usage/report-time.ts"
 import { addTotals, NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
-import { readTimeLimits } from "../../worker/platform/time-limits.ts"
 import { Tenant } from "../../worker/tenant/tenant-object.ts"
 import { SessionUsage } from "../../worker/usage/session-usage.ts"
 import { CLAIMS, connect } from "../support/socket.ts"
@@ -40,6 +41,13 @@ async function expectDirectory(
   totals: Partial<Record<keyof UsageTotals, unknown>>,
 ): Promise<void> {
   await expect.poll(() => readDirectory(tenant, user), { timeout: 10_000 }).toMatchObject(totals)
+}
+
+/** As if what the directory has not reported had been used in an earlier month. */
+async function makeDue(directory: DurableObjectStub): Promise<void> {
+  await runInDurableObject(directory, (_object, { storage: { sql } }) => {
+    sql.exec("UPDATE usage_session SET unsent = replace(unsent, ?, '2020-01-31')", toDay(Date.now()))
+  })
 }
 
 /** Waits until the newest answer has a text. */
@@ -114,7 +122,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
     const stub = sessionOf(tenant, session)
     for (let i = 0; i < 3; i++) {
-      // A new process does not know what the directory has.
+      // A new process does not know which reports the directory has.
       await evictDurableObject(stub)
       await runInDurableObject(stub, (_object, { storage }) => storage.setAlarm(Date.now() + 60_000))
       await runDurableObjectAlarm(stub)
@@ -123,37 +131,48 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 2, input: 12, output: 3 })
   })
 
-  test("[MT6] eight reports make a batch; an evicted directory sends it once", async () => {
+  test("[MT6] [BU17] eight reports make a batch, although the directory is evicted after each; it is sent once", async () => {
     const { tenant, token, session } = await freshUser()
-    for (let i = 0; i < 8; i++) await ask(session, token, script([say("x"), finish(1, 1)]))
-    await expect.poll(async () => (await readTenant(tenant)).total.calls, { timeout: 10_000 }).toBe(8)
     const directory = directoryOf(tenant, "ada")
-    await evictDurableObject(directory)
+    const adding = vi.spyOn(Tenant.prototype, "addUsage")
+    for (let calls = 1; calls <= 16; calls++) {
+      await ask(session, token, script([say("x"), finish(1, 1)]))
+      await expectDirectory(tenant, "ada", { calls })
+      await evictDurableObject(directory)
+      // The batch waits for its alarm. The one before it does nothing.
+      if (calls % 4 === 0) expect(await runDurableObjectAlarm(directory)).toBe(true)
+      expect(adding.mock.calls.length).toBe(Math.floor(calls / 8))
+    }
+    expect((await readTenant(tenant)).total.calls).toBe(16)
     await directory.flushUsage()
-    await directory.flushUsage()
-    await ask(session, token, script([say("x"), finish(1, 1)]))
-    await expectDirectory(tenant, "ada", { calls: 9 })
-    await runDurableObjectAlarm(directory)
-    expect((await readTenant(tenant)).total).toMatchObject({ calls: 9, input: 9, output: 9 })
+    expect(adding).toHaveBeenCalledTimes(2)
+    adding.mockRestore()
   })
 
-  test("[MT6] a directory waits for a random time, so that users who sign in at the same time do not report at the same time", async () => {
-    const waits: number[] = []
+  test("[MT6] a rest is reported after the month, at a time of the directory's own, and not by another alarm", async () => {
+    const alarms: number[] = []
     for (let i = 0; i < 2; i++) {
       const { tenant, token, session } = await freshUser()
-      const from = Date.now()
+      const directory = directoryOf(tenant, "ada")
       await ask(session, token, script([say("x"), finish(1, 1)]))
       await expectDirectory(tenant, "ada", { calls: 1 })
-      const readAlarm = () =>
-        runInDurableObject(directoryOf(tenant, "ada"), (_object, { storage }) => storage.getAlarm())
+      const readAlarm = () => runInDurableObject(directory, (_object, { storage }) => storage.getAlarm())
       await expect.poll(readAlarm).not.toBe(null)
       const alarm = (await readAlarm()) ?? 0
-      const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
-      expect(alarm).toBeGreaterThanOrEqual(from + usageBatchMs)
-      expect(alarm).toBeLessThanOrEqual(Date.now() + usageBatchMs + usageSpreadMs)
-      waits.push(alarm - from)
+      const monthEnd = findPeriodEnd("month", Date.now())
+      expect(alarm).toBeGreaterThanOrEqual(monthEnd)
+      expect(alarm).toBeLessThan(monthEnd + USAGE_CLOSING_MS)
+      await evictDurableObject(directory)
+      expect(await runDurableObjectAlarm(directory)).toBe(true)
+      await expect.poll(readAlarm).toBe(alarm)
+      expect((await readTenant(tenant)).total.calls).toBe(0)
+      await makeDue(directory)
+      await evictDurableObject(directory)
+      expect(await runDurableObjectAlarm(directory)).toBe(true)
+      expect((await readTenant(tenant)).total.calls).toBe(1)
+      alarms.push(alarm)
     }
-    expect(waits[0]).not.toBe(waits[1])
+    expect(alarms[0]).not.toBe(alarms[1])
   })
 
   test("[MT6] a batch in progress when the directory was killed is sent, whatever sets the alarm", async () => {
@@ -190,6 +209,7 @@ describe("from a turn to the tenant", () => {
       const values = [session, tenant, "ada"]
       sql.exec("INSERT INTO holder (session, tenant, user, until, told) VALUES (?, ?, ?, 9e9, 0)", ...values)
     })
+    await makeDue(directory)
     const woken = runDurableObjectAlarm(directory)
     const readTold = () =>
       runInDurableObject(

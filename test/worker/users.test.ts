@@ -1,4 +1,4 @@
-/** users.test.ts: the list of a tenant's users, and what administrators change; through the whole Worker. */
+/** users.test.ts: the list of a tenant's users, and changes by administrators; through the whole Worker. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"

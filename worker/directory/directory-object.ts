@@ -22,7 +22,7 @@ import { type Claims, getRole } from "../platform/rpc/claims.ts"
 import type * as Types from "../platform/rpc/directory-rpc.ts"
 import { DirectoryBudgets } from "../usage/directory-budgets.ts"
 import { createDirectoryHost } from "../usage/directory-host.ts"
-import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS } from "../usage/directory-usage.ts"
+import { DIRECTORY_USAGE_TABLES, ENDED_LEDGERS, UNSENT_REPORTS } from "../usage/directory-usage.ts"
 import { BUDGET_ACCOUNT_TABLE } from "../usage/user-budget.ts"
 import { ACCOUNT_TABLE, AccountRows } from "./account-rows.ts"
 import { LOGIN_TABLE, LoginRows } from "./login-rows.ts"
@@ -47,6 +47,7 @@ const MIGRATIONS: readonly string[] = [
   USER_BYTES_TABLES,
   REMOTE_FETCH_TABLE,
   ENDED_LEDGERS,
+  UNSENT_REPORTS,
 ]
 
 /** Upper bound for the next alarm, in milliseconds from now: a token may be valid forever. */
@@ -146,7 +147,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
   }
 
   async learnBudgets(): Promise<void> {
-    await this.#budgets.learn()
+    await this.#budgets.learn(this.#sessions.count())
   }
 
   async refreshBudget(): Promise<void> {
@@ -235,6 +236,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     if (keepsTombstone) this.#tables.create()
     this.#registration.reset()
     this.#budgets.account.forget()
+    this.#revocations.forget()
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
     storage.transactionSync(() => {
@@ -248,7 +250,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
   }
 
   override async alarm(): Promise<void> {
-    await Promise.all([this.#revocations.handleAlarm(), this.#budgets.metering.flushBriefly(REVOCATION_RETRY_MS)])
+    await Promise.all([this.#revocations.handleAlarm(), this.#budgets.metering.flushDue(REVOCATION_RETRY_MS)])
     this.#scheduleAlarm()
   }
 

@@ -33,6 +33,8 @@ export interface SocketHolder {
 
 export class RevocationRows {
   readonly #sql: SqlStorage
+  /** Every holder is known to be notified of this revocation: a new one has no sockets of older tokens. */
+  #allNotifiedUpTo = 0
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
@@ -85,10 +87,13 @@ export class RevocationRows {
     )
   }
 
-  /** The open sockets that the other sessions stated. */
-  sumSockets(exceptSession: string): number {
-    const query = "SELECT coalesce(sum(sockets), 0) AS n FROM holder WHERE session <> ?"
-    return this.#query<{ n: number }>(query, exceptSession)[0]?.n ?? 0
+  /**
+   * The open sockets that the other sessions stated. Reads the sessions of the user's valid tokens. An index of those with open
+   * sockets would read less, and add a written row to each socket: a sixth of what an idle tab costs.
+   */
+  sumSockets(exceptSession: string, now: number): number {
+    const query = "SELECT coalesce(sum(sockets), 0) AS n FROM holder WHERE until > ? AND session <> ?"
+    return this.#query<{ n: number }>(query, now, exceptSession)[0]?.n ?? 0
   }
 
   /** The sessions that stated open sockets. */
@@ -104,10 +109,18 @@ export class RevocationRows {
 
   /** The holders that were not yet notified of revocation `n`. */
   listUnnotifiedHolders(n: number): SocketHolder[] {
-    return this.#query<{ session: string; tenant: string; user: string }>(
+    if (n <= this.#allNotifiedUpTo) return []
+    const holders = this.#query<{ session: string; tenant: string; user: string }>(
       "SELECT session, tenant, user FROM holder WHERE told < ?",
       n,
     )
+    if (holders.length === 0) this.#allNotifiedUpTo = n
+    return holders
+  }
+
+  /** When the tables were deleted: revocations are numbered anew. */
+  forget(): void {
+    this.#allNotifiedUpTo = 0
   }
 
   /** The sessions that may hold sockets of the user. */

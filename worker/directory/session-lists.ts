@@ -28,6 +28,9 @@ const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
 export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
 export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
 
+/** Longer than a message waits for its turn, and a turn counts as running (MAX_RUNNING_MS), in milliseconds. */
+const RUNNING_WINDOW_MS = 24 * 60 * 60_000
+
 /** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
 const FIND_KEY_SQL = "SELECT id FROM sessions WHERE id = ?1 OR (id > ?1 || '.' AND id < ?1 || '/') LIMIT 1"
 
@@ -49,11 +52,14 @@ export class SessionLists {
     return this.#stockRows.countSessions()
   }
 
-  /** The keys of the own sessions in which a turn runs. */
+  /**
+   * The keys of the own sessions in which a turn runs and that were used in the last RUNNING_WINDOW_MS. Reads the sessions of
+   * that time: an index of the running ones would add two written rows to each turn.
+   */
   listRunning(): string[] {
-    const { sql } = this.#host
-    return sql
-      .exec<{ id: string }>("SELECT id FROM sessions WHERE running = 1")
+    const query = "SELECT id FROM sessions WHERE active > ? AND running = 1"
+    return this.#host.sql
+      .exec<{ id: string }>(query, Date.now() - RUNNING_WINDOW_MS)
       .toArray()
       .map(({ id }) => id)
   }

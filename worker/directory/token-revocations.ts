@@ -145,6 +145,11 @@ export class TokenRevocations {
     if (revoked.upTo !== ALL_TOKENS) this.#write(revoked, () => this.#rows.revokeAll(ALL_TOKENS))
   }
 
+  /** Call this when the tables are deleted. */
+  forget(): void {
+    this.#rows.forget()
+  }
+
   /** Refuses the tokens issued until now. Call this when the other rows are deleted. */
   endErasure(): void {
     this.#rows.revokeAll(nowSeconds())

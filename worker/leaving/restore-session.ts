@@ -1,8 +1,8 @@
 /**
  * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the list.
  *
- * Every step can be repeated. The transcript is imported as an uploaded file is, sealed by the tenant that was exported, so
- * its cards are shown as they were.
+ * Every step can be repeated. The transcript is imported like an uploaded file. It is sealed by the tenant that was exported, so its cards
+ * are shown as they were.
  */
 
 import { assetObjectKey, assetToPutOptions } from "../asset/bucket.ts"
@@ -102,7 +102,7 @@ async function restoreTranscript(
   const known = await stub.importProgress(claims)
   if (!known.ok) return "refused"
   if (known.value.state === "folding") return "later"
-  // A transcript without the seal of the exporting tenant would be one that was changed.
+  // A transcript without a valid seal of the exporting tenant was changed.
   if (known.value.state === "done") return known.value.isSealed ? "done" : "refused"
   if (known.value.state === "failed") return "refused"
   const parts = splitTranscript(source.items)

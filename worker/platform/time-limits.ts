@@ -40,9 +40,9 @@ import {
   TOOL_MS,
   TURN_MS,
   UNKNOWN_KEY_MS,
-  USAGE_BATCH_MS,
   USAGE_RETRY_MS,
   USAGE_SPREAD_MS,
+  USAGE_WAIT_MS,
 } from "../../shared/limits.ts"
 
 export interface TimeLimitsEnv {
@@ -83,7 +83,7 @@ export interface TimeLimits {
   readonly keysTrustMs: number
   readonly keysMaxAgeMs: number
   readonly unknownKeyMs: number
-  readonly usageBatchMs: number
+  readonly usageWaitMs: number
   readonly usageRetryMs: number
   readonly usageSpreadMs: number
 }
@@ -126,7 +126,7 @@ export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
     keysTrustMs: scaleMs(ISSUER_KEYS_TRUST_MS),
     keysMaxAgeMs: scaleMs(MAX_ISSUER_KEYS_AGE_MS),
     unknownKeyMs: scaleMs(UNKNOWN_KEY_MS),
-    usageBatchMs: scaleMs(USAGE_BATCH_MS),
+    usageWaitMs: scaleMs(USAGE_WAIT_MS),
     usageRetryMs: scaleMs(USAGE_RETRY_MS),
     usageSpreadMs: scaleMs(USAGE_SPREAD_MS),
   }

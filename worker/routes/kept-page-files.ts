@@ -8,7 +8,7 @@
 import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 
-/** The folder in the bucket. No tenant's id has a `~`, so it is nobody's folder. */
+/** The folder in the bucket. No tenant's id has a `~`, so it belongs to no tenant. */
 const FOLDER = "~page"
 
 /** A name with a hash of its contents, as the build makes it. */
@@ -27,7 +27,7 @@ const HEADERS = {
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 }
 
-/** The file at this path of the page; null if no version that is kept has it. Cost: one read of the bucket. */
+/** The file at this path of the page; null if no kept version has it. Cost: one read of the bucket. */
 export async function readKeptFile({ MEDIA }: Pick<Env, "MEDIA">, path: string): Promise<Response | null> {
   const [, name, type = ""] = FILE_PATH.exec(path) ?? []
   if (name === undefined) return null

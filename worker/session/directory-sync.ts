@@ -2,13 +2,8 @@
  * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
  * The entry has the title, the time of the last activity, and whether a turn is running. The running state is sent only
-<<<<<<< HEAD
- * when it has changed. If that fails it is sent again with the next change or alarm (SPEC DI1, DI5). It goes with the session's
- * usage report, if there is one (SPEC MT5).
-=======
- * when it has changed. If that fails it is sent again with the next change (SPEC DI1, DI5). The session's usage report is sent with it, if
- * there is one (SPEC MT5).
->>>>>>> main
+ * when it has changed. If that fails it is sent again with the next change or alarm (SPEC DI1, DI5). The session's usage report is sent with
+ * it, if there is one (SPEC MT5).
  */
 
 import { toTitle } from "../../shared/text/title.ts"

@@ -15,8 +15,11 @@ import { deriveNextSecret, hashLoginSecret } from "./login-secret.ts"
 import { findClient } from "./sign-in-client.ts"
 import type { Admission, LoginCookie } from "./sign-in-cookies.ts"
 
-/** How long a token's name and role may be those of an earlier token, in milliseconds, if no change is known. SPEC CM5. */
-const ADMISSION_MS = 30 * 60_000
+/**
+ * How long a token's name and role may be those of an earlier token, in milliseconds, if no change is known: a working day, or
+ * the tenant's object is asked with each visit. The directory learns of changes, so this only bounds what is lost. SPEC CM5.
+ */
+const ADMISSION_MS = 12 * 60 * 60_000
 
 /** For a directory of an earlier version. It equals no version, so that the tenant is asked each time. */
 const NO_VERSION = -1

@@ -274,7 +274,7 @@ function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(text)
 }
 
-/** What a page needs to say in its user's time when a budget resets. */
+/** The fields from which a page states, in its user's time, when a budget resets. */
 function describeBudget(fault: Fault): Pick<Extract<ServerFrame, { type: "error" }>, "budget" | "scope" | "resets"> {
   if (fault.reason !== "budget_exhausted") return {}
   const { budget, scope, resets } = fault

@@ -21,7 +21,7 @@ export function createChangeRows(database: Database) {
       )
     },
 
-    /** Positions of messages that changed late after `seq`; null if the table does not reach back that far. */
+    /** Positions of messages with a late change after `seq`; null if the table does not reach back that far. */
     readLateChanges(seq: number): number[] | null {
       const rows = queryAll("SELECT pos FROM late WHERE seq > ? ORDER BY seq", seq)
       return rows.length < MAX_LATE_CHANGES ? [...new Set(rows.map((row) => Number(row["pos"])))] : null

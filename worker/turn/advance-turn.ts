@@ -90,9 +90,9 @@ function dispatchCalls(host: TurnHost, run: TurnRun, calls: readonly ToolCall[],
     recorder.feed({ type: "tool_call_start", call_id, channel, ordinal: ordinals[i] ?? null, ephemeral })
   })
   const readsOnly = ({ name }: ToolCall): boolean => findTool(run, name)?.readsOnly ?? false
-  // A call without effects is written with its result if that comes at once, which saves a row.
+  // A call without effects is written with its result if the result comes at once, which saves a row.
   if (toApprove.length === 0 && calls.every(readsOnly)) schedulePublishSoon(host, run)
-  // Any other is written before it runs, so that a tool with side effects runs at most once, even across a restart.
+  // Any other call is written before it runs, so that a tool with side effects runs at most once, even across a restart.
   else publishChanges(host, run)
   calls.forEach((call, i) => {
     run.inFlight.add(call.call_id)

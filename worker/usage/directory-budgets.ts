@@ -7,12 +7,14 @@ import { sumSpending } from "../../shared/usage/budget-meter.ts"
 import { toDay, toMonth } from "../../shared/usage/period.ts"
 import type { UsageEntry } from "../../shared/usage/usage-totals.ts"
 import {
+  isUsedUpByAll,
   type PeriodSpending,
   SESSION_LEASE_MS,
   type SessionLease,
   type TenantGrant,
 } from "../../shared/usage/user-account.ts"
 import { type BudgetView, type HeldCounts, listBudgetViews } from "../../shared/usage/budget-view.ts"
+import { FreshCache } from "../platform/fresh-cache.ts"
 import { describeError, log } from "../platform/log.ts"
 import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import { waitAtMost } from "../platform/timeout.ts"
@@ -30,8 +32,19 @@ const MAX_ASK_PAUSE_MS = 5 * 60_000
 /** A new process does not know when the tenant was last asked. It does not ask if a budget was counted within this time. Milliseconds. */
 const RESTART_PAUSE_MS = 2 * 60_000
 
-/** Oldest reply of the tenant that limits a user who sends no messages. Milliseconds. */
+/**
+ * With every eighth conversation the limits of a user who sends no messages are asked for, if the last reply or turn is older than
+ * this. Milliseconds.
+ */
+const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
+
+/** How long the directories of an isolate rely on one reply that says that a tenant's budget is used up, in milliseconds. */
+const SHARED_ANSWER_MS = 60_000
+const MAX_SHARED_ANSWERS = 1_000
+
+/** By tenant: its newest reply to any directory of this isolate. */
+const tenantAnswers = new FreshCache<TenantGrant>(SHARED_ANSWER_MS, MAX_SHARED_ANSWERS)
 
 /** The longest that a refusal waits for the tenant, in milliseconds. */
 const MAX_ASK_MS = 5_000
@@ -74,6 +87,8 @@ export class DirectoryBudgets {
 
   /** Asks the tenant, unless that was done a short time ago. Returns whether it did. */
   async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
+    // Otherwise all users of the tenant would ask its object as soon as its budget is used up.
+    if (this.#isKnownUsedUp(fault)) return false
     const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
     // Administrators see at once what has used up a budget. The reply to a report has the current budgets.
     const isReport = (isUsedUp || this.#mayAskAgain()) && this.metering.readUnsent(null).length > 0
@@ -81,6 +96,21 @@ export class DirectoryBudgets {
     if (isReport) this.#askedAt = Date.now()
     await waitAtMost(isReport ? this.metering.flushSafely() : this.#askTenant(), MAX_ASK_MS)
     return true
+  }
+
+  /** Whether the tenant has just told this isolate that all users together have used up the budget. */
+  #isKnownUsedUp(fault: Fault): boolean {
+    const now = Date.now()
+    const answer = tenantAnswers.get(this.#host.tenant, now)
+    if (answer === undefined || fault.reason !== "budget_exhausted" || fault.scope !== "tenant") return false
+    return isUsedUpByAll(answer, fault.budget, now)
+  }
+
+  #shareAnswer(grant: TenantGrant | null): void {
+    const { tenant } = this.#host
+    const now = Date.now()
+    // Replies can overtake each other.
+    if (grant !== null && grant.at >= (tenantAnswers.get(tenant, now)?.at ?? 0)) tenantAnswers.set(tenant, grant, now)
   }
 
   #mayAskAgain(): boolean {
@@ -110,9 +140,11 @@ export class DirectoryBudgets {
     return listBudgetViews(this.account.readAccount(), held, Date.now())
   }
 
-  async learn(): Promise<void> {
+  /** `sessions`: how many the user has. */
+  async learn(sessions: number): Promise<void> {
     if (!this.#host.tables.exist() || !this.#mayAsk()) return
     const account = this.account.readAccount()
+    if (account !== null && sessions % LEARN_SESSIONS !== 0) return
     const countedAt = account === null ? 0 : Math.max(this.#askedAt, ...account.meters.map(({ at }) => at))
     if (Math.abs(Date.now() - countedAt) >= MAX_GRANT_AGE_MS) await this.#askTenant()
   }
@@ -131,6 +163,7 @@ export class DirectoryBudgets {
    */
   applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
     this.#isUnanswered = false
+    this.#shareAnswer(grant)
     // Without budgets, nothing is stored for them.
     if (grant === null && !this.#host.tables.exist()) return
     this.#host.tables.create()

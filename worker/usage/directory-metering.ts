@@ -20,7 +20,7 @@ export interface MeteringHooks {
   readonly onRollback: () => void
   /** Called when the tenant has added a batch, with the budgets from its reply. */
   readonly onBatchSent: (grant: TenantGrant | null, batch: BatchId) => void
-  /** Whether the tenant should be asked before a batch is full. */
+  /** Whether the tenant should be asked at once. Otherwise a full batch waits. */
   readonly needsRenewal: () => boolean
 }
 
@@ -33,11 +33,12 @@ export class DirectoryMetering {
     this.#host = host
     this.#hooks = hooks
     const { ctx, env, tenant, user } = host
-    const { usageBatchMs, usageSpreadMs } = readTimeLimits(env)
+    const { usageWaitMs, usageSpreadMs } = readTimeLimits(env)
     this.#usage = new DirectoryUsage({
       sql: ctx.storage.sql,
       now: Date.now,
-      batchMs: usageBatchMs + Math.random() * usageSpreadMs,
+      name: ctx.id.name ?? "",
+      waitMs: usageWaitMs + Math.random() * usageSpreadMs,
       runInTransaction: (write) => ctx.storage.transactionSync(write),
       sendBatch: async (batch) => hooks.onBatchSent(await tenantStub(env, tenant).addUsage(user, batch), batch),
       onReport: hooks.onReport,
@@ -56,7 +57,8 @@ export class DirectoryMetering {
     tables.create()
     try {
       const isBatchDue = ctx.storage.transactionSync(() => this.#usage.add(report, isLast))
-      if (isBatchDue || this.#hooks.needsRenewal()) ctx.waitUntil(this.flushSafely())
+      if (this.#hooks.needsRenewal()) ctx.waitUntil(this.flushSafely())
+      else if (isBatchDue) this.#usage.flushLater()
     } catch (error) {
       this.#hooks.onRollback()
       throw error
@@ -70,16 +72,20 @@ export class DirectoryMetering {
 
   /** Like `flush`, but never rejects: the alarm repeats a failed flush. */
   async flushSafely(): Promise<void> {
+    await this.#logFailure(this.flush())
+  }
+
+  async #logFailure(flushing: Promise<void>): Promise<void> {
     try {
-      await this.flush()
+      await flushing
     } catch (error) {
       logError("usage_not_sent", { error: describeError(error) })
     }
   }
 
-  /** Like `flushSafely`, but waits at most `maxMs`. The batch continues afterwards, and `nextBatchAt` allows for it. */
-  async flushBriefly(maxMs: number): Promise<void> {
-    await waitAtMost(this.flushSafely(), maxMs)
+  /** Sends a batch that is due. Never rejects, and waits at most `maxMs`. The batch continues afterwards, and `nextBatchAt` allows for it. */
+  async flushDue(maxMs: number): Promise<void> {
+    await waitAtMost(this.#logFailure(this.#usage.flushDue()), maxMs)
   }
 
   /** The user's totals from one day to another, both included, by day, model and agent. Always complete. */
@@ -102,7 +108,7 @@ export class DirectoryMetering {
     return this.#usage.nextBatchAt()
   }
 
-  /** An alarm that is set for an earlier time stays. */
+  /** Sets the alarm, unless it is set for an earlier time. */
   async #wakeBy(atMs: number): Promise<void> {
     const { storage } = this.#host.ctx
     const current = await storage.getAlarm()

@@ -3,13 +3,16 @@
  * the batches that go to the tenant.
  *
  * report of a session → one row → batch → totals, tenant
- * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more.
+ * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins after
+ * RENEW_TURNS reports, however often the process ends in between, or when the month has ended.
  */
 
 import { nanoid } from "nanoid"
 import { parseJson } from "../../shared/json.ts"
+import { findClosingTime } from "./report-time.ts"
 import { mergeEntries, type UsageEntry } from "../../shared/usage/usage-totals.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
+import { RENEW_TURNS } from "../../shared/usage/user-account.ts"
 import { putTotals, rowToTotals, TOTALS_COLUMNS, type TotalsRow } from "./totals-columns.ts"
 
 export const DIRECTORY_USAGE_TABLES = `
@@ -29,8 +32,11 @@ export const DIRECTORY_USAGE_TABLES = `
 /** With this index, a batch does not read the rows of all sessions to find those that have ended. */
 export const ENDED_LEDGERS = "CREATE INDEX usage_ended ON usage_session (ended) WHERE ended IS NOT NULL"
 
-/** Reports in a batch. With more, the tenant's object gets fewer requests, and its totals are older. */
-const BATCH_REPORTS = 8
+/** Reports of each session that are in no batch yet. A process that has just started counts them. */
+export const UNSENT_REPORTS = "ALTER TABLE usage_session ADD COLUMN reports INTEGER NOT NULL DEFAULT 0"
+
+/** A batch that the tenant has is stored without entries, so that no later process sends it again. */
+const SENT = "[]"
 
 /** How long the ledger of an erased session is remembered, in milliseconds: longer than any call can take. */
 const ENDED_MS = 24 * 60 * 60_000
@@ -40,25 +46,30 @@ export type BatchId = Pick<UsageReport, "ledger" | "n">
 export interface DirectoryUsageHost {
   readonly sql: SqlStorage
   readonly now: () => number
-  /** How long a report waits for others, in milliseconds. */
-  readonly batchMs: number
+  /** The name of this directory: it decides when in the hours after a month a rest is reported. */
+  readonly name: string
+  /** How long a batch waits if nobody needs it sooner, or after a failure, in milliseconds. */
+  readonly waitMs: number
   /** Applies all writes of a callback or none. */
   readonly runInTransaction: <T>(write: () => T) => T
   /** Sends a batch to the tenant. It may be repeated. */
   readonly sendBatch: (batch: UsageReport) => Promise<void>
   /** Called with the entries of each report that is added. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
-  /** Makes sure that `flush` is called by then, even if this process ends. */
+  /** Makes sure that `flush` is called by this time, even if this process ends. */
   readonly wakeBy: (atMs: number) => void
 }
 
 export class DirectoryUsage {
   readonly #host: DirectoryUsageHost
-  /** Reports that are in no batch. After a restart, at most those of this process. */
-  #reports = 0
+  /** Reports that are in no batch. Null: not counted yet. */
+  #reports: number | null = null
+  /** Until then this process relies on the alarm. */
   #wakesAt: number | null = null
-  /** The newest batch that the tenant is known to have. */
-  #acknowledged: BatchId | null = null
+  /** When a batch that waits is sent. */
+  #dueAt: number | null = null
+  /** The newest batch that the tenant is known to have, with its entries. */
+  #acknowledged: UsageReport | null = null
   #flushing: Promise<void> | null = null
 
   constructor(host: DirectoryUsageHost) {
@@ -73,26 +84,41 @@ export class DirectoryUsage {
       .toArray()
     if (row === undefined || n > row.n) this.#addEntries({ ledger, n, entries }, row)
     if (isLast) sql.exec("UPDATE usage_session SET ended = ? WHERE ledger = ?", now(), ledger)
-    return this.#reports >= BATCH_REPORTS
+    return this.#countReports() >= RENEW_TURNS
+  }
+
+  /** Cost: one row read for each session with unsent reports, once in a process. */
+  #countReports(): number {
+    const query = "SELECT coalesce(sum(reports), 0) AS n FROM usage_session WHERE has_unsent = 1"
+    this.#reports ??= this.#host.sql.exec<{ n: number }>(query).one().n
+    return this.#reports
   }
 
   #addEntries({ ledger, n, entries }: UsageReport, row: SessionRow | undefined): void {
-    const { sql, now, batchMs, wakeBy } = this.#host
-    const unsent = JSON.stringify(mergeEntries([...parseEntries(row?.unsent), ...entries]))
+    const { sql, now, wakeBy } = this.#host
+    this.#reports = this.#countReports() + 1
+    const merged = mergeEntries([...parseEntries(row?.unsent), ...entries])
+    const unsent = JSON.stringify(merged)
     if (row?.has_unsent === 1)
-      sql.exec("UPDATE usage_session SET n = ?, unsent = ? WHERE ledger = ?", n, unsent, ledger)
+      sql.exec("UPDATE usage_session SET n = ?, unsent = ?, reports = reports + 1 WHERE ledger = ?", n, unsent, ledger)
     else
       sql.exec(
-        "INSERT OR REPLACE INTO usage_session (ledger, n, unsent, has_unsent) VALUES (?, ?, ?, 1)",
+        "INSERT OR REPLACE INTO usage_session (ledger, n, unsent, has_unsent, reports) VALUES (?, ?, ?, 1, 1)",
         ledger,
         n,
         unsent,
       )
     this.#host.onReport(entries)
-    this.#reports += 1
     if (this.#wakesAt !== null && this.#wakesAt >= now()) return
-    this.#wakesAt = now() + batchMs
-    wakeBy(this.#wakesAt)
+    this.#wakesAt = this.#findClosing(merged)
+    if (this.#wakesAt !== null) wakeBy(this.#wakesAt)
+  }
+
+  /** When a rest is reported if it stays one; null if there is none. */
+  #findClosing(unsent: readonly UsageEntry[]): number | null {
+    const { now, name } = this.#host
+    const [oldest] = unsent.map(({ day }) => day).sort()
+    return oldest === undefined ? null : findClosingTime(oldest, now(), name)
   }
 
   /** Sends what the tenant does not have yet. Rejects if the tenant cannot be reached; `wakeBy` is then called again. */
@@ -104,31 +130,47 @@ export class DirectoryUsage {
   }
 
   async #sendAll(): Promise<void> {
-    const { now, batchMs, wakeBy, sendBatch } = this.#host
+    const { sendBatch } = this.#host
     try {
       for (let batch = this.#nextBatch(); batch !== null; batch = this.#nextBatch()) {
         await sendBatch(batch)
-        this.#acknowledged = { ledger: batch.ledger, n: batch.n }
+        this.#acknowledge(batch)
       }
       this.#wakesAt = null
+      this.#dueAt = null
     } catch (error) {
-      this.#wakesAt = now() + batchMs
-      wakeBy(this.#wakesAt)
+      this.#dueAt = null
+      this.flushLater()
       throw error
     }
   }
 
-  /** The batch that the tenant may not have, or else a new one of all reports that are in none. Null if there are none. */
+  /** Makes sure that a batch is sent some time later: users who come together do not all report together. */
+  flushLater(): void {
+    if (this.#dueAt !== null) return
+    const { now, waitMs, wakeBy } = this.#host
+    this.#dueAt = now() + waitMs
+    wakeBy(this.#dueAt)
+  }
+
+  /** The entries stay in memory for an answer of the tenant that is under way and does not include them. */
+  #acknowledge(batch: UsageReport): void {
+    this.#acknowledged = batch
+    const { ledger, n } = batch
+    this.#host.sql.exec("UPDATE usage_batch SET sending = ? WHERE ledger = ? AND n = ?", SENT, ledger, n)
+  }
+
+  /** The batch that the tenant may not have; else one of everything that is in none yet; null if there is nothing. */
   #nextBatch(): UsageReport | null {
     const row = this.#readBatchAfter(this.#acknowledged)
     if (row !== null) return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }
     return this.#host.runInTransaction(() => this.#beginBatch())
   }
 
-  /** The newest batch, if it is later than another. */
+  /** The newest batch, if it is later than another and the tenant may not have it. */
   #readBatchAfter(other: BatchId | null): BatchRow | null {
     const row = this.#readBatch()
-    if (row === undefined) return null
+    if (row === undefined || row.sending === SENT) return null
     return other?.ledger === row.ledger && other.n >= row.n ? null : row
   }
 
@@ -136,13 +178,20 @@ export class DirectoryUsage {
     return this.#host.sql.exec<BatchRow>("SELECT ledger, n, sending FROM usage_batch").toArray()[0]
   }
 
-  /** When `flush` must be called, in milliseconds since 1970; null if the tenant has everything. */
+  /** When `flushDue` must be called, in milliseconds since 1970; null if the tenant has everything. */
   nextBatchAt(): number | null {
-    const { sql, now, batchMs } = this.#host
-    if (this.#wakesAt !== null && this.#wakesAt > now()) return this.#wakesAt
-    const hasUnsent = sql.exec("SELECT 1 FROM usage_session WHERE has_unsent = 1 LIMIT 1").toArray().length > 0
-    // After a restart, nobody knows whether the tenant has the newest batch. It is sent again.
-    return hasUnsent || this.#readBatchAfter(this.#acknowledged) !== null ? now() + batchMs : null
+    const { now, waitMs } = this.#host
+    if (this.#dueAt !== null) return this.#dueAt
+    if (this.#flushing !== null) return now() + waitMs
+    // The process that waited with a batch, or was sending one, has ended.
+    const isLate = this.#countReports() >= RENEW_TURNS || this.#readBatchAfter(this.#acknowledged) !== null
+    return isLate ? now() : this.#findClosing(this.readUnsent(null))
+  }
+
+  /** Like `flush`, if it is time for it. */
+  async flushDue(): Promise<void> {
+    const dueAt = this.nextBatchAt()
+    if (dueAt !== null && dueAt <= this.#host.now()) await this.flush()
   }
 
   #beginBatch(): UsageReport | null {
@@ -153,7 +202,7 @@ export class DirectoryUsage {
     this.#reports = 0
     if (entries.length === 0) return null
     const batch = { ledger: before?.ledger ?? nanoid(), n: (before?.n ?? 0) + 1, entries }
-    sql.exec("UPDATE usage_session SET unsent = '[]', has_unsent = 0 WHERE has_unsent = 1")
+    sql.exec("UPDATE usage_session SET unsent = '[]', has_unsent = 0, reports = 0 WHERE has_unsent = 1")
     sql.exec("DELETE FROM usage_session WHERE ended < ?", now() - ENDED_MS)
     for (const entry of entries) {
       const { day, provider, model, agent } = entry
@@ -172,8 +221,16 @@ export class DirectoryUsage {
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     const { sql } = this.#host
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()
-    const batch = after === null ? null : this.#readBatchAfter(after.included)
-    return [...rows.flatMap(({ unsent }) => parseEntries(unsent)), ...parseEntries(batch?.sending)]
+    const unsent = rows.flatMap(({ unsent: json }) => parseEntries(json))
+    return after === null ? unsent : [...unsent, ...this.#readBatchEntries(after.included)]
+  }
+
+  #readBatchEntries(included: BatchId | null): readonly UsageEntry[] {
+    const pending = this.#readBatchAfter(included)
+    if (pending !== null) return parseEntries(pending.sending)
+    const sent = this.#acknowledged
+    const isIncluded = sent === null || (included?.ledger === sent.ledger && included.n >= sent.n)
+    return isIncluded ? [] : sent.entries
   }
 
   getAcknowledged(): BatchId | null {

@@ -68,7 +68,7 @@ export class SessionUsage {
 
   /** All reports that the directory may not have, for a session that is being erased. The last of them ends the ledger. */
   takeAll(): UsageReport[] {
-    // The newest report too, although the directory may have it: with it, the directory learns that it is the last.
+    // Includes the newest report even if the directory may have it, because it tells the directory that it is the last one.
     this.#acknowledged = 0
     const newest = this.nextReport()
     if (newest === null) return []

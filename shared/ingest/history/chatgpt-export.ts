@@ -140,7 +140,7 @@ function writeToolMessage(writer: HistoryWriter, message: Fields, content: Field
 }
 
 /**
- * References stand in the text as marks. Each becomes a link, or disappears.
+ * References are marks in the text. Each becomes a link or disappears.
  *
  * The text is read once and each reference is used once, so the length of the result is linear in the message.
  */

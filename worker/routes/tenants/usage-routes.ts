@@ -8,18 +8,52 @@ import type { PriceEntry } from "../../../shared/usage/price-entry.ts"
 import type { UsagePage, UsageQuery } from "../../../shared/usage/usage-page.ts"
 import { formatCsvHead, formatCsvRows, pageToView } from "../../../shared/usage/usage-view.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
-import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { FreshCache } from "../../platform/fresh-cache.ts"
+import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { waitAtMost } from "../../platform/timeout.ts"
 import { usageQuerySchema } from "../../settings/usage-query.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
+
+/** Users whose directories are asked at once for what they have not reported: as many as a page by user searches. */
+const MAX_REFRESHED_USERS = 100
+
+/** An isolate asks the same users at most once in this time, and waits for them at most this long, in milliseconds. */
+const REFRESH_PAUSE_MS = 30_000
+const REFRESH_WAIT_MS = 3_000
+
+const refreshed = new FreshCache<true>(REFRESH_PAUSE_MS, 1_000)
 
 export async function readUsage(context: Context<AppEnv>): Promise<Response> {
   const query = readQuery(context, usageQuerySchema)
   if (!query.ok) return faultToResponse(query.fault)
   const { format, ...range } = query.value
+  await refreshTotals(context, range)
   const page = await tenantOf(context).readUsage(range)
   const wantsCsv = format === "csv" || (format === undefined && isCsvAccepted(context))
   return wantsCsv ? respondWithCsv(context, range, page) : context.json(pageToView(page))
+}
+
+/**
+ * Has directories report what they have not yet: those of all users if there are few, and those that a page by user lists. The
+ * rest of a larger tenant reports after RENEW_TURNS turns of a user, or when the month has ended (SPEC MT6).
+ */
+async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: UsageQuery): Promise<void> {
+  const { tenant } = context.get("claims")
+  const first = by === "user" ? after : ""
+  const key = `${tenant} ${by === "user"} ${first}`
+  if (refreshed.get(key, Date.now()) !== undefined) return
+  refreshed.set(key, true, Date.now())
+  const users = await tenantOf(context).listUsers(first, "", MAX_REFRESHED_USERS + 1)
+  if (by !== "user" && users.length > MAX_REFRESHED_USERS) return
+  const reports = users
+    .slice(0, MAX_REFRESHED_USERS)
+    .map(({ id: user }) => directoryStub(context.env, { tenant, user }).flushUsage())
+  // What comes later is in the next response.
+  await waitAtMost(
+    Promise.allSettled(reports).then(() => {}),
+    REFRESH_WAIT_MS,
+  )
 }
 
 export async function listPrices(context: Context<AppEnv>): Promise<Response> {

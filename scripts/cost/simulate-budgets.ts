@@ -1,0 +1,254 @@
+/**
+ * simulate-budgets.ts: a tenant with budgets in the hours around the end of a month, with its object as a counter. Pure and seeded.
+ *
+ * attempts of turns → the user's lease → refused, or counted → every eighth turn renews the lease at the tenant
+ * Midnight (UTC) is when most sessions begin, so budgets reset, leases are renewed and rests are reported together.
+ */
+
+import { createRandom, type Random } from "./random.ts"
+import { addCachedReads, createArrivals, maxOf, NO_TOKENS, type Perform, simulateSession } from "./simulate-day.ts"
+import { PROFILE } from "./usage-profile.ts"
+
+const HOUR_SECONDS = 3_600
+/** When most sessions begin, and the day and the month end. */
+const MIDNIGHT = 12 * HOUR_SECONDS
+const SECONDS = 30 * HOUR_SECONDS
+
+export interface BudgetPlan {
+  readonly seed: number
+  readonly sessions: number
+  /** The tenant's budget of a day, in mean turns of all its users. */
+  readonly tenantTurns: number
+  /** Each user's own budget of a day, in mean turns. */
+  readonly userTurns: number
+  /** The busiest minute has so many times the sessions of the mean minute. */
+  readonly peakFactor: number
+  readonly isolates: number
+  readonly cacheSeconds: readonly number[]
+  /** The rests of the month are reported within this time of its end (USAGE_CLOSING_MS), in seconds. */
+  readonly closingSeconds: number
+  /** How long an isolate relies on the answer that a tenant's budget is used up (SHARED_ANSWER_MS); 0: not at all. In seconds. */
+  readonly sharedSeconds: number
+}
+
+/** The largest tenant of a million sessions. Its budget is used up before midnight, and again some hours after it. */
+export const LARGEST_UNDER_BUDGETS: BudgetPlan = {
+  seed: 1,
+  sessions: 200_000,
+  tenantTurns: 120_000,
+  userTurns: 16,
+  peakFactor: 5,
+  isolates: 200,
+  cacheSeconds: [30, 180],
+  closingSeconds: 12 * HOUR_SECONDS,
+  sharedSeconds: 60,
+}
+
+/** A user who is refused tries again after so many seconds, and then gives up the session. */
+const RETRY_SECONDS = [30, 120] as const
+const PAUSE_SECONDS = 600
+
+/** An attempt is a number: the user's, and so many times this number of users as it was repeated. */
+const MAX_USERS = 2 ** 24
+
+/** The pause between two questions before a refusal (ASK_PAUSE_MS, MAX_ASK_PAUSE_MS), in seconds. */
+const ASK_PAUSE = { first: 5, max: 300 } as const
+
+export interface SimulatedBudgets {
+  readonly attempts: number
+  readonly turns: number
+  readonly refused: number
+  /** Calls of directories to the tenant's object, by their cause. */
+  readonly calls: { readonly leases: number; readonly refusals: number; readonly rests: number }
+  /** The largest number of requests to the tenant's object in a second, and in a second of the minute after midnight. */
+  readonly peak: { readonly tenant: number; readonly midnight: number }
+  /** Turns that ended on the first day above the tenant's budget, and what may not have been counted when it was used up. */
+  readonly overshoot: { readonly turns: number; readonly bound: number }
+}
+
+/** What a directory knows of its user. Tokens are in mean turns. */
+interface UserState {
+  /** Since the last report, and the part of it that was used on this day. */
+  unreportedTurns: number
+  unreported: number
+  /** Used by the user on this day. */
+  own: number
+  /** Used by all on this day, as far as the directory knows. */
+  known: number
+  day: number
+  askedAt: number
+  pause: number
+  /** Until then the user begins no other turn after a refusal. */
+  awayUntil: number
+  readonly closesAt: number
+}
+
+export function simulateBudgets(plan: BudgetPlan): SimulatedBudgets {
+  return new BudgetDay(plan).run()
+}
+
+class BudgetDay {
+  readonly #plan: BudgetPlan
+  readonly #random: Random
+  readonly #users: readonly UserState[]
+  readonly #requests = new Uint32Array(SECONDS)
+  readonly #cached = new Uint32Array(SECONDS)
+  /** By second: the turns that users want to begin, and those that end. */
+  readonly #attempts: (number[] | undefined)[] = new Array(SECONDS)
+  readonly #ends: (number[] | undefined)[] = new Array(SECONDS)
+  readonly #rests: (number[] | undefined)[] = new Array(SECONDS)
+  /** By isolate: when an answer said that the tenant's budget is used up, in seconds. */
+  readonly #usedUpAt: Float64Array
+  /** Of this day, as the tenant's object has counted. */
+  #counted = 0
+  #spent = [0, 0]
+  #tally = { attempts: 0, turns: 0, refused: 0, leases: 0, refusals: 0, rests: 0 }
+
+  constructor(plan: BudgetPlan) {
+    this.#plan = plan
+    this.#random = createRandom(plan.seed)
+    this.#usedUpAt = new Float64Array(plan.isolates).fill(-Infinity)
+    const users = Math.round(plan.sessions / PROFILE.sessionsPerUser)
+    this.#users = Array.from({ length: users }, () => this.#createUser())
+  }
+
+  #createUser(): UserState {
+    const unreportedTurns = this.#random.below(PROFILE.batchTurns)
+    const closesAt = MIDNIGHT + Math.floor(this.#random.next() * this.#plan.closingSeconds)
+    const none = { unreported: 0, own: 0, known: 0, day: 0, pause: 0, awayUntil: 0 }
+    return { ...none, unreportedTurns, askedAt: -Infinity, closesAt }
+  }
+
+  run(): SimulatedBudgets {
+    const arrivals = createArrivals(this.#plan.peakFactor, MIDNIGHT)
+    this.#users.forEach((user, id) => {
+      this.#planUser(id, arrivals)
+      push(this.#rests, user.closesAt, id)
+    })
+    for (let second = 0; second < SECONDS; second++) this.#playSecond(second)
+    const { isolates, cacheSeconds } = this.#plan
+    for (const one of cacheSeconds)
+      addCachedReads(this.#requests, this.#cached, this.#random, { isolates, cacheSeconds: one })
+    return this.#summarise()
+  }
+
+  #planUser(id: number, arrivals: (random: Random) => number): void {
+    const tokens = { ...NO_TOKENS }
+    const perform: Perform = (operation, at) => {
+      if (operation === "firstToken") this.#call(Math.floor(at))
+      const second = Math.floor(at)
+      if ((operation === "createSession" || operation === "listSessions") && second < SECONDS)
+        this.#cached[second] = (this.#cached[second] ?? 0) + 1
+      if (operation === "firstTurn" || operation === "turn") push(this.#attempts, at, id)
+    }
+    const starts = Array.from({ length: this.#random.poisson(PROFILE.sessionsPerUser) }, () => arrivals(this.#random))
+    for (const start of starts.sort((a, b) => a - b)) simulateSession(this.#random, start, tokens, perform)
+  }
+
+  #playSecond(second: number): void {
+    if (second === MIDNIGHT) this.#counted = 0
+    for (const id of this.#ends[second] ?? []) this.#endTurn(id, this.#random.exponential(1), second)
+    for (const attempt of this.#attempts[second] ?? []) this.#attempt(attempt, second)
+    for (const id of this.#rests[second] ?? []) this.#reportRest(id, second)
+  }
+
+  #attempt(attempt: number, second: number): void {
+    const [id, tries] = [attempt % MAX_USERS, Math.floor(attempt / MAX_USERS)]
+    const user = this.#readUser(id, second)
+    if (tries === 0 && second < user.awayUntil) return
+    this.#tally.attempts += 1
+    if (!this.#mayBegin(id, user, second)) {
+      this.#tally.refused += 1
+      const wait = RETRY_SECONDS[tries]
+      if (wait !== undefined) push(this.#attempts, second + wait, attempt + MAX_USERS)
+      user.awayUntil = second + PAUSE_SECONDS
+      return
+    }
+    user.pause = 0
+    this.#tally.turns += 1
+    push(this.#ends, second + 4, id)
+  }
+
+  #mayBegin(id: number, user: UserState, second: number): boolean {
+    const { userTurns, tenantTurns } = this.#plan
+    const isOwn = user.own >= userTurns
+    if (!isOwn && user.known < tenantTurns) return true
+    const isolate = id % this.#plan.isolates
+    if (!isOwn && second - (this.#usedUpAt[isolate] ?? 0) < this.#plan.sharedSeconds) return false
+    if (second - user.askedAt < user.pause) return false
+    user.askedAt = second
+    user.pause = Math.min(user.pause === 0 ? ASK_PAUSE.first : user.pause * 2.25, ASK_PAUSE.max)
+    this.#tally.refusals += 1
+    this.#askTenant(id, user, second)
+    return user.own < userTurns && user.known < tenantTurns
+  }
+
+  #endTurn(id: number, size: number, second: number): void {
+    const user = this.#readUser(id, second)
+    user.own += size
+    user.known += size
+    user.unreported += size
+    user.unreportedTurns += 1
+    const day = second < MIDNIGHT ? 0 : 1
+    this.#spent[day] = (this.#spent[day] ?? 0) + size
+    if (user.unreportedTurns < PROFILE.batchTurns) return
+    this.#tally.leases += 1
+    this.#askTenant(id, user, second)
+  }
+
+  #reportRest(id: number, second: number): void {
+    const user = this.#readUser(id, second)
+    if (user.unreportedTurns === 0) return
+    this.#tally.rests += 1
+    this.#askTenant(id, user, second)
+  }
+
+  /** Reports what was used, and learns what all have used. */
+  #askTenant(id: number, user: UserState, second: number): void {
+    this.#call(second)
+    this.#counted += user.unreported
+    user.unreported = 0
+    user.unreportedTurns = 0
+    user.known = this.#counted
+    if (user.known >= this.#plan.tenantTurns) this.#usedUpAt[id % this.#plan.isolates] = second
+  }
+
+  #readUser(id: number, second: number): UserState {
+    const user = this.#users[id]
+    if (user === undefined) throw new Error(`no user ${id}`)
+    const day = second < MIDNIGHT ? 0 : 1
+    // The directory rolls its own meters, and asks nobody.
+    if (user.day === day) return user
+    user.day = day
+    user.own = 0
+    user.known = 0
+    user.unreported = 0
+    user.pause = 0
+    return user
+  }
+
+  #call(second: number): void {
+    if (second < SECONDS) this.#requests[second] = (this.#requests[second] ?? 0) + 1
+  }
+
+  #summarise(): SimulatedBudgets {
+    const { attempts, turns, refused, leases, refusals, rests } = this.#tally
+    const { tenantTurns } = this.#plan
+    return {
+      attempts,
+      turns,
+      refused,
+      calls: { leases, refusals, rests },
+      peak: { tenant: maxOf(this.#requests), midnight: maxOf(this.#requests.subarray(MIDNIGHT, MIDNIGHT + 60)) },
+      overshoot: { turns: (this.#spent[0] ?? 0) - tenantTurns, bound: this.#users.length * PROFILE.batchTurns },
+    }
+  }
+}
+
+function push<T>(bySecond: (T[] | undefined)[], at: number, value: T): void {
+  const second = Math.floor(at)
+  if (second >= SECONDS) return
+  const list = bySecond[second]
+  if (list === undefined) bySecond[second] = [value]
+  else list.push(value)
+}

@@ -1,0 +1,104 @@
+/** admin-layout.test.ts: the admin page on all sizes, themes and directions: accessibility, and nothing sticks out. */
+
+import type { Page } from "playwright-core"
+import { beforeAll, describe, expect, test } from "vitest"
+import { IS_FULL } from "../support/seeded.ts"
+import { addUser, callApi, openAdmin, tokenFor } from "./admin-pages.ts"
+import { findViolations } from "./axe-violations.ts"
+import { DESK, PHONE } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const SOON = { timeout: 20_000 }
+const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "prices", "settings", "audit", "tenant"] as const
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
+
+/** Elements that stick out of the window sideways, except in lists that scroll. */
+function findOverflow(page: Page): Promise<string[]> {
+  return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
+    all
+      .filter((one) => (one as HTMLElement).checkVisibility() && !one.matches(".unseen, .unseen *, .skip"))
+      .filter((one) => {
+        const box = one.getBoundingClientRect()
+        return box.width > 0 && (box.right > innerWidth + 1 || box.left < -1)
+      })
+      .map((one) => one.outerHTML.slice(0, 120)),
+  )
+}
+
+describe("every section", () => {
+  beforeAll(async () => {
+    await addUser(setup.cuecard, "ada")
+    const token = await tokenFor(setup.cuecard, "you", "owner")
+    for (const [method, path, body] of [
+      ["POST", "/v1/keys", { name: "ci backend" }],
+      ["PUT", "/v1/agents/poet", { description: "يكتب الشعر", prompt: "Answer in verse." }],
+      ["POST", "/v1/tenant/export", {}],
+    ] as const)
+      expect((await callApi(setup.cuecard, token, method, path, body)).status, path).toBeLessThan(300)
+  })
+
+  // A short run looks at half of the sections on each size, and at every other one in the dark.
+  test.each(SECTIONS.map((section, index) => [section, index] as const))(
+    "[AD8] %s: axe finds nothing, and nothing sticks out, on the sizes, themes and directions",
+    async (section, index) => {
+      for (const size of IS_FULL ? [DESK, PHONE] : [index % 4 < 2 ? DESK : PHONE]) {
+        const { page, errors } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
+        await page.waitForLoadState("networkidle")
+        const themes = IS_FULL
+          ? (["light", "dark"] as const)
+          : [index % 2 === 0 ? ("light" as const) : ("dark" as const)]
+        for (const colorScheme of themes) {
+          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+          expect(await findViolations(page), `${section} ${size.width} ${colorScheme}`).toEqual([])
+        }
+        for (const direction of ["ltr", "rtl"]) {
+          await page.evaluate((dir) => (document.documentElement.dir = dir), direction)
+          expect(await findOverflow(page), `${section} ${size.width} ${direction}`).toEqual([])
+        }
+        expect(errors).toEqual([])
+        await page.context().close()
+      }
+    },
+  )
+
+  test.each([
+    ["keys", "Create an API key"],
+    ["issuers", "Add a provider"],
+    ["agents", "Add an agent"],
+  ])(
+    "[AD8] the form of %s: axe finds nothing; the keyboard stays inside, and returns to its button",
+    async (section, name) => {
+      for (const size of IS_FULL ? [DESK, PHONE] : [DESK]) {
+        const { page } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
+        await page.emulateMedia({ reducedMotion: "reduce" })
+        const opener = page.getByRole("button", { name })
+        await opener.focus()
+        await page.keyboard.press("Enter")
+        await page.waitForSelector("dialog[open]", SOON)
+        expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT")
+        expect(await findViolations(page)).toEqual([])
+        expect(await findOverflow(page)).toEqual([])
+        await page.keyboard.press("Escape")
+        await expect.poll(() => opener.evaluate((button) => button === document.activeElement)).toBe(true)
+        await page.context().close()
+      }
+    },
+  )
+})
+
+describe("the account panel", () => {
+  test.each([DESK, PHONE])(
+    "[AD8] stays on the screen in both directions, and doesn't lead to the page itself",
+    async (size) => {
+      const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size, bypassCSP: true })
+      await page.click(".account-button", SOON)
+      for (const direction of ["ltr", "rtl"]) {
+        await page.evaluate((dir) => (document.documentElement.dir = dir), direction)
+        expect(await findOverflow(page)).toEqual([])
+      }
+      expect(await page.locator(".account-panel a").count()).toBe(0)
+      await page.context().close()
+    },
+  )
+})

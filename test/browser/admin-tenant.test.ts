@@ -1,0 +1,126 @@
+/** admin-tenant.test.ts: export, import and deletion of a tenant on the admin page, in a real Chromium. */
+
+import { readFile } from "node:fs/promises"
+import { describe, expect, test } from "vitest"
+import { addUser, callApi, dialogButton, openAdmin, tokenFor } from "./admin-pages.ts"
+import { DESK, FIELD, sessionIn, settled, transcriptOf } from "./page.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const SOON = { timeout: 20_000 }
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
+
+const api = async (method: string, path: string, body?: object) =>
+  await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
+
+describe("export and deletion", () => {
+  test("[AD7] an export is started, followed and downloaded, and deleted", async () => {
+    await addUser(setup.cuecard, "exported")
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "tenant")
+    await page.getByRole("button", { name: "Start an export" }).click()
+    const row = page.getByRole("list", { name: "Exports" }).locator("> li")
+    await expect.poll(() => row.first().textContent()).toContain("Ready")
+    expect(await row.first().textContent()).toMatch(/conversations? of \d+ users?/)
+    const download = page.waitForEvent("download")
+    await row.first().getByRole("button", { name: "Download: Manifest" }).click()
+    const manifest = JSON.parse(await readFile(await (await download).path(), "utf8")) as object
+    expect(JSON.stringify(manifest)).toContain("demo")
+    const part = page.waitForEvent("download")
+    await row.first().getByRole("button", { name: "Download: Part 1" }).click()
+    expect((await part).suggestedFilename()).toMatch(/-1\.cuecard$/)
+    await row.first().getByRole("button", { name: "Delete export…" }).click()
+    await dialogButton(page, "Delete export").click()
+    await expect.poll(() => row.count()).toBe(0)
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+
+  test("[AD9] the archive of another tenant is imported: chosen, uploaded, followed; stopped and continued; cancelled", async () => {
+    const { cuecard, browser } = setup
+    const { port } = new URL(cuecard.url)
+    const page = await (await browser.newContext({ viewport: DESK })).newPage()
+    const pageOf = (tenant: string): string => `http://${tenant}.localhost:${port}`
+    // A conversation of the source, with its card.
+    await page.goto(pageOf("source"))
+    await page.fill(FIELD, "What's the weather in Oslo?")
+    await page.press(FIELD, "Enter")
+    await settled(page)
+    const session = sessionIn(page)
+    const before = await transcriptOf(page)
+    await page.goto(`${pageOf("source")}/admin#tenant`)
+    await page.getByRole("button", { name: "Start an export" }).click()
+    const row = page.getByRole("list", { name: "Exports" }).locator("> li")
+    await expect.poll(() => row.first().textContent(), { timeout: 20_000 }).toContain("Ready")
+    const chosen: { name: string; mimeType: string; buffer: Buffer }[] = []
+    for (const name of ["Part 1", "Manifest"]) {
+      const download = page.waitForEvent("download")
+      await row
+        .first()
+        .getByRole("button", { name: `Download: ${name}` })
+        .click()
+      const file = await download
+      const buffer = await readFile(await file.path())
+      chosen.push({ name: file.suggestedFilename(), mimeType: "application/octet-stream", buffer })
+    }
+    const [part, manifest] = chosen
+    if (part === undefined || manifest === undefined) throw new Error("no archive")
+
+    await page.goto(`${pageOf("target")}/admin#tenant`)
+    const field = page.getByLabel("Files of the archive")
+    const imports = page.getByRole("list", { name: "Imports" }).locator("> li")
+    await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
+    await field.setInputFiles([part])
+    await expect.poll(() => page.textContent("main .fault")).toContain("None of these files is the manifest")
+    await field.setInputFiles([manifest])
+    await expect.poll(() => page.textContent("main .fault")).toContain("Missing: part 1.")
+    // The part is held back on its way, and the upload is stopped and cancelled.
+    let isHeld = true
+    await page.route("**/v1/tenant/imports/*/files/1", async (route) => {
+      while (isHeld) await new Promise((done) => setTimeout(done, 50))
+      await route.continue().catch(() => {})
+    })
+    await field.setInputFiles(chosen)
+    await expect.poll(() => imports.textContent()).toContain("Waiting for files")
+    await page.getByRole("button", { name: "Stop" }).click()
+    await expect.poll(() => imports.textContent()).toContain("Its part is still missing.")
+    await imports.getByRole("button", { name: "Cancel import…" }).click()
+    await dialogButton(page, "Cancel the import").click()
+    await expect.poll(() => imports.count()).toBe(0)
+    isHeld = false
+    await page.unroute("**/v1/tenant/imports/*/files/1")
+    // Again, with the connection broken once.
+    await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })
+    await field.setInputFiles(chosen)
+    await expect.poll(() => imports.textContent(), { timeout: 60_000 }).toMatch(/Imported.*From source.*1 conversation/)
+    // The target's page shows the same conversation.
+    await page.goto(`${pageOf("target")}/#/s/${session}`)
+    await settled(page)
+    expect(await transcriptOf(page)).toBe(before)
+    // A second import is refused with the server's text.
+    await page.goto(`${pageOf("target")}/admin#tenant`)
+    await page.getByRole("button", { name: "Import an archive…" }).waitFor(SOON)
+    await field.setInputFiles(chosen)
+    await expect.poll(() => page.textContent("main .fault")).toContain("conversations")
+    await page.context().close()
+  })
+
+  test("[AD7] the tenant is deleted only after typing its id, and the deletion is undone; an admin can do neither", async () => {
+    const admin = await openAdmin(setup.browser, setup.cuecard, "tenant", { role: "admin", user: "an-admin" })
+    expect(await admin.page.textContent("main")).toContain("Only owners can export or delete the organization.")
+    await admin.page.context().close()
+    const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "tenant")
+    await page.getByRole("button", { name: "Delete the organization…" }).click()
+    const confirm = dialogButton(page, "Delete everything in 7 days")
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByLabel("To confirm, type").fill("demo")
+    await confirm.click()
+    await page.waitForSelector(".warning", SOON)
+    expect((await api("GET", "/v1/tenant")).body).toMatchObject({ id: "demo", status: "leaving" })
+    await page.reload()
+    await page.getByRole("button", { name: "Keep the organization" }).click()
+    await expect.poll(() => page.locator(".warning").count()).toBe(0)
+    expect((await api("GET", "/v1/tenant")).body).toMatchObject({ status: "open" })
+    expect(errors).toEqual([])
+    await page.context().close()
+  })
+})

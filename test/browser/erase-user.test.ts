@@ -1,0 +1,33 @@
+/** erase-user.test.ts: a user is erased on the admin page. It waits until no isolate can trust the user's tokens any more. */
+
+import { expect, test } from "vitest"
+import { addUser, dialogButton, openAdmin, rowWith } from "./admin-pages.ts"
+import { useServerAndBrowser } from "./server-and-browser.ts"
+
+const SOON = { timeout: 20_000 }
+
+const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
+
+test("[AD2] [AD7] a user is erased after typing their id, and the receipt is listed", async () => {
+  await addUser(setup.cuecard, "to-erase")
+  const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
+  await page.getByLabel("User ID starts with").fill("to-erase")
+  await expect.poll(() => page.locator(".rows > li").count()).toBe(1)
+  await page.getByRole("button", { name: "Erase…" }).click()
+  const confirm = dialogButton(page, "Erase this user")
+  expect(await confirm.isDisabled()).toBe(true)
+  await page.getByLabel("To confirm, type").fill("to-eras")
+  expect(await confirm.isDisabled()).toBe(true)
+  await page.getByLabel("To confirm, type").fill("to-erase")
+  await confirm.click()
+  await expect.poll(() => page.textContent(".rows > li")).toContain("Being erased")
+  await page.click("nav >> text=Export & deletion")
+  const receipt = rowWith(page, "User to-erase")
+  await receipt.waitFor(SOON)
+  // Tokens that another isolate still trusts are refused before anything is erased.
+  await expect
+    .poll(() => receipt.textContent(), { timeout: 90_000 })
+    .toMatch(/Done.*1 conversation · .*Recoverable by the platform's operator until/s)
+  expect(errors).toEqual([])
+  await page.context().close()
+})

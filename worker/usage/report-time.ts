@@ -1,0 +1,30 @@
+/**
+ * report-time.ts: when a user's directory reports a rest of fewer than RENEW_TURNS turns to the tenant. Pure: time is an argument.
+ */
+
+import { findPeriodEnd, findPeriodStart, toMonth } from "../../shared/usage/period.ts"
+
+/** The rests of a month are reported within this time of its end, in milliseconds: 500,000 users are 12 reports a second. SPEC MT6. */
+export const USAGE_CLOSING_MS = 12 * 60 * 60_000
+
+/**
+ * When the rest of a month is reported, in milliseconds since 1970. Each directory has a moment of its own, which a restart
+ * does not change. A day that has not come, because the clock was set back, counts as today, and one of any earlier month as one
+ * of the last.
+ *
+ * @param day the oldest day of the rest, as `2026-11-22`
+ * @param key the name of the directory
+ */
+export function findClosingTime(day: string, now: number, key: string): number {
+  const isOver = day.slice(0, 7) < toMonth(now)
+  const end = isOver ? findPeriodStart("month", now) : findPeriodEnd("month", now)
+  return end + Math.floor(hashToUnit(key) * USAGE_CLOSING_MS)
+}
+
+/** Evenly distributed in [0, 1): FNV-1a, whose bits are mixed once more. */
+function hashToUnit(key: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32
+}
