@@ -53,7 +53,7 @@ app.get("/media/remote", async (context) => {
 })
 // Last, because its paths have no common prefix. `authorize` has refused every path that is not in the table.
 app.all("/v1/*", async (context) => {
-  const { administration } = await import("./routes/administration.ts")
+  const { administration } = await import("./routes/tenants/administration.ts")
   return await handOver(context, administration)
 })
 for (const path of ["/external/*", "/media/*", "/canvas/*"]) {

@@ -13,7 +13,7 @@ import { TENANT_LIST_KEY } from "../../platform/rpc/registry-rpc.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../platform/tenant-id.ts"
 import { readActor } from "../access/request-actor.ts"
 import { cutPage } from "../cut-page.ts"
-import { removeIssuer } from "../issuer-routes.ts"
+import { removeIssuer } from "./issuer-routes.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 import { createNameSchema, createTenantKey, newKeySchema } from "./api-key-routes.ts"
 

@@ -1,12 +1,12 @@
 /** audit-routes.ts: administrators read, export and verify the audit log of their tenant. */
 
 import { type Context, Hono } from "hono"
-import { type AuditFileHeader, type AuditVerification, formatAuditLine } from "../../shared/protocol/audit-entry.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import { AUDIT_PAGE_ROWS, auditFilterSchema, auditHeadToText, auditVerifySchema } from "../settings/audit-event.ts"
-import { readActor } from "./access/request-actor.ts"
-import { type AppEnv, readBody, readQuery } from "./request-body.ts"
+import { type AuditFileHeader, type AuditVerification, formatAuditLine } from "../../../shared/protocol/audit-entry.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { AUDIT_PAGE_ROWS, auditFilterSchema, auditHeadToText, auditVerifySchema } from "../../settings/audit-event.ts"
+import { readActor } from "../access/request-actor.ts"
+import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
 /** Entries that one call to the tenant's object checks: the object serves nothing else meanwhile. */
 const CHECK_STEP_ROWS = 1_000

@@ -2,14 +2,14 @@
 
 import { Hono } from "hono"
 import * as v from "valibot"
-import type { Result } from "../../shared/fault.ts"
-import type { Env } from "../env.ts"
-import type { Administrator } from "../platform/rpc/actor.ts"
-import { readAdministrator } from "./access/request-actor.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { IssuerView } from "../settings/issuer-config.ts"
-import { type AppEnv, readBody } from "./request-body.ts"
+import type { Result } from "../../../shared/fault.ts"
+import type { Env } from "../../env.ts"
+import type { Administrator } from "../../platform/rpc/actor.ts"
+import { readAdministrator } from "../access/request-actor.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import type { IssuerView } from "../../settings/issuer-config.ts"
+import { type AppEnv, readBody } from "../request-body.ts"
 
 export const issuerRoutes = new Hono<AppEnv>()
 
@@ -24,7 +24,7 @@ issuerRoutes.get("/:name", async (context) => {
 })
 
 issuerRoutes.put("/:name", async (context) => {
-  const { issuerNameSchema, issuerSchema } = await import("../settings/issuer-config.ts")
+  const { issuerNameSchema, issuerSchema } = await import("../../settings/issuer-config.ts")
   const name = v.safeParse(issuerNameSchema, context.req.param("name"))
   if (!name.success) return faultToResponse({ reason: "field_invalid", field: "name" })
   const body = await readBody(context, issuerSchema)
@@ -62,6 +62,6 @@ async function findIssuer(env: Env, tenant: string, name: string): Promise<Issue
 
 /** Makes a change effective at once in this isolate. */
 async function clearCached(...issuers: (Pick<IssuerView, "issuer" | "audience"> | undefined)[]): Promise<void> {
-  const { clearCachedIssuer } = await import("../auth/issuer/foreign-token.ts")
+  const { clearCachedIssuer } = await import("../../auth/issuer/foreign-token.ts")
   for (const one of issuers) if (one !== undefined) clearCachedIssuer(one.issuer, one.audience)
 }

@@ -1,20 +1,20 @@
 /** user-routes.ts: administrators list the users of a tenant, change their names and roles, and suspend and restore them. */
 
-import type { Administrator } from "../platform/rpc/actor.ts"
+import type { Administrator } from "../../platform/rpc/actor.ts"
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
-import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { idSchema } from "../../shared/protocol/event.ts"
-import type { UserPage } from "../../shared/protocol/http-body.ts"
-import { clearCachedRole } from "../auth/issuer/role-cache.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import type { TenantUser } from "../settings/tenant-rpc.ts"
-import { USER_PAGE_ROWS, userChangeSchema, userListSchema } from "../settings/user-change.ts"
-import { clearCachedRevocations } from "./access/authorize.ts"
-import { readAdministrator } from "./access/request-actor.ts"
-import { cutPage } from "./cut-page.ts"
-import { type AppEnv, readBody, readQuery } from "./request-body.ts"
+import { fail, type Result, succeed } from "../../../shared/fault.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
+import type { UserPage } from "../../../shared/protocol/http-body.ts"
+import { clearCachedRole } from "../../auth/issuer/role-cache.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import type { TenantUser } from "../../settings/tenant-rpc.ts"
+import { USER_PAGE_ROWS, userChangeSchema, userListSchema } from "../../settings/user-change.ts"
+import { clearCachedRevocations } from "../access/authorize.ts"
+import { readAdministrator } from "../access/request-actor.ts"
+import { cutPage } from "../cut-page.ts"
+import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
 export const userRoutes = new Hono<AppEnv>()
 

@@ -4,18 +4,18 @@
  */
 
 import { Hono } from "hono"
-import { faultToResponse } from "../platform/fault-response.ts"
-import { errorToResponse } from "./access/report-request.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { errorToResponse } from "../access/report-request.ts"
 import { auditRoutes } from "./audit-routes.ts"
-import { receive } from "./hand-over.ts"
+import { receive } from "../hand-over.ts"
 import { issuerRoutes } from "./issuer-routes.ts"
 import { leavingRoutes } from "./leaving-routes.ts"
-import type { AppEnv } from "./request-body.ts"
-import { apiKeyRoutes } from "./tenants/api-key-routes.ts"
-import { changeBudgets, listBudgets, readOwnBudgets } from "./tenants/budget-routes.ts"
-import { tenantRoutes } from "./tenants/tenant-routes.ts"
-import { tokenKeyRoutes } from "./tenants/token-key-routes.ts"
-import { listPrices, readUsage, setPrices } from "./tenants/usage-routes.ts"
+import type { AppEnv } from "../request-body.ts"
+import { apiKeyRoutes } from "./api-key-routes.ts"
+import { changeBudgets, listBudgets, readOwnBudgets } from "./budget-routes.ts"
+import { tenantRoutes } from "./tenant-routes.ts"
+import { tokenKeyRoutes } from "./token-key-routes.ts"
+import { listPrices, readUsage, setPrices } from "./usage-routes.ts"
 import { userRoutes } from "./user-routes.ts"
 
 export const administration = new Hono<AppEnv>()

@@ -5,18 +5,18 @@
 
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
-import { type Fault, faultToWire, type Result } from "../../shared/fault.ts"
-import { idSchema } from "../../shared/protocol/event.ts"
-import type { ExportView, ImportView } from "../settings/leaving-rpc.ts"
-import { clearCachedAccess } from "../auth/tenant-access-cache.ts"
-import { faultToResponse } from "../platform/fault-response.ts"
-import { mediaBucket } from "../platform/media-bucket.ts"
-import { getRole } from "../platform/rpc/claims.ts"
-import { tenantStub } from "../platform/rpc/object-stubs.ts"
-import { getRegion } from "../platform/tenant-id.ts"
-import { clearCachedRevocations } from "./access/authorize.ts"
-import { readActor } from "./access/request-actor.ts"
-import { type AppEnv, readBody, readBodyText } from "./request-body.ts"
+import { type Fault, faultToWire, type Result } from "../../../shared/fault.ts"
+import { idSchema } from "../../../shared/protocol/event.ts"
+import type { ExportView, ImportView } from "../../settings/leaving-rpc.ts"
+import { clearCachedAccess } from "../../auth/tenant-access-cache.ts"
+import { faultToResponse } from "../../platform/fault-response.ts"
+import { mediaBucket } from "../../platform/media-bucket.ts"
+import { getRole } from "../../platform/rpc/claims.ts"
+import { tenantStub } from "../../platform/rpc/object-stubs.ts"
+import { getRegion } from "../../platform/tenant-id.ts"
+import { clearCachedRevocations } from "../access/authorize.ts"
+import { readActor } from "../access/request-actor.ts"
+import { type AppEnv, readBody, readBodyText } from "../request-body.ts"
 
 type AppContext = Context<AppEnv>
 
@@ -71,7 +71,7 @@ leavingRoutes.delete("/tenant/exports/:id", async (context) => {
 leavingRoutes.get("/tenant/exports/:id/files/:n", async (context) => {
   const { tenant } = context.get("claims")
   const { id, n } = context.req.param()
-  const { archiveKey } = await import("../leaving/archive-files.ts")
+  const { archiveKey } = await import("../../leaving/archive-files.ts")
   const found = await tenantOf(context).findExport(id)
   const isKnown = found?.state === "done" && /^\d{1,4}$/.test(n) && Number(n) <= found.parts
   const object = isKnown ? await mediaBucket(context.env, tenant).get(archiveKey(tenant, id, Number(n))) : null
@@ -117,7 +117,7 @@ leavingRoutes.put("/tenant/imports/:id/files/:n", async (context) => {
   const { id, n } = context.req.param()
   const expected = /^[1-9]\d{0,3}$/.test(n) ? await tenantOf(context).findImportFile(id, Number(n)) : null
   if (expected === null) return faultToResponse({ reason: "tenant_import_unknown" })
-  const { receiveArchiveFile, stagedKey } = await import("../leaving/archive-files.ts")
+  const { receiveArchiveFile, stagedKey } = await import("../../leaving/archive-files.ts")
   const received = await receiveArchiveFile(context.env, { tenant, id, expected }, context.req.raw.body)
   if (!received.ok) return faultToResponse(received.fault)
   const view = await tenantOf(context).addImportFile(id, Number(n))
