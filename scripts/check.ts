@@ -2,14 +2,15 @@
  * check.ts: runs everything that CI checks: format, lint, types, migrations, tests, size.
  *
  * A failed step does not stop the following ones. The tests include every generated run (RUNS=full). The output ends with
- * the duration of each step and, for each failure, the command that reruns it. TOTALS_FILE receives the totals for
- * .ci/run: all tests, and one for each other step.
+ * the duration of each step, with what it skipped, and, for each failure, the command that reruns it. TOTALS_FILE receives
+ * the totals for .ci/run: all tests, and one for each other step.
  */
-import { spawnSync } from "node:child_process"
+import { type StdioOptions, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { relative } from "node:path"
 import process from "node:process"
 import { stripVTControlCharacters } from "node:util"
+import { findSkipReason, formatTotals, type Totals } from "./check-totals.ts"
 
 /** Written by vitest.config.ts. */
 const VITEST_FILE = "node_modules/.cache/cuecard/vitest.json"
@@ -29,12 +30,12 @@ const STEPS = [
   { name: "size", args: ["run", "size"] },
 ] as const
 
-interface Step {
+interface Step extends Totals {
   readonly name: string
   readonly ok: boolean
   readonly seconds: number
-  readonly passed: number
-  readonly failed: number
+  /** The reason, or the files with skipped tests. */
+  readonly skips: readonly string[]
   /** Lines of the summary: each failure, and the command that reruns it. */
   readonly help: readonly string[]
 }
@@ -48,6 +49,8 @@ interface TestResult {
 interface VitestResult {
   readonly numPassedTests: number
   readonly numFailedTests: number
+  /** Skipped tests. */
+  readonly numPendingTests: number
   readonly testResults: readonly {
     readonly name: string
     readonly status: string
@@ -61,21 +64,34 @@ function runStep(name: string, args: readonly string[]): Step {
   console.log(`\n── ${name} ──`)
   const started = performance.now()
   const env = { ...process.env, RUNS: process.env["RUNS"] ?? "full" }
-  const ok = spawnSync("npm", ["--silent", ...args], { stdio: "inherit", env }).status === 0
+  // This step says by its output that it could not check.
+  const stdio: StdioOptions = name === "migrations" ? ["inherit", "pipe", "inherit"] : "inherit"
+  const { status, stdout } = spawnSync("npm", ["--silent", ...args], { stdio, env, encoding: "utf8" })
+  const ok = status === 0
   const seconds = (performance.now() - started) / 1000
   if (name === "tests") return { name, ok, seconds, ...readTests(ok) }
-  return { name, ok, seconds, passed: ok ? 1 : 0, failed: ok ? 0 : 1, help: [`  npm ${args.join(" ")}`] }
+  // Null if it was not piped.
+  const output = stdout ?? ""
+  process.stdout.write(output)
+  const reason = ok ? findSkipReason(output) : null
+  const [passed, failed, skipped] = [Number(ok && reason === null), Number(!ok), Number(reason !== null)]
+  const skips = reason === null ? [] : [reason]
+  return { name, ok, seconds, passed, failed, skipped, skips, help: [`  npm ${args.join(" ")}`] }
 }
 
 /** Counts the tests of all projects. A file that does not load, or a run that crashes, counts as a failure. */
-function readTests(ok: boolean): Pick<Step, "passed" | "failed" | "help"> {
-  if (!existsSync(VITEST_FILE)) return { passed: 0, failed: 1, help: ["  npm test"] }
-  const { numPassedTests, numFailedTests, testResults } = JSON.parse(readFileSync(VITEST_FILE, "utf8")) as VitestResult
+function readTests(ok: boolean): Omit<Step, "name" | "ok" | "seconds"> {
+  if (!existsSync(VITEST_FILE)) return { passed: 0, failed: 1, skipped: 0, skips: [], help: ["  npm test"] }
+  const results = JSON.parse(readFileSync(VITEST_FILE, "utf8")) as VitestResult
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = results
+  const hasSkipped = testResults.filter((file) => file.assertionResults.some(({ status }) => status === "skipped"))
   const broken = testResults.filter((file) => file.status === "failed")
   const failed = numFailedTests > 0 ? numFailedTests : broken.length
   return {
     passed: numPassedTests,
     failed: ok ? failed : Math.max(1, failed),
+    skipped: numPendingTests,
+    skips: hasSkipped.map((file) => relative(process.cwd(), file.name)),
     help: broken.length === 0 ? ["  npm test"] : broken.flatMap(helpWith),
   }
 }
@@ -108,16 +124,15 @@ rmSync(VITEST_FILE, { force: true })
 const steps = STEPS.map(({ name, args }) => runStep(name, args))
 
 console.log("")
-for (const { name, ok, seconds } of steps) {
+for (const { name, ok, seconds, skips } of steps) {
   console.log(`${ok ? "ok    " : "FAILED"} ${name.padEnd(10)} ${seconds.toFixed(1).padStart(6)} s`)
+  for (const skip of skips) console.log(`       skipped: ${skip}`)
 }
 const bad = steps.filter(({ ok }) => !ok)
 if (bad.length > 0) {
   console.log("\nRun what failed again:")
   for (const { help } of bad) for (const line of help) console.log(line)
 }
-const passed = steps.reduce((sum, step) => sum + step.passed, 0)
-const failed = steps.reduce((sum, step) => sum + step.failed, 0)
 mkdirSync("node_modules/.cache/cuecard", { recursive: true })
-writeFileSync(TOTALS_FILE, `${passed} passed, ${failed} failed\n`)
-process.exit(failed === 0 ? 0 : 1)
+writeFileSync(TOTALS_FILE, `${formatTotals(steps)}\n`)
+process.exit(steps.some(({ failed }) => failed > 0) ? 1 : 0)

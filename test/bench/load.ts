@@ -28,7 +28,11 @@ interface Load {
 }
 
 async function useSession(cuecard: Cuecard, until: number, load: Load): Promise<void> {
-  const socket = await openSession(cuecard)
+  const socket = await openSession(cuecard).catch(() => null)
+  if (socket === null) {
+    load.errors += 1
+    return
+  }
   for (;;) {
     await sleep(Math.random() * 2 * PAUSE_MS)
     if (performance.now() > until) break

@@ -3,7 +3,6 @@
  * all the time works both ways.
  */
 
-import { SignJWT } from "jose"
 import { afterEach, describe, expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"
@@ -11,22 +10,13 @@ import { readBuild } from "../../testing/built-worker.ts"
 import { StateClient } from "../state/state-client.ts"
 import { type MixedServer, startMixed } from "../support/mixed-versions.ts"
 import { buildRelease, lacksCommit, SAME_CALLS } from "../support/release-build.ts"
+import { tokenOf } from "./tenant-client.ts"
 
 let server: MixedServer | null = null
 afterEach(async () => {
   await server?.close()
   server = null
 })
-
-function signToken(): Promise<string> {
-  const now = Math.floor(Date.now() / 1000)
-  const claims = new SignJWT({ tenant: "demo" }).setProtectedHeader({ alg: "HS256" }).setSubject("ada")
-  const dated = claims
-    .setJti(crypto.randomUUID())
-    .setIssuedAt(now)
-    .setExpirationTime(now + 3_600)
-  return dated.sign(new TextEncoder().encode(readBuild().vars["JWT_SECRET"]))
-}
 
 /** Says hello on a socket, sends a message, and returns the frames up to the end of its answer. */
 async function chat(url: string, token: string, session: string): Promise<ServerFrame[]> {
@@ -55,7 +45,7 @@ describe.skipIf(lacksCommit(SAME_CALLS))("the Worker of one version with the obj
   ])("[DP9] %s: conversations are created, answered, listed, read, exported and erased", async (_, isNew) => {
     const [now, before] = [readBuild(), buildRelease(SAME_CALLS)]
     server = await startMixed(isNew ? now : before, isNew ? before : now)
-    const token = await signToken()
+    const token = await tokenOf("demo", "ada", "member")
     const ada = new StateClient(server, token)
     await ada.createSession("one", "First")
     const answer = await ada.ask("one", "m1", "What's the weather in London and in Tokyo?")

@@ -1,13 +1,11 @@
 /** usage.test.ts: after kills, the ledgers equal the sums of the turns; and the check finds a wrong one. */
 
-import { readdirSync } from "node:fs"
-import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
 import { expect, test } from "vitest"
+import { NO_USAGE } from "../../shared/usage/usage-totals.ts"
 import { createChance } from "./chance.ts"
 import { VARS } from "./run.ts"
 import { startServer } from "./server.ts"
-import { findUsageFaults, readUsageSums } from "./usage-rows.ts"
+import { findUsageFaults, readAll, readUsageSums } from "./usage-rows.ts"
 
 const SEED = 41
 
@@ -77,22 +75,10 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
 
 /** As if a report had been added twice. */
 function corruptLedger(persist: string): void {
-  const folder = join(persist, "do", "cuecard-Directory")
-  const file = readdirSync(folder).find((name) => name.endsWith(".sqlite") && !name.startsWith("metadata"))
-  const database = new DatabaseSync(join(folder, file ?? ""))
-  const [row] = database.prepare("SELECT ledger, unsent FROM usage_session").all()
-  const more = {
-    calls: 1,
-    unpricedCalls: 0,
-    retries: 0,
-    input: 1,
-    cached: 0,
-    cacheWritten: 0,
-    output: 1,
-    reasoning: 0,
-    cost: 0,
-  }
-  const unsent = JSON.stringify([...(JSON.parse(String(row?.["unsent"])) as object[]), more])
-  database.prepare("UPDATE usage_session SET unsent = ? WHERE ledger = ?").run(unsent, String(row?.["ledger"]))
-  database.close()
+  const more = { ...NO_USAGE, calls: 1, input: 1, output: 1 }
+  readAll(persist, "Directory", (database) => {
+    const [row] = database.prepare("SELECT ledger, unsent FROM usage_session").all()
+    const unsent = JSON.stringify([...(JSON.parse(String(row?.["unsent"])) as object[]), more])
+    database.prepare("UPDATE usage_session SET unsent = ? WHERE ledger = ?").run(unsent, String(row?.["ledger"]))
+  })
 }

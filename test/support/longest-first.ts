@@ -12,6 +12,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 /** Seconds of the files that take long, for machines that have not run them yet. Most of the time they wait. */
 const SECONDS: Readonly<Record<string, number>> = {
   "faults/erasure": 75,
+  "faults/kill-points": 40,
+  "faults/budget-kills": 40,
   "faults/leaving": 20,
   "worker/operation-costs": 22,
   "worker/tenant-kills": 18,
@@ -33,6 +35,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   "browser/escape": 28,
   "browser/media": 27,
   "browser/rich": 25,
+  "browser/prices": 20,
   "testing/body": 40,
   "testing/pipe": 29,
   "testing/upload-random": 20,

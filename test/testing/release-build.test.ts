@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { findSkipReason, formatTotals } from "../../scripts/check-totals.ts"
 import { lacksCommit } from "../support/release-build.ts"
 
 const COMMIT = "1".repeat(40)
@@ -34,4 +35,12 @@ test("[DP8] [DP9] a clone that lacks the release says so", () => {
   expect(lacksCommit(git("rev-parse", "HEAD").trim(), folder)).toBe(false)
   expect(lacksCommit(COMMIT, folder)).toBe(true)
   expect(warn).toHaveBeenCalledOnce()
+})
+
+test("[DP7] [DP8] the last line of a check says how much was skipped, if anything", () => {
+  const step = { passed: 3, failed: 0, skipped: 0 }
+  expect(formatTotals([step, { ...step, failed: 1 }])).toBe("6 passed, 1 failed")
+  expect(formatTotals([step, { passed: 0, failed: 0, skipped: 4 }])).toBe("3 passed, 0 failed, 4 skipped")
+  expect(findSkipReason("No commit mixes a migration with other code.\n")).toBeNull()
+  expect(findSkipReason("\nNot checked: this clone is shallow.\n")).toBe("Not checked: this clone is shallow.")
 })
