@@ -138,7 +138,7 @@ describe("a restore drill", () => {
     })
     writeFileSync(part, bytes)
     expect(await run("restore", "acme", "--into", "spare", "--create")).toMatchObject({ code: 0 })
-    for (const id of ["../acme", "a/b", ".."]) expect((await run("restore", id)).error).toContain("no tenant's id")
+    for (const id of ["../acme", "a/b", ".."]) expect((await run("restore", id)).error).toContain("not a tenant's id")
   })
 
   test("[BK1] keeps the newest backups, continues an interrupted one, and never takes a partial one for whole", async () => {

@@ -260,6 +260,8 @@ describe("tenants as a whole", () => {
     await runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage }) => {
       for (const table of ["usage_total", "usage_user", "usage_ledger"])
         expect(JSON.stringify(storage.sql.exec(`SELECT * FROM ${table}`).toArray())).not.toContain("ada")
+      // Nor is the random name of the user's ledger there.
+      expect(storage.sql.exec("SELECT * FROM usage_ledger").toArray()).toEqual([{ ledger: "erased", n: 1 }])
     })
   })
 

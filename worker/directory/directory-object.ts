@@ -134,6 +134,10 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     this.#budgets.metering.end(reports)
   }
 
+  async closeUsage(): Promise<string | null> {
+    return await this.#budgets.metering.close()
+  }
+
   async flushUsage(): Promise<void> {
     await this.#budgets.metering.flush()
   }

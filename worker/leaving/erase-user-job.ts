@@ -27,13 +27,15 @@ export const REQUEST_MS = BODY_MS + 10_000
 interface ErasureProgress extends ErasureCount {
   /** When all tokens were refused, in milliseconds since 1970; absent before that. */
   readonly refusedAt?: number
+  /** The name of the user's usage ledger, when everything was reported. The directory forgets it. */
+  readonly ledger?: string | null
 }
 
 export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<SliceResult> {
   const { env, rows, content, storage, now } = host
   const { tenant, target: user } = job
   const owner = { tenant, user }
-  const { refusedAt } = job.progress as ErasureProgress
+  const { refusedAt, ledger: knownLedger } = job.progress as ErasureProgress
   const directory = directoryStub(env, owner)
   if (refusedAt === undefined) {
     await directory.beginErasure()
@@ -42,7 +44,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
     return { isDone: false, progress: { refusedAt: now() } satisfies ErasureProgress, tally: job.tally, due: now() }
   }
   const { listed, tally: total } = await eraseSessions(host, job, owner, SESSIONS_PER_SLICE)
-  const next: ErasureProgress = { refusedAt }
+  const next: ErasureProgress = knownLedger === undefined ? { refusedAt } : { refusedAt, ledger: knownLedger }
   if (listed > 0) return { isDone: false, progress: next, tally: total, due: now() }
   const settledAt = refusedAt + TOKEN_TRUST_MS + REQUEST_MS
   if (now() < settledAt) return { isDone: false, progress: next, tally: total, due: settledAt }
@@ -50,11 +52,13 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
   // The user's spending stays in the tenant's totals, without the name.
-  await directory.flushUsage()
+  const ledger = knownLedger === undefined ? await directory.closeUsage() : knownLedger
+  // A process that is killed after the next call would not find the ledger again.
+  rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })
   await directory.endErasure(true)
   storage.transactionSync(() => {
     const erased = addTally(total, { users: content.findUser(user) === null ? 0 : 1 })
-    content.removeUser(user)
+    content.removeUser(user, ledger)
     content.record(SYSTEM_ACTOR, "user.erased", user, { ...erased })
     rows.saveProgress(job.id, { progress: next, tally: erased, due: now(), updated: now() })
   })

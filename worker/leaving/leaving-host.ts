@@ -32,7 +32,8 @@ export interface TenantContent {
   /** Adds a user of an imported tenant, unless there is one of this id. */
   restoreUser(user: TenantUser): void
   markErasing(user: TenantUser): void
-  removeUser(id: string): void
+  /** `ledger`: the name of the user's usage ledger, if there is one. */
+  removeUser(id: string, ledger: string | null): void
   readConfig(): TenantConfig
   writeConfig(config: TenantConfig): void
   /** Releases the tenant's claims in the deployment's registry, so that other tenants can make them. Can be repeated. */

@@ -36,13 +36,13 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
       if (user.status === "suspended") notices.addForAlarm(user.id, 1, Date.now())
     },
     markErasing: (user) => users.update({ ...user, status: "erasing" }),
-    removeUser: (id) => {
+    removeUser: (id, ledger) => {
       users.remove(id)
       notices.remove(id)
       apiKeys.removeUser(id)
       budgets.removeUser(id)
       storedBytes.removeUser(id)
-      usage.removeUser(id)
+      usage.removeUser(id, ledger)
     },
     readConfig: () => readConfig(sql, budgets),
     writeConfig: (config) => writeConfig(sql, budgets, config),

@@ -70,6 +70,12 @@ export class DirectoryMetering {
     if (this.#host.tables.exist()) await this.#usage.flush()
   }
 
+  /** Like `flush`. Returns the name of the ledger; null if nothing was ever reported. */
+  async close(): Promise<string | null> {
+    await this.flush()
+    return this.#host.tables.exist() ? this.#usage.findLedger() : null
+  }
+
   /** Like `flush`, but never rejects: the alarm repeats a failed flush. */
   async flushSafely(): Promise<void> {
     await this.#logFailure(this.flush())

@@ -233,6 +233,11 @@ export class DirectoryUsage {
     return isIncluded ? [] : sent.entries
   }
 
+  /** The name under which the tenant knows the batches; null before the first. */
+  findLedger(): string | null {
+    return this.#readBatch()?.ledger ?? null
+  }
+
   getAcknowledged(): BatchId | null {
     return this.#acknowledged
   }

@@ -26,6 +26,9 @@ const PAGE_ROWS = 500
 /** Ranges whose sum is kept in memory: a day and a month, and the next ones. */
 const MAX_SUMS = 4
 
+/** The ledger of all erased users. It is shorter than a random name. */
+const ERASED_LEDGER = "erased"
+
 interface RangeSum {
   readonly from: string
   readonly to: string
@@ -74,9 +77,15 @@ export class TenantUsage {
     if (user !== null) putTotals(this.#sql, { table: "usage_user", key: { user, day }, totals: entry })
   }
 
-  /** Removes the rows that name a user. */
-  removeUser(user: string): void {
+  /** Removes the rows of a user. The number of the user's batches stays in a row for all erased users. Call this in a transaction. */
+  removeUser(user: string, ledger: string | null): void {
     this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
+    if (ledger === null) return
+    const remove = "DELETE FROM usage_ledger WHERE ledger = ? RETURNING n"
+    const [removed] = this.#sql.exec<{ n: number }>(remove, ledger).toArray()
+    if (removed === undefined) return
+    const add = "INSERT INTO usage_ledger (ledger, n) VALUES (?1, ?2) ON CONFLICT (ledger) DO UPDATE SET n = n + ?2"
+    this.#sql.exec(add, ERASED_LEDGER, removed.n)
   }
 
   /** The totals of a range of days. `listUsers` lists the tenant's users after an id, by id. */

@@ -112,6 +112,8 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   endUsage(reports: readonly UsageReport[]): void
   /** Sends the tenant the usage that it does not have yet. Rejects if that fails. */
   flushUsage(): Promise<void>
+  /** Like `flushUsage`, before the user is erased. Returns the name of the directory's ledger; null if it has none. */
+  closeUsage(): Promise<string | null>
   /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
   readUsage(from: string, to: string): UsageEntry[]
   /**
