@@ -133,14 +133,28 @@ function isInFirstView(id: string): boolean {
 
 /** One chunk for what several chunks share: many small ones compress worse and are more requests. */
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3, test: isInFirstView }] }
-/** The same for the Worker. What a chunk loaded on demand shares with its entry is loaded anyway. */
-const workerSplitting = { groups: [{ name: "base", minShareCount: 2, test: (id: string) => !ON_DEMAND.test(id) }] }
-/**
- * Several chunks share these, and all of them are loaded on demand: issuers, sign-in, the key sets of jose, the jobs of a
- * tenant, and the weather.
- */
-const ON_DEMAND =
-  /worker\/(?:auth\/(?:issuer\/|encryption)|settings\/issuer-config|signin\/|routes\/sign-in-routes|leaving\/(?!job-rows)|tool\/weather\/weather-source)|jose\/dist\/webapi\/jwks\//
+/** The same for the Worker: what is loaded with its entry. Chunks loaded on demand keep what only they import. */
+const workerSplitting = {
+  groups: [
+    { name: (id: string, modules: ModuleGraph) => (isLoadedWithEntry(id, modules) ? "base" : null), minShareCount: 2 },
+  ],
+}
+
+interface ModuleGraph {
+  getModuleInfo(id: string): { readonly isEntry: boolean; readonly importers: readonly string[] } | null
+}
+
+/** Whether static imports lead from an entry to the module. */
+function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
+  const seen = new Set([id])
+  // Grows while it is iterated.
+  for (const one of seen) {
+    const info = modules.getModuleInfo(one)
+    if (info?.isEntry === true) return true
+    for (const importer of info?.importers ?? []) seen.add(importer)
+  }
+  return false
+}
 
 /** index.html preloads what its script imports. A chunk loaded on demand preloads nothing: see withoutPreloadHelper. */
 const modulePreload: BuildEnvironmentOptions["modulePreload"] = {

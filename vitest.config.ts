@@ -182,7 +182,7 @@ export default defineConfig({
         // After the other projects, whose load would make recovery slower than allowed.
         sequence: { groupOrder: 1 },
         // The full suite measures how long recovery takes, so it keeps more headroom.
-        maxWorkers: process.env["RUNS"] === "full" ? 3 : MAX_WORKERS,
+        maxWorkers: ["full", "long"].includes(process.env["RUNS"] ?? "") ? 3 : MAX_WORKERS,
       }),
       {
         resolve: { alias: NODE_ALIAS },

@@ -1,8 +1,8 @@
 /** cost.ts: computes the cost of a model call, in nano-dollars (1e-9 USD). */
 
 import type { CallUsage } from "./call-usage.ts"
-import type { PriceEntry, TokenPrices } from "./price-entry.ts"
-import { findPrice } from "./price-table.ts"
+import type { TokenPrices } from "./price-entry.ts"
+import { findPrice, type PriceLists } from "./price-table.ts"
 
 /** Prices are per million tokens. */
 const TOKENS_PER_PRICE = 1_000_000n
@@ -11,10 +11,10 @@ const TOKENS_PER_PRICE = 1_000_000n
  * The cost of a call on a day (`2026-01-31`, UTC), rounded to a nano-dollar. Null if the price is unknown, or the
  * provider has sent a response without reporting its tokens.
  */
-export function computeCost(call: CallUsage, ownPrices: readonly PriceEntry[], day: string): number | null {
+export function computeCost(call: CallUsage, lists: PriceLists, day: string): number | null {
   // A call that was refused at once used nothing.
   if (!call.isReported) return call.firstChunkMs === null ? 0 : null
-  const prices = findPrice(call, ownPrices, day)
+  const prices = findPrice(call, lists, day)
   return prices === null ? null : multiplyTokens(call, prices)
 }
 

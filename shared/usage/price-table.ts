@@ -1,19 +1,25 @@
 /**
- * price-table.ts: finds the price of a model call in the tenant's own entries and the built-in ones.
+ * price-table.ts: finds the price of a model call in lists of prices.
  *
  * A model or a day without an entry has an unknown price; it is never guessed.
  */
 
-import { BUILT_IN_PRICES } from "./built-in-prices.ts"
 import type { PriceEntry, TokenPrices } from "./price-entry.ts"
 
-/** The prices of a model on a day (`2026-01-31`). The tenant's own entries come first. Null: unknown. */
+/** Lists of prices in order of precedence, for example the tenant's own prices and the built-in ones. */
+export type PriceLists = readonly (readonly PriceEntry[])[]
+
+/** The prices of a model on a day (`2026-01-31`), from the first list that has one. Null: unknown. */
 export function findPrice(
   call: { readonly provider: string; readonly model: string },
-  ownPrices: readonly PriceEntry[],
+  lists: PriceLists,
   day: string,
 ): TokenPrices | null {
-  return findEntry(call, ownPrices, day) ?? findEntry(call, BUILT_IN_PRICES, day)
+  for (const entries of lists) {
+    const found = findEntry(call, entries, day)
+    if (found !== null) return found
+  }
+  return null
 }
 
 /** The exact name of a model comes before its name without a date, a provider before none. */

@@ -1,19 +1,20 @@
 /** budget-kills.test.ts: real servers are killed while sessions run under budgets of users and of their tenant. */
 
 import { afterEach, expect, test } from "vitest"
-import { IS_FULL } from "../support/seeded.ts"
+import { IS_FULL, IS_LONG } from "../support/seeded.ts"
 import { BudgetRun, type BudgetRunPlan, NANOS_PER_TOKEN } from "./budget-run.ts"
 import { readAccount } from "./stored-budgets.ts"
 import { readAll } from "./usage-rows.ts"
 
-const [USERS, SESSIONS, TURNS, KILLS] = IS_FULL ? [25, 20, 20, 40] : [6, 4, 8, 5]
+const LONG = [25, 20, 20, 40] as const
+const [USERS, SESSIONS, TURNS, KILLS] = IS_LONG ? LONG : IS_FULL ? ([10, 6, 8, 10] as const) : ([6, 4, 8, 5] as const)
 const MAX_TURN_TOKENS = 2_000
 /** The usage of a user's turns if there were no budgets. */
 const DEMAND = (SESSIONS * TURNS * MAX_TURN_TOKENS) / 2
 
 const RAISED = { tokens_per_month: 10 * USERS * DEMAND }
 /** The longest run, in milliseconds. */
-const RUN_MS = IS_FULL ? 3_600_000 : 300_000
+const RUN_MS = IS_LONG ? 3_600_000 : 300_000
 
 let run: BudgetRun | null = null
 afterEach(async () => {

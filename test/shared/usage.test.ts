@@ -63,13 +63,14 @@ describe("cost", () => {
     const own = [priceOf({ cached: usdToNano(0.3), cacheWrite: usdToNano(3.75) })]
     const call = callOf({ input: 1_000, cached: 600, cacheWritten: 100, output: 50, reasoning: 40 })
     // 300 × 3,000 + 600 × 300 + 100 × 3,750 + 50 × 15,000 nano-dollars
-    expect(computeCost(call, own, DAY)).toBe(900_000 + 180_000 + 375_000 + 750_000)
-    expect(computeCost(call, [priceOf({})], DAY)).toBe(1_000 * 3_000 + 50 * 15_000)
+    expect(computeCost(call, [own, BUILT_IN_PRICES], DAY)).toBe(900_000 + 180_000 + 375_000 + 750_000)
+    expect(computeCost(call, [[priceOf({})], BUILT_IN_PRICES], DAY)).toBe(1_000 * 3_000 + 50 * 15_000)
   })
 
   test("[MT3] the price of the day counts, and before the first there is none", () => {
     const own = [priceOf({ from: "2026-02-01", input: 2e9 }), priceOf({ from: "2026-01-15", input: 1e9 })]
-    const costOn = (day: string): number | null => computeCost(callOf({ input: 1_000_000 }), own, day)
+    const costOn = (day: string): number | null =>
+      computeCost(callOf({ input: 1_000_000 }), [own, BUILT_IN_PRICES], day)
     expect(["2026-01-14", "2026-01-15", "2026-01-31", "2026-02-01", "9999-12-31"].map(costOn)).toEqual([
       null,
       1e9,
@@ -81,7 +82,7 @@ describe("cost", () => {
 
   test("[MT3] the tenant's price comes first, then the provider's, then the price of any provider; dates in names are optional", () => {
     const cost = (own: PriceEntry[], change: Partial<CallUsage> = {}) =>
-      findPrice(callOf(change), own, DAY)?.input ?? null
+      findPrice(callOf(change), [own, BUILT_IN_PRICES], DAY)?.input ?? null
     const any = priceOf({ input: 1 })
     const ofAcme = priceOf({ input: 2, provider: "acme" })
     expect(cost([any, ofAcme])).toBe(2)
@@ -106,7 +107,7 @@ describe("cost", () => {
         expect(0 < cached && cached <= input && input <= output && input <= cacheWrite).toBe(true)
     }
     const priceOn = (provider: string, model: string, day: string) =>
-      findPrice({ provider, model }, [], day)?.input ?? null
+      findPrice({ provider, model }, [[], BUILT_IN_PRICES], day)?.input ?? null
     expect(priceOn("openai", "gpt-5.6-sol", "2026-08-20")).toBe(null)
     expect(priceOn("openai", "gpt-5.6-sol", "2026-08-21")).toBe(4e9)
     expect(priceOn("google", "gemini-3.8-flash", "2026-12-31")).toBe(75e7)
@@ -120,7 +121,7 @@ describe("cost", () => {
   test("[MT11] a price that has ended is replaced by no earlier one of the same model, but by one of any provider or the built-in", () => {
     const ended = [priceOf({ from: "2025-06-01" }), priceOf({ input: 2, until: "2026-01-15" })]
     const inputOn = (day: string, own: PriceEntry[], change: Partial<CallUsage> = {}) =>
-      findPrice(callOf(change), own, day)?.input ?? null
+      findPrice(callOf(change), [own, BUILT_IN_PRICES], day)?.input ?? null
     expect(["2025-06-01", "2026-01-01", "2026-01-15", "2026-01-16"].map((day) => inputOn(day, ended))).toEqual([
       3_000_000_000,
       2,
@@ -134,17 +135,21 @@ describe("cost", () => {
   })
 
   test("[MT3] unknown is never 0", () => {
-    expect(computeCost(callOf({ input: 5 }), [], DAY)).toBe(null)
-    expect(computeCost(callOf({ isReported: false }), [priceOf({})], DAY)).toBe(null)
-    expect(computeCost(callOf({ isReported: false, firstChunkMs: null }), [], DAY)).toBe(0)
-    expect(computeCost(callOf({ provider: "scripted", model: "scripted", input: 5 }), [], DAY)).toBe(0)
+    expect(computeCost(callOf({ input: 5 }), [[], BUILT_IN_PRICES], DAY)).toBe(null)
+    expect(computeCost(callOf({ isReported: false }), [[priceOf({})], BUILT_IN_PRICES], DAY)).toBe(null)
+    expect(computeCost(callOf({ isReported: false, firstChunkMs: null }), [[], BUILT_IN_PRICES], DAY)).toBe(0)
+    expect(computeCost(callOf({ provider: "scripted", model: "scripted", input: 5 }), [[], BUILT_IN_PRICES], DAY)).toBe(
+      0,
+    )
   })
 
   test("[MT3] the largest counts and prices stay exact, or at the largest safe integer", () => {
     const most = callOf({ input: MAX_CALL_TOKENS, output: MAX_CALL_TOKENS })
-    expect(computeCost(most, [priceOf({ input: 1, output: 0 })], DAY)).toBe(1_000)
-    expect(computeCost(most, [priceOf({ input: 1e15, output: 1e15 })], DAY)).toBe(Number.MAX_SAFE_INTEGER)
-    expect(computeCost(callOf({ input: 1 }), [priceOf({ input: 499_999 })], DAY)).toBe(0)
-    expect(computeCost(callOf({ input: 1 }), [priceOf({ input: 500_000 })], DAY)).toBe(1)
+    expect(computeCost(most, [[priceOf({ input: 1, output: 0 })], BUILT_IN_PRICES], DAY)).toBe(1_000)
+    expect(computeCost(most, [[priceOf({ input: 1e15, output: 1e15 })], BUILT_IN_PRICES], DAY)).toBe(
+      Number.MAX_SAFE_INTEGER,
+    )
+    expect(computeCost(callOf({ input: 1 }), [[priceOf({ input: 499_999 })], BUILT_IN_PRICES], DAY)).toBe(0)
+    expect(computeCost(callOf({ input: 1 }), [[priceOf({ input: 500_000 })], BUILT_IN_PRICES], DAY)).toBe(1)
   })
 })

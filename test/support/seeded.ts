@@ -11,8 +11,10 @@ const requestedSeed = process.env["FC_SEED"]
 const seed = requestedSeed === "random" ? Math.floor(Math.random() * 2 ** 31) : Number(requestedSeed ?? DEFAULT_SEED)
 
 const length = process.env["FC_RUNS"]
-/** `RUNS=full`, as `npm run check` sets it, runs everything. Any other test run uses a smaller share from the same seed. */
-export const IS_FULL = process.env["RUNS"] === "full"
+/** `RUNS=long` also plays the runs that take many minutes each. */
+export const IS_LONG = process.env["RUNS"] === "long"
+/** `RUNS=full`, as `npm run check` sets it, runs all others. Any other test run uses a smaller share from the same seed. */
+export const IS_FULL = IS_LONG || process.env["RUNS"] === "full"
 const SHARE = IS_FULL || length !== undefined ? 1 : 0.1
 
 /** Runs of a property in full. */

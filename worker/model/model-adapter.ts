@@ -6,6 +6,7 @@
  */
 
 import type { TurnFault } from "../../shared/fault.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Role } from "../../shared/protocol/message.ts"
 import type { MeterEvent } from "../usage/call-meter.ts"
 import type { FileKinds } from "./model-files.ts"
@@ -97,6 +98,8 @@ export interface Model {
   readonly provider: string
   /** Kinds of files that it accepts whole. */
   readonly fileKinds: FileKinds
+  /** The built-in prices. Empty until the model's code is loaded, with its first call. */
+  readonly listBuiltInPrices?: () => readonly PriceEntry[]
   /** Errors are `fault` events. The iterator throws only if the signal was aborted. */
   stream(request: ModelRequest): AsyncIterable<ModelEvent>
 }

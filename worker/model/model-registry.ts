@@ -3,6 +3,7 @@
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { Env } from "../env.ts"
 import type { Log } from "../platform/log.ts"
 import { readTimeLimits } from "../platform/time-limits.ts"
@@ -37,7 +38,10 @@ export function createModel(env: ModelEnv, log: Log = () => {}, name: string | n
 }
 
 function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
-  if (env.MODEL_SCRIPT !== undefined) return createReplayModel(env.MODEL_SCRIPT, Number(env.SCRIPTED_DELAY_MS) || 0)
+  if (env.MODEL_SCRIPT !== undefined) {
+    const replay = createReplayModel(env.MODEL_SCRIPT, Number(env.SCRIPTED_DELAY_MS) || 0)
+    return replay.ok ? succeed(createLazyModel(replay.value, async () => replay.value)) : replay
+  }
   switch (env.MODEL ?? (env.MODEL_BASE_URL === undefined ? "scripted" : "openai")) {
     case "scripted":
       return succeed(createScriptedFromEnv(env))
@@ -78,13 +82,31 @@ function createScriptedFromEnv(env: ModelEnv): Model {
   return createLazyModel({ name: "scripted", provider: "scripted", fileKinds: ALL_FILE_KINDS }, loadModel)
 }
 
-/** Loads the model's code with its first call: together the models are more than a quarter of the Worker. */
-function createLazyModel(about: Omit<Model, "stream">, loadModel: () => Promise<Model>): Model {
+/**
+ * Loads the model's code and the built-in prices with its first call: together the models are more than a quarter of the
+ * Worker.
+ */
+function createLazyModel(
+  about: Pick<Model, "name" | "provider" | "fileKinds">,
+  loadModel: () => Promise<Model>,
+): Model {
+  let prices: readonly PriceEntry[] = []
   let loading: Promise<Model> | null = null
+  const load = async (): Promise<Model> => {
+    const [model, { BUILT_IN_PRICES }] = await Promise.all([
+      loadModel(),
+      import("../../shared/usage/built-in-prices.ts"),
+    ])
+    prices = BUILT_IN_PRICES
+    return model
+  }
   return {
-    ...about,
+    name: about.name,
+    provider: about.provider,
+    fileKinds: about.fileKinds,
+    listBuiltInPrices: () => prices,
     async *stream(request: ModelRequest): AsyncGenerator<ModelEvent> {
-      loading ??= loadModel()
+      loading ??= load()
       yield* (await loading).stream(request)
     },
   }

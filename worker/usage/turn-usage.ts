@@ -2,13 +2,22 @@
 
 import type { PricedCall } from "../../shared/usage/call-usage.ts"
 import { CallMeter, type TokenEstimate } from "./call-meter.ts"
+import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { UsageRecorder } from "./usage-recorder.ts"
+
+/** What `Model` says about itself. */
+interface MeteredModel {
+  readonly provider: string
+  readonly name: string
+  readonly listBuiltInPrices?: () => readonly PriceEntry[]
+}
 
 export class TurnUsage {
   readonly #recorder: UsageRecorder
   readonly #now: () => number
   #calls: readonly PricedCall[]
   #meter: CallMeter | null = null
+  #listBuiltInPrices: () => readonly PriceEntry[] = () => []
 
   /** `stored`: the calls that the turn's rows have. */
   constructor(recorder: UsageRecorder, now: () => number, stored: readonly PricedCall[] = []) {
@@ -22,8 +31,9 @@ export class TurnUsage {
     return this.#calls
   }
 
-  beginCall(model: { readonly provider: string; readonly name: string }, estimate: TokenEstimate): void {
+  beginCall(model: MeteredModel, estimate: TokenEstimate): void {
     this.endCall()
+    this.#listBuiltInPrices = model.listBuiltInPrices ?? (() => [])
     this.#meter = new CallMeter(model, estimate, this.#now)
   }
 
@@ -34,7 +44,7 @@ export class TurnUsage {
   /** Records the call that is in progress, with the tokens that the provider has reported so far. Does nothing if there is none. */
   endCall(): void {
     if (this.#meter === null) return
-    this.#calls = [...this.#calls, this.#recorder.recordCall(this.#meter.read())]
+    this.#calls = [...this.#calls, this.#recorder.recordCall(this.#meter.read(), this.#listBuiltInPrices())]
     this.#meter = null
   }
 }

@@ -11,7 +11,7 @@ import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 export interface UsageRecorder {
   /** Prices a call that has ended, however it ended. Cost: no I/O. The turn's next write stores it. */
-  recordCall(call: CallUsage): PricedCall
+  recordCall(call: CallUsage, builtInPrices: readonly PriceEntry[]): PricedCall
 }
 
 export interface UsageRecorderOptions {
@@ -25,11 +25,12 @@ export interface UsageRecorderOptions {
 
 export function createUsageRecorder({ now, listPrices, onCall }: UsageRecorderOptions): UsageRecorder {
   return {
-    recordCall(call) {
-      const [prices, day] = [listPrices(), toDay(now())]
-      const known = { ...call, cost: computeCost(call, prices, day) }
+    recordCall(call, builtInPrices) {
+      const lists = [listPrices(), builtInPrices]
+      const day = toDay(now())
+      const known = { ...call, cost: computeCost(call, lists, day) }
       const { estimated } = call
-      const cost = estimated && computeCost({ ...call, ...estimated, isReported: true }, prices, day)
+      const cost = estimated && computeCost({ ...call, ...estimated, isReported: true }, lists, day)
       const priced = cost == null ? known : { ...known, estimatedCost: cost }
       onCall?.(priced)
       return priced

@@ -1,6 +1,7 @@
 /** unpriced-models.tsx: the models that were used without a price, each with a link that opens the form for it. */
 
 import type { VNode } from "preact"
+import { BUILT_IN_PRICES } from "../../../shared/usage/built-in-prices.ts"
 import { findPrice } from "../../../shared/usage/price-table.ts"
 import type { UsageRowView } from "../../../shared/usage/usage-view.ts"
 import { pricesText, usageText } from "../../words/usage-text.ts"
@@ -63,7 +64,7 @@ async function findUnpriced(api: AdminApi, range: Range): Promise<readonly Unpri
     const page = await api.get(`/v1/usage?${query.toString()}`, parseUsage)
     for (const { provider, model, unpriced_calls } of page.rows) {
       if (model === undefined || unpriced_calls === 0) continue
-      if (findPrice({ provider: provider ?? "", model }, own, days.to) === null)
+      if (findPrice({ provider: provider ?? "", model }, [own, BUILT_IN_PRICES], days.to) === null)
         found.push({ provider, model, unpriced_calls })
     }
     after = page.next
