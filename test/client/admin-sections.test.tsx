@@ -1,0 +1,49 @@
+/** admin-sections.test.tsx: sections of the admin page, with an API that a test scripts. */
+
+import { expect, test } from "vitest"
+import type { AdminApi } from "../../client/admin/admin-api.ts"
+import { UsageSection } from "../../client/admin/usage/usage-section.tsx"
+import type { Identity } from "../../client/account/identity.ts"
+import type { UsageView } from "../../shared/usage/usage-view.ts"
+import { draw, until } from "./dom.ts"
+
+const identity: Identity = { id: "olga", name: "Olga", role: "owner", tenant: "acme", source: "sign-in" }
+
+const FIGURES = {
+  calls: 3,
+  unpriced_calls: 0,
+  retries: 0,
+  input_tokens: 5,
+  cached_tokens: 0,
+  cache_written_tokens: 0,
+  output_tokens: 2,
+  reasoning_tokens: 0,
+  cost_nano_usd: 1_000,
+}
+
+/** An API with the methods that a test needs. */
+const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
+
+const textOf = (root: Element): string => root.textContent ?? ""
+
+test.each([
+  [undefined, 0, 0],
+  [{ turns_per_user: 7 }, 2, 1],
+])("[MT14] sums that may lack turns say so, and rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
+  const view = (path: string): UsageView => {
+    const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
+    const rows = [{ ...FIGURES, [String(by)]: by === "day" ? from : "one" }]
+    const known = incomplete === undefined ? {} : { incomplete }
+    return { from, to, by: by as UsageView["by"], rows, total: FIGURES, next: null, ...known }
+  }
+  const api = apiWith({ get: async (path, parse) => parse(JSON.parse(JSON.stringify(view(path))))! })
+  const root = draw(<UsageSection api={api} identity={identity} />)
+  const countNotes = (): number => textOf(root).split("may lack up to 7").length - 1
+  await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
+  expect(countNotes()).toBe(sums)
+  const select = root.querySelectorAll("select")[2]!
+  select.value = "user"
+  select.dispatchEvent(new Event("change", { bubbles: true }))
+  await until(() => expect(root.querySelector(".usage-scroll")?.textContent).toMatch(/^User/))
+  expect(countNotes()).toBe(ofUsers)
+})
