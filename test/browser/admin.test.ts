@@ -71,6 +71,8 @@ describe("users", () => {
     await expect.poll(() => page.locator(".rows > li code").allTextContents()).toEqual(["ada", "adele"])
     const ada = page.locator(".rows > li", { has: page.getByText("ada", { exact: true }) })
     await ada.getByRole("combobox").selectOption("viewer")
+    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ role: "member" })
+    await ada.getByRole("button", { name: "Change role" }).click()
     await expect.poll(() => page.textContent(".notice")).toBe("ada is now Viewer.")
     expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ role: "viewer" })
     await ada.getByRole("button", { name: "Suspend…" }).click()

@@ -2,10 +2,11 @@
 
 import { expect, test } from "vitest"
 import type { AdminApi } from "../../client/admin/admin-api.ts"
+import { UsersSection } from "../../client/admin/users-section.tsx"
 import { UsageSection } from "../../client/admin/usage/usage-section.tsx"
 import type { Identity } from "../../client/account/identity.ts"
 import type { UsageView } from "../../shared/usage/usage-view.ts"
-import { draw, until } from "./dom.ts"
+import { draw, until, waitForElement } from "./dom.ts"
 
 const identity: Identity = { id: "olga", name: "Olga", role: "owner", tenant: "acme", source: "sign-in" }
 
@@ -46,4 +47,29 @@ test.each([
   select.dispatchEvent(new Event("change", { bubbles: true }))
   await until(() => expect(root.querySelector(".usage-scroll")?.textContent).toMatch(/^User/))
   expect(countNotes()).toBe(ofUsers)
+})
+
+test("[AD2] choosing a role sends nothing until the button is pressed", async () => {
+  const user = { id: "bob", name: "Bob", role: "member", issuer: null, status: "active", created: 0 }
+  const sent: unknown[] = []
+  const api = apiWith({
+    get: async (_path, parse) => parse({ users: [user], next: null })!,
+    send: async (method, path, body, parse) => {
+      sent.push([method, path, body])
+      return parse({ ...user, ...body })!
+    },
+  })
+  const root = draw(<UsersSection api={api} identity={identity} />)
+  const select = await waitForElement<HTMLSelectElement>(root, ".row-actions select")
+  const button = (): HTMLButtonElement | null => root.querySelector(".row-actions button.firm")
+  for (const role of ["viewer", "admin"]) {
+    select.value = role
+    select.dispatchEvent(new Event("change", { bubbles: true }))
+    await until(() => expect(button()?.textContent).toBe("Change role"))
+  }
+  expect(sent).toEqual([])
+  button()!.click()
+  await until(() => expect(button()).toBeNull())
+  expect(sent).toEqual([["PATCH", "/v1/users/bob", { role: "admin" }]])
+  expect(select.value).toBe("admin")
 })
