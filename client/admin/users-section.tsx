@@ -154,7 +154,9 @@ interface RoleChoiceProps extends AdminContext, Pick<UserRowProps, "user" | "onC
 /** Sent only with a button: the arrow keys choose every role on the way to another one. */
 function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps): VNode {
   const chosen = useSignal<RoleName>(user.role)
-  useEffect(() => void (chosen.value = user.role), [user.role])
+  useEffect(() => {
+    chosen.value = user.role
+  }, [user.role])
   const name = user.name ?? user.id
   const role = chosen.value
   const options = roleOptions(identity.role, user.role)
