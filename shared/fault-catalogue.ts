@@ -74,6 +74,7 @@ export const CATALOGUE: { readonly [R in FaultReason]: CatalogueEntry<FaultsByRe
   user_unknown: { status: 404, text: "We couldn't find that user." },
   last_owner: { status: 409, text: "This is the last owner. Make someone else an owner first." },
   role_from_issuer: { status: 409, text: "The sign-in provider decides this person's role. Change it there." },
+  prices_changed: { status: 409, text: "Someone else has changed the prices. Read them again." },
   revocations_full: {
     status: 409,
     text: ({ max }) => `${max} tokens were already revoked one by one. Revoke all of them instead.`,

@@ -56,6 +56,7 @@ export type Fault =
   | { readonly reason: "user_unknown" }
   | { readonly reason: "last_owner" }
   | { readonly reason: "role_from_issuer" }
+  | { readonly reason: "prices_changed" }
   | { readonly reason: "revocations_full"; readonly max: number }
   | { readonly reason: "key_invalid" }
   | { readonly reason: "key_expired" }

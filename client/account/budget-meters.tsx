@@ -1,6 +1,6 @@
 /**
  * budget-meters.tsx: the remaining amounts of the user's budgets, in the user's menu. Shows nothing without budgets, or while they are
- * unknown. Source: SPEC BU13.
+ * loaded. Source: SPEC BU13.
  */
 
 import { useSignal } from "@preact/signals"
@@ -29,9 +29,22 @@ const parseUserBudgets = createParser<UserBudgets>({
 
 export function BudgetMeters(): VNode | null {
   const budgets = useSignal<readonly BudgetView[]>([])
-  useEffect(() => {
-    void loadBudgets().then((loaded) => (budgets.value = loaded))
-  }, [])
+  const hasFailed = useSignal(false)
+  const load = async (): Promise<void> => {
+    const loaded = await loadBudgets()
+    hasFailed.value = loaded === null
+    budgets.value = loaded ?? []
+  }
+  useEffect(() => void load(), [])
+  if (hasFailed.value)
+    return (
+      <>
+        <p role="status">{budgetText.failed}</p>
+        <button type="button" onClick={() => void load()}>
+          {budgetText.retry}
+        </button>
+      </>
+    )
   // A budget of a later version has no name here.
   const known = budgets.value.filter(({ budget }) => Object.hasOwn(budgetText.name, budget))
   if (known.length === 0) return null
@@ -73,14 +86,14 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
   )
 }
 
-/** Returns an empty list if they can't be loaded: the menu works without them. */
-async function loadBudgets(): Promise<readonly BudgetView[]> {
+/** Returns null if they can't be loaded: the rest of the menu works without them. */
+async function loadBudgets(): Promise<readonly BudgetView[] | null> {
   try {
     // The page refreshes its list periodically, so the newest token is valid.
     const headers = { authorization: `Bearer ${tokenResponse.value?.token ?? ""}` }
     const response = await fetch("/v1/usage/me", { headers, signal: AbortSignal.timeout(LOAD_TIMEOUT_MS) })
     return (await parseBody(response, parseUserBudgets)).budgets
   } catch {
-    return []
+    return null
   }
 }

@@ -172,7 +172,7 @@ export const issuersText = {
   actionsOf: (name: string) => `Actions for ${name}`,
   removeTitle: (name: string) => `Delete “${name}”?`,
   removeText:
-    "Its users are signed out within a minute and can't sign in with it any more. Their conversations are kept.",
+    "Its users are signed out within a few minutes and can't sign in with it any more. Their conversations are kept.",
   confirmRemove: "Delete provider",
   removed: (name: string) => `“${name}” is deleted.`,
 } as const
@@ -238,7 +238,7 @@ export const tenantText = {
   noRegion: "None",
   exports: "Exports",
   exportLead:
-    "An export contains all users, conversations and files, the agents and the settings. It's sealed, so that another organization can verify it when importing. Files are kept for 7 days.",
+    "An export contains all users, conversations and files, the agents, the settings, the prices and the budgets. It's sealed, so that another organization can verify it when importing. Files are kept for 7 days.",
   start: "Start an export",
   noExports: "No exports yet.",
   state: { running: "In progress", done: "Ready", failed: "Failed" },

@@ -23,6 +23,8 @@ export const budgetText = {
   shared: (name: string) => `${name}, whole organization`,
   left: (left: string, limit: string) => `${left} of ${limit} left`,
   usedUp: "Used up",
+  failed: "Your budgets couldn’t be loaded.",
+  retry: "Try again",
   resets: (time: string) => `Resets ${time}`,
   exhausted: (kind: string, period: string, time: string) =>
     `Your ${kind} budget for the ${period} is used up. It resets on ${time}.`,
@@ -44,6 +46,8 @@ export const budgetsText = {
     stored_bytes: "Stored files, per user",
   } satisfies Record<BudgetName, string>,
   tenantHint: "Tokens and cost are shared by everyone.",
+  tenantDayHint:
+    "A limit per day hardly limits people who send fewer than eight messages a day, because each of them may begin that many. A limit per month, or one of a role, is exact enough.",
   users: "Users with limits of their own",
   noUsers: "Nobody has limits of their own.",
   none: "No limit",

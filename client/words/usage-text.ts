@@ -34,7 +34,7 @@ export const usageText = {
 } as const
 
 export const pricesText = {
-  lead: "What a model call costs, in US dollars per million tokens. Your own prices come before the built-in ones. A change applies to later calls.",
+  lead: "What a model call costs, in US dollars per million tokens. Your own prices come before the built-in ones. A change applies to calls within a few minutes.",
   own: "Your prices",
   noOwn: "You have no prices of your own.",
   builtIn: "Built-in prices",
@@ -73,13 +73,15 @@ export const pricesText = {
   state: { past: "Ended", current: "Now", future: "Later" },
   saved: (model: string) => `The price of ${model} is saved.`,
   endTitle: (model: string) => `End the price of ${model}?`,
-  endText: "After its last day, the built-in price applies. Without one, the cost of the model's calls is unknown.",
+  endText:
+    "After its last day, another price of yours or the built-in one applies. Without one, the cost of the model's calls is unknown.",
   confirmEnd: "End the price",
   ended: (model: string) => `The price of ${model} has an end.`,
   removeTitle: (model: string) => `Delete this price of ${model}?`,
   removeText: "It no longer applies to new calls. The cost of past calls stays.",
   confirmRemove: "Delete the price",
   removed: (model: string) => `The price of ${model} is deleted.`,
+  changed: "Someone else has changed or deleted this price. Close this and reload the page to see it.",
   invalid: {
     provider: "“Provider” is one line without spaces at its ends, or empty.",
     model: "“Model” needs a name: one line without spaces at its ends.",

@@ -49,6 +49,8 @@ export const pricesSchema = v.strictObject({
     v.maxLength(MAX_PRICES),
     v.check((entries) => new Set(entries.map(priceKey)).size === entries.length),
   ),
+  /** That of the list which the sender has read. Absent: replaces any list. */
+  revision: v.optional(v.pipe(v.string(), v.maxLength(64))),
 })
 
 /** Two entries of one model with the same first day would both be valid. */

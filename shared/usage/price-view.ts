@@ -21,6 +21,8 @@ export interface PricesView {
   /** The tenant's own, which come first. */
   readonly prices: readonly PriceView[]
   readonly built_in: readonly PriceView[]
+  /** Names the list in `prices`. A server of an earlier version returns none. */
+  readonly revision?: string
 }
 
 export function pricesToView(entries: readonly PriceEntry[]): PriceView[] {

@@ -1,7 +1,9 @@
 /** admin-sections.test.tsx: sections of the admin page, with an API that a test scripts. */
 
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
+import { BudgetMeters } from "../../client/account/budget-meters.tsx"
 import type { AdminApi } from "../../client/admin/admin-api.ts"
+import { UnpricedModels } from "../../client/admin/prices/unpriced-models.tsx"
 import { UsersSection } from "../../client/admin/users-section.tsx"
 import { UsageSection } from "../../client/admin/usage/usage-section.tsx"
 import type { Identity } from "../../client/account/identity.ts"
@@ -79,4 +81,32 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   await until(() => expect(button()).toBeNull())
   expect(sent).toEqual([["PATCH", "/v1/users/bob", { role: "admin" }]])
   expect(select.value).toBe("admin")
+})
+
+const retryIn = (root: Element): HTMLButtonElement | undefined =>
+  [...root.querySelectorAll("button")].find((button) => textOf(button) === "Try again")
+
+test("[AD11] if the models without a price can't be loaded, the page says so and offers another try", async () => {
+  let requests = 0
+  const get: AdminApi["get"] = async () => {
+    requests++
+    throw new Error("down")
+  }
+  const root = draw(<UnpricedModels api={apiWith({ get })} range="month" />)
+  await until(() => expect(retryIn(root)).toBeDefined())
+  expect(root.querySelector(".fault")).not.toBeNull()
+  retryIn(root)?.click()
+  await until(() => expect(requests).toBe(2))
+})
+
+test("[BU13] if the budgets can't be loaded, the menu says so and offers another try", async () => {
+  const left = { budget: "sessions", scope: "user", limit: 3, used: 1, left: 2, resets: null }
+  const fetched = vi.spyOn(globalThis, "fetch").mockRejectedValueOnce(new TypeError("down"))
+  fetched.mockResolvedValueOnce(Response.json({ budgets: [left] }))
+  const root = draw(<BudgetMeters />)
+  await until(() => expect(textOf(root)).toContain("couldn’t be loaded"))
+  retryIn(root)?.click()
+  await until(() => expect(textOf(root)).toContain("2 of 3 left"))
+  expect(retryIn(root)).toBeUndefined()
+  fetched.mockRestore()
 })

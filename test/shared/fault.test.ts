@@ -38,6 +38,7 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   user_unknown: { reason: "user_unknown" },
   last_owner: { reason: "last_owner" },
   role_from_issuer: { reason: "role_from_issuer" },
+  prices_changed: { reason: "prices_changed" },
   record_refused: { reason: "record_refused", type: "…" },
   record_gap: { reason: "record_gap", nextNumber: 3 },
   call_settled: { reason: "call_settled" },

@@ -274,6 +274,21 @@ describe("prices", () => {
     expect((await put("meter0", prices)).json).toMatchObject({ code: "field_invalid" })
   })
 
+  test("[MT11] a change that names another list than the stored one is refused", async () => {
+    const tenant = freshTenant()
+    const change = async (model: string, revision: string) => {
+      const body = JSON.stringify({ prices: [{ ...price, model }], revision })
+      return await call("/v1/prices", { method: "PUT", token: await ownerToken(tenant), body })
+    }
+    const read = async () => (await call("/v1/prices", { token: await ownerToken(tenant) })).json
+    const { revision } = await read()
+    const first = await change("one", revision)
+    expect(first.status).toBe(200)
+    expect(await change("two", revision)).toEqual(refusal(409, "prices_changed"))
+    expect(await read()).toMatchObject({ prices: [{ model: "one" }], revision: first.json.revision })
+    expect((await change("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
+  })
+
   test("[MT11] a price may name its last day", async () => {
     const tenant = freshTenant()
     const until = { ...price, until: "2026-01-01" }

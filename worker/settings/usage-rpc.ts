@@ -14,6 +14,6 @@ export interface UsageRpc {
   readUsage(query: UsageQuery): UsagePage
   /** The tenant's own prices. */
   listPrices(): readonly PriceEntry[]
-  /** Replaces the tenant's own prices. They apply to calls from then on. Errors: `tenant_erased`. */
-  setPrices(actor: Actor, prices: readonly PriceEntry[]): Result<readonly PriceEntry[]>
+  /** Replaces the tenant's own prices. They apply to later calls. Errors: `tenant_erased`; `prices_changed` if `revision` is not the list's. */
+  setPrices(actor: Actor, prices: readonly PriceEntry[], revision?: string): Result<readonly PriceEntry[]>
 }

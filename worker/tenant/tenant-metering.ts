@@ -1,13 +1,13 @@
 /** tenant-metering.ts: the usage and prices of a tenant object. */
 
-import { type Result, succeed } from "../../shared/fault.ts"
+import { fail, type Result, succeed } from "../../shared/fault.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import { matchesModel } from "../../shared/usage/price-table.ts"
 import type { UsagePage, UsageQuery } from "../../shared/usage/usage-page.ts"
 import { getModelName } from "../model/model-registry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 import type { Agent } from "../settings/agent-config.ts"
-import { readPrices, writePrices } from "../usage/price-rows.ts"
+import { findPriceRevision, readPrices, writePrices } from "../usage/price-rows.ts"
 import { TenantUsage } from "../usage/tenant-usage.ts"
 import { NO_USAGE, type UsageTotals } from "../../shared/usage/usage-totals.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
@@ -53,8 +53,10 @@ export class TenantMetering {
     return this.#host.tables.exist() ? readPrices(this.#host.sql) : []
   }
 
-  setPrices(actor: Actor, prices: readonly PriceEntry[]): Result<readonly PriceEntry[]> {
+  setPrices(actor: Actor, prices: readonly PriceEntry[], revision?: string): Result<readonly PriceEntry[]> {
     return this.#host.change(() => {
+      if (revision !== undefined && revision !== findPriceRevision(readPrices(this.#host.sql)))
+        return fail({ reason: "prices_changed" })
       writePrices(this.#host.sql, prices)
       this.#host.record(actor, { action: "prices.changed", details: { entries: prices.length } })
       return succeed(prices)

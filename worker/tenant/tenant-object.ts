@@ -270,8 +270,8 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
     return this.#metering.listPrices()
   }
 
-  setPrices(actor: Actor, prices: readonly PriceEntry[]): Result<readonly PriceEntry[]> {
-    return this.#metering.setPrices(actor, prices)
+  setPrices(actor: Actor, prices: readonly PriceEntry[], revision?: string): Result<readonly PriceEntry[]> {
+    return this.#metering.setPrices(actor, prices, revision)
   }
 
   listBudgets(): BudgetTable {

@@ -1,7 +1,9 @@
 /** price-rows.ts: the tenant's own prices, in one row. */
 
+import { sha256 } from "@noble/hashes/sha2.js"
 import { parseJson } from "../../shared/json.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
+import { bytesToHex } from "../platform/crypto/hex.ts"
 
 export const PRICE_TABLE = "CREATE TABLE prices (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)"
 
@@ -13,4 +15,9 @@ export function readPrices(sql: SqlStorage): readonly PriceEntry[] {
 
 export function writePrices(sql: SqlStorage, prices: readonly PriceEntry[]): void {
   sql.exec("INSERT OR REPLACE INTO prices (one, config) VALUES (1, ?)", JSON.stringify(prices))
+}
+
+/** Equal for equal lists only, so that a change can name the list that it replaces. */
+export function findPriceRevision(prices: readonly PriceEntry[]): string {
+  return bytesToHex(sha256(new TextEncoder().encode(JSON.stringify(prices)))).slice(0, 32)
 }

@@ -42,6 +42,7 @@ export function BudgetDialog({ api, subject, onChange, onClose }: BudgetDialogPr
         }}
       >
         <p>{budgetsText.emptyField}</p>
+        {subject.scope === "tenant" && <p>{budgetsText.tenantDayHint}</p>}
         {isNew && <TextField label={budgetsText.userId} value={id} onChange={form.setId} isRequired isFirst />}
         {BUDGET_NAMES.map((name, at) => (
           <TextField

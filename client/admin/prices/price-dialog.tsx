@@ -13,6 +13,7 @@ import { DateField, TextField } from "../form-fields.tsx"
 import {
   fieldsToPrice,
   findPriceFlaw,
+  isEqualPrice,
   isSamePrice,
   parsePrices,
   PRICES_PATH,
@@ -26,18 +27,33 @@ interface PriceDialogProps {
   readonly onClose: () => void
 }
 
+/** How often a change is repeated because somebody else has changed the list in the same moment. */
+const MAX_TRIES = 3
+
 /**
  * Replaces a price by another. `old` null: adds one; `next` null: removes it. The list is read again first, because
  * another administrator may have changed it meanwhile.
  */
 async function replacePrice(api: AdminApi, old: PriceView | null, next: PriceView | null): Promise<PricesView> {
-  const { prices: stored } = await api.get(PRICES_PATH, parsePrices)
+  for (let tries = 1; ; tries++) {
+    try {
+      return await tryReplacePrice(api, old, next)
+    } catch (error) {
+      const isLate = error instanceof RequestError && error.code === "prices_changed"
+      if (!isLate || tries === MAX_TRIES) throw error
+    }
+  }
+}
+
+async function tryReplacePrice(api: AdminApi, old: PriceView | null, next: PriceView | null): Promise<PricesView> {
+  const { prices: stored, revision } = await api.get(PRICES_PATH, parsePrices)
+  if (old !== null && !stored.some((price) => isEqualPrice(price, old))) throw new RequestError(409, pricesText.changed)
   const others = stored.filter((price) => old === null || !isSamePrice(price, old))
   const prices = next === null ? others : [...others, next]
   const flaw = next === null ? null : findPriceFlaw(prices, others.length)
   // The status of the response that the server would give.
   if (flaw !== null) throw new RequestError(400, flaw)
-  return await api.send("PUT", PRICES_PATH, { prices }, parsePrices)
+  return await api.send("PUT", PRICES_PATH, { prices, revision }, parsePrices)
 }
 
 interface PriceFormProps extends PriceDialogProps {

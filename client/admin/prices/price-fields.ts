@@ -30,7 +30,11 @@ const isPriceList = isListOf(
   }),
 )
 
-export const parsePrices = createParser<PricesView>({ prices: isPriceList, built_in: isPriceList })
+export const parsePrices = createParser<PricesView>({
+  prices: isPriceList,
+  built_in: isPriceList,
+  revision: isOptional(isString),
+})
 
 /** The fields of the form. An empty one means any provider, no end, or the price of input. */
 export type PriceFields = Readonly<
@@ -85,6 +89,11 @@ function toUsd(text: string): number {
 /** Whether two prices are the same entry of the list, which has one of each model and day. */
 export function isSamePrice(a: PriceView, b: PriceView): boolean {
   return a.provider === b.provider && a.model === b.model && a.from === b.from
+}
+
+/** Whether two prices have the same fields, too. */
+export function isEqualPrice(a: PriceView, b: PriceView): boolean {
+  return JSON.stringify(priceToFields(a)) === JSON.stringify(priceToFields(b))
 }
 
 /** The reason why the server would refuse the list, in words; null if it would not. `at`: the price that was changed. */

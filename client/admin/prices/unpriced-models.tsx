@@ -7,6 +7,7 @@ import type { UsageRowView } from "../../../shared/usage/usage-view.ts"
 import { pricesText, usageText } from "../../words/usage-text.ts"
 import type { AdminApi } from "../admin-api.ts"
 import { useLoaded } from "../admin-state.ts"
+import { Pending } from "../form-fields.tsx"
 import { parseUsage, type Range, toDays } from "../usage/usage-data.ts"
 import { parsePrices, priceHash, PRICES_PATH, viewsToEntries } from "./price-fields.ts"
 
@@ -26,7 +27,9 @@ interface UnpricedModel extends Pick<UsageRowView, "unpriced_calls"> {
 }
 
 export function UnpricedModels({ api, range, version = "" }: UnpricedModelsProps): VNode | null {
-  const { value: models } = useLoaded(() => findUnpriced(api, range), `${range} ${version}`)
+  const list = useLoaded(() => findUnpriced(api, range), `${range} ${version}`)
+  const models = list.value
+  if (models === null && list.fault !== null) return <Pending of={list} />
   if (models === null || models.length === 0) return null
   return (
     <section class="unpriced">

@@ -13,6 +13,7 @@ import { FreshCache } from "../../platform/fresh-cache.ts"
 import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { waitAtMost } from "../../platform/timeout.ts"
 import { usageQuerySchema } from "../../settings/usage-query.ts"
+import { findPriceRevision } from "../../usage/price-rows.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
@@ -81,12 +82,16 @@ export async function listPrices(context: Context<AppEnv>): Promise<Response> {
 export async function setPrices(context: Context<AppEnv>): Promise<Response> {
   const body = await readBody(context, pricesSchema)
   if (!body.ok) return faultToResponse(body.fault)
-  const set = await tenantOf(context).setPrices(readActor(context), toPriceEntries(body.value))
+  const set = await tenantOf(context).setPrices(readActor(context), toPriceEntries(body.value), body.value.revision)
   return set.ok ? respondWithPrices(context, set.value) : faultToResponse(set.fault)
 }
 
 function respondWithPrices(context: Context<AppEnv>, own: readonly PriceEntry[]): Response {
-  const view: PricesView = { prices: pricesToView(own), built_in: pricesToView(BUILT_IN_PRICES) }
+  const view: PricesView = {
+    prices: pricesToView(own),
+    built_in: pricesToView(BUILT_IN_PRICES),
+    revision: findPriceRevision(own),
+  }
   return context.json(view)
 }
 
