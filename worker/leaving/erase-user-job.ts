@@ -15,19 +15,19 @@ import { deleteAllTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
-/** Sessions of a slice. */
+/** Sessions per slice. */
 const SESSIONS_PER_SLICE = 25
 
 /**
- * A request that was admitted at the last moment may take this much longer, in milliseconds: for its body, and for its work or the
- * registration of its socket.
+ * How much longer a request that was admitted at the last moment can take, in milliseconds, for its body and then for its
+ * work or the registration of its socket.
  */
 export const REQUEST_MS = BODY_MS + 10_000
 
 interface ErasureProgress extends ErasureCount {
   /** When all tokens were refused, in milliseconds since 1970; absent before that. */
   readonly refusedAt?: number
-  /** The name of the user's usage ledger, when everything was reported. The directory forgets it. */
+  /** The name of the user's usage ledger, once all usage was reported. The directory then forgets it. */
   readonly ledger?: string | null
 }
 
@@ -39,7 +39,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const directory = directoryStub(env, owner)
   if (refusedAt === undefined) {
     await directory.beginErasure()
-    // They contain the user's conversations and cannot be rewritten. Their rows were deleted when the erasure was requested.
+    // Archives contain the user's conversations and cannot be rewritten. Their rows were deleted when the erasure was
+    // requested.
     await deleteAllTransferFiles(host, tenant)
     return { isDone: false, progress: { refusedAt: now() } satisfies ErasureProgress, tally: job.tally, due: now() }
   }
@@ -53,7 +54,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   await deleteAllTransferFiles(host, tenant)
   // The user's spending stays in the tenant's totals, without the name.
   const ledger = knownLedger === undefined ? await directory.closeUsage() : knownLedger
-  // A process that is killed after the next call would not find the ledger again.
+  // If the process is killed after the next call, the ledger can no longer be found.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })
   await directory.endErasure(true)
   storage.transactionSync(() => {
@@ -68,13 +69,13 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
 /** Shared sessions per request to the directory. */
 const SHARES_PER_PAGE = 100
 
-/** Removes the user from the sessions that others share with them. Can be repeated. */
+/** Removes the user from the sessions that others share with the user. Can be repeated. */
 async function eraseShares(env: Env, { tenant, user }: SessionOwner): Promise<void> {
   const directory = directoryStub(env, { tenant, user })
   for (;;) {
     const shares = await directory.listShared(SHARES_PER_PAGE)
     for (const { owner, id } of shares) {
-      // Only the session's objects know whether its key is the public id or a private key.
+      // Only the objects themselves know whether the session's key is its public id or a private key.
       for (const key of [id, createPrivateKey(id, owner)])
         await sessionStub(env, tenant, key).removeViewer({ tenant, user: owner }, user)
       await directory.removeShared(owner, id)

@@ -1,9 +1,10 @@
 /**
- * export-job.ts: exports or backs up a tenant: its configuration, its users, and their sessions with all assets, into files of the bucket.
+ * export-job.ts: exports or backs up a tenant to files in the bucket: its configuration, its users, and their sessions with
+ * all assets.
  *
  * users ▶ directories ▶ sessions ▶ blocks ▶ files
- * Each file is written before its row. The place where the export continues is stored together with the row. So a killed process leaves at
- * most a session that has no end, and the next process writes it again.
+ * Each file is written before its row, and the position at which the export continues is stored with the row. So a killed
+ * process leaves at most one session without an end, which the next process writes again.
  */
 
 import { sessionStub, directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -27,12 +28,12 @@ import { type Job, NO_TALLY } from "./job-rows.ts"
 import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 import { walkSessionGroup } from "./session-group.ts"
 
-/** Sessions of a slice. */
+/** Sessions per slice. */
 const SESSIONS_PER_SLICE = 100
 
 /**
- * Requests to other objects and to the bucket after which a slice ends, at the next session of a user. The platform allows
- * 1,000 per event, and a session has up to MAX_SESSION_ASSETS files, each of which is a request.
+ * Number of requests to other objects and to the bucket after which a slice ends, before a user's next session. The
+ * platform allows 1,000 per event, and a session can have MAX_SESSION_ASSETS files, each of which takes one request.
  */
 export const REQUESTS_PER_SLICE = 400
 
@@ -41,9 +42,9 @@ const ASSETS_PER_PAGE = 100
 
 interface ExportProgress {
   readonly hasConfig?: true
-  /** The user whose sessions are being exported, or were last; absent at the beginning. */
+  /** The user whose sessions are being or were last exported; absent at the beginning. */
   readonly user?: string
-  /** The last session of that user that is complete. */
+  /** The last session of that user that was exported completely. */
   readonly session?: string
   readonly isUserDone?: boolean
 }
@@ -57,7 +58,7 @@ class ExportSlice {
   readonly #job: Job
   #progress: ExportProgress
   #tally: Tally
-  /** Blocks of the file that is being filled. */
+  /** Blocks of the file that is being written. */
   #chunks: Uint8Array[] = []
   #size = 0
   #nextFile: number
@@ -146,7 +147,7 @@ class ExportSlice {
   async #exportTranscript(owner: SessionOwner, session: string): Promise<void> {
     this.#requestsLeft -= 1
     const exported = await sessionStub(this.#host.env, owner.tenant, session).export(createClaims(owner), null)
-    // It was erased in the meantime. The next attempt skips it.
+    // The session was erased in the meantime. The next attempt skips it.
     if (!exported.ok) throw new Error("a session was erased during its export")
     const lines: ReadableStream<Uint8Array> = exported.value.lines
     for await (const piece of cutAtLines(lines))
@@ -192,7 +193,7 @@ class ExportSlice {
     if (this.#size >= ARCHIVE_FILE_BYTES) await this.#closeFile()
   }
 
-  /** Writes the file, then its row together with the place after the last complete session. */
+  /** Writes the file, then its row together with the position after the last complete session. */
   async #closeFile(): Promise<void> {
     if (this.#size === 0) return
     const { storage, rows, now } = this.#host

@@ -1,8 +1,8 @@
 /**
  * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the list.
  *
- * Every step can be repeated. The transcript is imported like an uploaded file. It is sealed by the tenant that was exported, so its cards
- * are shown as they were.
+ * Every step can be repeated. The transcript is imported like an uploaded file. The exported tenant sealed it, so its cards
+ * are shown as before.
  */
 
 import { assetObjectKey, assetToPutOptions } from "../asset/bucket.ts"
@@ -21,10 +21,10 @@ import type { ArchiveItem } from "./archive-items.ts"
 
 export interface SessionSource {
   readonly env: Env
-  /** The import, and the tenant that imports. */
+  /** The id of the import job, and the importing tenant. */
   readonly job: string
   readonly tenant: string
-  /** The tenant that was exported. */
+  /** The exported tenant. */
   readonly from: string
   readonly items: readonly ArchiveItem[]
 }
@@ -72,7 +72,7 @@ async function restoreAssets(source: SessionSource, owner: SessionOwner, session
   return { files: itemsById.size, bytes }
 }
 
-/** A row, then the bytes, then the row is completed, as for an upload. */
+/** Reserves the row, writes the bytes, then completes the row, as an upload does. */
 async function restoreAsset(
   source: SessionSource,
   owner: SessionOwner,
@@ -102,7 +102,7 @@ async function restoreTranscript(
   const known = await stub.importProgress(claims)
   if (!known.ok) return "refused"
   if (known.value.state === "folding") return "later"
-  // A transcript without a valid seal of the exporting tenant was changed.
+  // If the exporting tenant's seal is missing or invalid, the transcript was altered.
   if (known.value.state === "done") return known.value.isSealed ? "done" : "refused"
   if (known.value.state === "failed") return "refused"
   const parts = splitTranscript(source.items)
@@ -111,7 +111,7 @@ async function restoreTranscript(
     const part = { part: i + 1, of: parts.length, sealedBy: source.from }
     const { readable, writable } = new IdentityTransformStream()
     const importing = stub.import(claims, readable, part)
-    // An import that refuses its file does not read it to the end; the response gives the reason.
+    // An import that refuses its file does not read it to the end. The response states the reason.
     const [imported] = await Promise.all([importing, writeItems({ ...source, items }, writable).catch(() => {})])
     if (!imported.ok) return imported.fault.reason === "import_running" ? "later" : "refused"
   }
@@ -121,7 +121,7 @@ async function restoreTranscript(
   return progress.value.isSealed ? "done" : "refused"
 }
 
-/** Groups the pieces of a transcript, which end at line ends, into parts that an import accepts. */
+/** Groups the pieces of a transcript into parts that an import accepts. Each piece ends at the end of a line. */
 function splitTranscript(items: readonly ArchiveItem[]): ArchiveItem[][] {
   const parts: ArchiveItem[][] = []
   let bytes = 0
@@ -137,7 +137,7 @@ function splitTranscript(items: readonly ArchiveItem[]): ArchiveItem[][] {
   return parts
 }
 
-/** Cost: the memory of one block. */
+/** Writes the bytes of the items to a stream. Cost: the memory of one block. */
 async function writeItems(
   { env, tenant, job, items }: SessionSource,
   writable: WritableStream<Uint8Array>,

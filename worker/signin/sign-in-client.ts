@@ -1,6 +1,6 @@
 /**
- * sign-in-client.ts: a provider as the tenant registered it, and its keys. Each isolate caches them, because many people sign
- * in at the same time.
+ * sign-in-client.ts: loads a provider's registration and keys from the tenant's object. Each isolate caches them, because
+ * many people sign in at the same time.
  */
 
 import type { Env } from "../env.ts"
@@ -16,7 +16,10 @@ export async function findClient(env: Env, tenant: string, name: string): Promis
   return await readCachedConfig(tenant, `client ${name}`, find)
 }
 
-/** Null if the tenant has no such provider. The key that the token names is asked for, so a new one is found at once. */
+/**
+ * The keys of a provider; null if the tenant has no such provider. The cache is keyed by the token's `kid`, so a new key is
+ * found at once.
+ */
 export async function findKeys(env: Env, tenant: string, name: string, kid: string | null): Promise<IssuerKeys | null> {
   const find = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null
   return await readCachedConfig(tenant, `keys ${name} ${kid}`, find)
