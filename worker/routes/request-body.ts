@@ -30,7 +30,10 @@ export type AppEnv = {
 
 type AppContext = Context<AppEnv>
 
-/** `application/json`, or a type that is based on it. Any site can send a form or text/plain without a preflight request. */
+/**
+ * Matches `application/json` and types that are based on it. Any site can send a form or text/plain without a preflight
+ * request.
+ */
 export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**

@@ -73,7 +73,7 @@ const sendSchema = v.object({
   attachments: v.optional(v.array(idSchema)),
 })
 
-/** Without an exchange id: cancel the running answer. */
+/** Without an exchange id, the running answer is cancelled. */
 const cancelSchema = v.object({ exchange_id: v.optional(idSchema) })
 
 const decimalSchema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))
@@ -181,7 +181,7 @@ sessionRoutes.post("/:id/messages", requireSession, async (context) => {
   const body = await readBody(context, sendSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { id = nanoid(), ...message } = body.value
-  // Generated here and not taken from the request: otherwise a client could give two turns the same id.
+  // Generated here instead of taken from the request, because a client could give two turns the same id.
   const trace = createTraceId()
   const accepted = await context.get("session").send(context.get("claims"), { id, ...message }, trace)
   const response = accepted.ok ? Response.json(accepted.value, { status: 202 }) : faultToResponse(accepted.fault)
@@ -243,14 +243,14 @@ sessionRoutes.get("/:id/socket", requireSession, async (context) => {
   if (protocols.length > 0 && !isSupported)
     return faultToResponse({ reason: "protocol_unsupported", supported: PROTOCOL_VERSION })
   const response = await context.get("session").fetch(createSocketRequest(context.req.raw, context.get("claims")))
-  // The object refused the socket. Its response holds the fault.
+  // The object refused the socket. Its response contains the fault.
   if (response.webSocket === null) return new Response(response.body, response)
   // A client that offered no subprotocol must not receive one.
   const headers: Record<string, string> = isSupported ? { "sec-websocket-protocol": SUBPROTOCOL } : {}
   return new Response(null, { status: 101, webSocket: response.webSocket, headers })
 })
 
-/** The upgrade request for the object: with the verified claims in a header, and without the token. */
+/** The upgrade request for the object. A header contains the verified claims, and the token is removed. */
 function createSocketRequest(request: Request, claims: Claims): Request {
   const headers = new Headers(request.headers)
   headers.delete("authorization")

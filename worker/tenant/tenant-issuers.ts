@@ -273,7 +273,7 @@ export class TenantIssuers {
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Whoever controls an issuer's keys or claims can act as any of its users, so only an owner may change them.
+    // Anybody who controls an issuer's keys or claims can act as any of its users, so an admin may only add new issuers.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)

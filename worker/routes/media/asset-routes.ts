@@ -39,7 +39,7 @@ assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (contex
   return context.json({ ...asset, duplicate } satisfies UploadResponse, duplicate ? 200 : 201)
 })
 
-/** Content-Length is required, so that a file that is too large can be refused without reading it. */
+/** Parses Content-Length. It is required, so that a file that is too large can be refused without reading it. */
 function parseContentLength(header: string | undefined): Result<number> {
   if (header === undefined || !/^\d{1,15}$/.test(header)) return fail({ reason: "length_required" })
   const size = Number(header)
@@ -100,7 +100,7 @@ function checkFileType(head: Uint8Array, size: number): Result<FileType> {
   return size > type.maxBytes ? fail({ reason: "asset_too_large", max: type.maxBytes }) : succeed(type)
 }
 
-/** The session object by RPC, through a new stub for each call: one that has failed once stays broken. */
+/** Calls the session object by RPC, with a new stub for each call, because a stub that has failed once stays broken. */
 function createUploadTarget(env: Env, claims: Claims, session: string): UploadTarget {
   const stub = () => sessionStub(env, claims.tenant, session)
   return {

@@ -8,10 +8,10 @@ import { AUDIT_PAGE_ROWS, auditFilterSchema, auditHeadToText, auditVerifySchema 
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
-/** Entries that one call to the tenant's object checks: the object serves nothing else meanwhile. */
+/** Entries that one call to the tenant's object checks. The object cannot serve anything else in the meantime. */
 const CHECK_STEP_ROWS = 1_000
 
-/** Entries that one request checks at most. The next request continues. */
+/** Maximum number of entries that one request checks. The next request continues. */
 const MAX_CHECKED_ROWS = 20_000
 
 /** Entries of an export that are in memory at the same time. */

@@ -254,7 +254,7 @@ export function hashAuditEntry(previousHash: string, entry: StoredAuditEntry): s
   return hashText(encodeAuditEntry(previousHash, entry))
 }
 
-/** Replaces lone surrogates, which SQLite would store differently from the text that was hashed. */
+/** The stored form of an entry. Lone surrogates are replaced, because SQLite would not store them as they were hashed. */
 function toStoredEntry(seq: number, actor: Actor, event: AuditEvent, now: number): StoredAuditEntry {
   const { action, target, details } = event
   return {
