@@ -98,7 +98,7 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
   ]
 }
 
-/** The union of two tenants' or deployments' settings. */
+/** The union of two sets of settings. */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   return {
     embed_origins: [...new Set([...one.embed_origins, ...other.embed_origins])],

@@ -1,4 +1,4 @@
-/** price-rows.ts: the tenant's own prices, in one row. */
+/** price-rows.ts: the SQL row of a tenant's own prices. */
 
 import { parseJson } from "../../shared/json.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
