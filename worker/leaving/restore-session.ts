@@ -1,5 +1,6 @@
 /**
- * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the list.
+ * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the
+ * list.
  *
  * Every step can be repeated. The transcript is imported like an uploaded file. The exported tenant sealed it, so its cards
  * are shown as before.

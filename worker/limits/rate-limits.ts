@@ -1,7 +1,8 @@
 /**
  * rate-limits.ts: limits the requests of users and tenants with the platform's rate limiting bindings.
  *
- * The platform counts per location and with some delay, so these limits only stop floods. The objects keep the counts that must be exact.
+ * The platform counts per location and with some delay, so these limits only stop floods. The objects keep the counts that
+ * must be exact.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"

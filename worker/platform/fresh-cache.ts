@@ -24,7 +24,6 @@ export class FreshCache<T> {
    *
    * Concurrent fetches are not merged: the platform ties I/O to the request that started it.
    *
-   *
    * @param maxAgeMs a shorter maximum age than the cache's, for a caller that needs the value to stay fresh for a while
    */
   async getOrFetch(

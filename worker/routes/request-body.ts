@@ -14,8 +14,8 @@ import { readTimeLimits } from "../platform/time-limits.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 
 /**
- * The context of every route. `authorize` sets `claims` and `locationHint`; `requireSession` and similar middleware set `session` and `sessionKey`
- * (platform/session-key.ts).
+ * The context of every route. `authorize` sets `claims` and `locationHint`; `requireSession` and similar middleware set
+ * `session` and `sessionKey` (platform/session-key.ts).
  */
 export type AppEnv = {
   Bindings: Env

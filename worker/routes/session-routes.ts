@@ -154,7 +154,8 @@ sessionRoutes.patch("/:id", requireSession, async (context) => {
 sessionRoutes.delete("/:id", requireSession, async (context) => {
   const claims = context.get("claims")
   const erased = await context.get("session").erase(claims)
-  // The directory entry is removed last, even if the session is already erased, because a retry after a crash must remove it.
+  // The directory entry is removed last, even if the session is already erased, because a retry after a crash must remove
+  // it.
   const directory = directoryStub(context.env, claims)
   const privateKey = createPrivateKey(context.req.param("id"), claims.user)
   const wasListed =

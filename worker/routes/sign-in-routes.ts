@@ -2,8 +2,8 @@
  * sign-in-routes.ts: the page's sign-in (`/auth`). These routes use a cookie instead of a token, and only the page may call
  * them.
  *
- * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without a preflight
- * request. Their implementation is loaded on demand.
+ * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without
+ * a preflight request. Their implementation is loaded on demand.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"

@@ -147,12 +147,15 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** The OpenID providers of the tenant, oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
-   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs
-   * from another registration of the issuer; `scope_denied` if the manager is not an owner, unless the issuer is new and
-   * does not give the role `owner`.
+   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it
+   * differs from another registration of the issuer; `scope_denied` if the manager is not an owner, unless the issuer is
+   * new and does not give the role `owner`.
    */
   putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
-  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is not an owner. */
+  /**
+   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is not an
+   * owner.
+   */
   removeIssuer(manager: Administrator, name: string): Promise<Result<null>>
   /**
    * The keys for tokens of an issuer and audience; null if not registered. They are fetched again if `kid` is unknown or

@@ -1,8 +1,8 @@
 /**
  * tenant-issuers.ts: registers the OpenID providers of a tenant, and stores their keys.
  *
- * Only this module fetches keys, and only from the registered addresses. The time of the last attempt is stored, so that neither a restart
- * nor a flood of unknown key ids causes more requests to a provider.
+ * Only this module fetches keys, and only from the registered addresses. The time of the last attempt is stored, so that
+ * neither a restart nor a flood of unknown key ids causes more requests to a provider.
  */
 
 import type { Administrator } from "../platform/rpc/actor.ts"
@@ -35,8 +35,8 @@ import type { TenantHost } from "./tenant-host.ts"
 const METADATA_FRESH_MS = 24 * 60 * 60_000
 
 /**
- * When the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and open sockets, for
- * TOKEN_TRUST_MS after the change.
+ * When the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and open sockets,
+ * for TOKEN_TRUST_MS after the change.
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
@@ -71,7 +71,8 @@ export class TenantIssuers {
   }
 
   /**
-   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is stored.
+   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is
+   * stored.
    *
    * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of
    * the issuer; `scope_denied` if only an owner may make this change.

@@ -1,10 +1,10 @@
 /**
- * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day, model and agent, and
- * the batches that go to the tenant.
+ * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day, model
+ * and agent, and the batches that go to the tenant.
  *
  * report of a session → one row → batch → totals, tenant
- * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins after
- * RENEW_TURNS reports, however often the process ends in between, or when the month has ended.
+ * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins
+ * after RENEW_TURNS reports, however often the process ends in between, or when the month has ended.
  */
 
 import { nanoid } from "nanoid"

@@ -16,7 +16,6 @@ export const USAGE_CLOSING_MS = 12 * 60 * 60_000
  * does not change. A future day, which occurs if the clock was set back, counts as today. A day of any earlier month counts
  * as a day of last month.
  *
- *
  * @param day the oldest day of the remainder, as `2026-11-22`
  * @param key the name of the directory
  */

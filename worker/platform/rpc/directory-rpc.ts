@@ -72,7 +72,9 @@ export interface LoginSecrets {
   readonly next: string
 }
 
-/** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
+/**
+ * A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased.
+ */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
 /** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */

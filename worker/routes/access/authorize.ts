@@ -35,7 +35,9 @@ import { readLocationHint } from "./location-hint.ts"
 import { createActor, readLimitAddress } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged. */
+/**
+ * Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged.
+ */
 const TOKEN_PROTOCOL = "token."
 
 /**

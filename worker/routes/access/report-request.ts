@@ -1,6 +1,6 @@
 /**
- * report-request.ts: reports each request as a data point with the pattern of its route, and an exception as a log line. Neither contains
- * the path, the query or the body.
+ * report-request.ts: reports each request as a data point with the pattern of its route, and an exception as a log line.
+ * Neither contains the path, the query or the body.
  */
 
 import type { Context, MiddlewareHandler } from "hono"

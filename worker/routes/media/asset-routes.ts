@@ -67,8 +67,8 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
 }
 
 /**
- * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the response. The body of a
- * successful upload has already been read to its end.
+ * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the response.
+ * The body of a successful upload has already been read to its end.
  */
 async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
   const timer = setTimeout(() => void body.cancel().catch(() => {}), maxMs)
@@ -76,7 +76,9 @@ async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`, `asset_too_large`. */
+/**
+ * Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`, `asset_too_large`.
+ */
 async function inspectUpload(
   body: BodyReader,
   size: number,
