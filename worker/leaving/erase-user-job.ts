@@ -53,8 +53,9 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
   // The user's spending stays in the tenant's totals, without the name.
-  const ledger = knownLedger === undefined ? await directory.closeUsage() : knownLedger
-  // If the process is killed after the next call, the ledger can no longer be found.
+  // Repeated after a retry, because usage may have been reported since.
+  const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
+  // If the process is killed after `endErasure`, the ledger can no longer be found.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })
   await directory.endErasure(true)
   storage.transactionSync(() => {

@@ -26,19 +26,25 @@ const cachedTenants = new BoundedMap<string, TenantValues>(MAX_CACHED_TENANTS)
 
 /**
  * Returns the cached value of `key`, or fetches it. Null is not cached, so that a value that is added later is found at
- * once. All values of a key must have the same type.
+ * once. All values of a key must have the same type. A value for which `isUsable` is false is neither cached nor returned
+ * from the cache.
  *
  * Cost: a request to the tenant's object, at most once in CONFIG_TRUST_MS for each key.
  */
-export async function readCachedConfig<T>(tenant: string, key: string, fetchValue: () => Promise<T>): Promise<T> {
+export async function readCachedConfig<T>(
+  tenant: string,
+  key: string,
+  fetchValue: () => Promise<T>,
+  isUsable: (value: T) => boolean = (value) => value !== null,
+): Promise<T> {
   const values = cachedTenants.get(tenant) ?? new FreshCache<unknown>(CONFIG_TRUST_MS, MAX_CACHED_VALUES)
   const cached = values.get(key, Date.now())
-  if (cached !== undefined) return cached as T
+  if (cached !== undefined && isUsable(cached as T)) return cached as T
   cachedTenants.set(tenant, values)
   const fetchedAtMs = Date.now()
   const value = await fetchValue()
   // A change of the configuration in the meantime replaces the map, and then this value may be stale.
-  if (value !== null && cachedTenants.get(tenant) === values) values.set(key, value, fetchedAtMs)
+  if (isUsable(value) && cachedTenants.get(tenant) === values) values.set(key, value, fetchedAtMs)
   return value
 }
 

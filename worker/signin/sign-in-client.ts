@@ -17,10 +17,12 @@ export async function findClient(env: Env, tenant: string, name: string): Promis
 }
 
 /**
- * The keys of a provider; null if the tenant has no such provider. The cache is keyed by the token's `kid`, so a new key is
- * found at once.
+ * The keys of a provider; null if the tenant has no such provider. Key sets that lack the token's key are not cached,
+ * because the object fetches the keys again after a cooldown, and the next sign-in must see the result.
  */
 export async function findKeys(env: Env, tenant: string, name: string, kid: string | null): Promise<IssuerKeys | null> {
   const find = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null
-  return await readCachedConfig(tenant, `keys ${name} ${kid}`, find)
+  const isUsable = (found: IssuerKeys | null): boolean =>
+    found !== null && Date.now() < found.trustedUntil && (kid === null || found.keys.some((key) => key.kid === kid))
+  return await readCachedConfig(tenant, `keys ${name} ${kid}`, find, isUsable)
 }

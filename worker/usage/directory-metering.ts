@@ -61,9 +61,15 @@ export class DirectoryMetering {
       if (this.#hooks.needsRenewal()) ctx.waitUntil(this.flushSafely())
       else if (isBatchDue) this.#usage.flushLater()
     } catch (error) {
+      this.#usage.forget()
       this.#hooks.onRollback()
       throw error
     }
+  }
+
+  /** Clears the state in memory. Call this after another part has changed or deleted the rows. */
+  forget(): void {
+    this.#usage.forget()
   }
 
   /** Sends the tenant all usage that it has not yet received. Rejects if that fails. */

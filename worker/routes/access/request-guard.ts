@@ -12,7 +12,7 @@ import type { AppEnv } from "../request-body.ts"
 const PREFLIGHT_SECONDS = "600"
 
 /** Headers that a page of another origin may read, in addition to those that browsers always expose. */
-const EXPOSED_HEADERS = "retry-after, ratelimit, ratelimit-policy"
+const EXPOSED_HEADERS = "retry-after, ratelimit, ratelimit-policy, trace-id"
 
 /** Headers of all responses from the Worker itself. The page's files have their own (public/_headers). */
 const SECURE_HEADERS: Readonly<Record<string, string>> = {
