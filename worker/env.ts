@@ -40,7 +40,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly ASSETS: Fetcher
   /** Stores the assets of tenants without a region. RegionBuckets has the other buckets. */
   readonly MEDIA: R2Bucket
-  /** `local` or `production`. A production deployment refuses every setting that is only safe on a developer's machine. */
+  /** `local` or `production`. A production deployment rejects every setting that is only safe on a developer's machine. */
   readonly ENVIRONMENT: string
   /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: other services issue the tokens. */
   readonly AUTH: string
@@ -51,11 +51,13 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
    * do not exist.
    */
   readonly OPERATOR_SECRET?: string
-  /** Comma-separated origins that may call the API, besides the deployment's own. */
+  /** Origins that may call the API in addition to the deployment's own, comma-separated. */
   readonly ALLOWED_ORIGINS?: string
-  /** The tenant whose page this host serves: its settings decide what the page may frame. With AUTH=dev: `demo`. */
+  /**
+   * The tenant whose page this host serves. Its settings determine what the page may frame. Default with AUTH=dev: `demo`.
+   */
   readonly PAGE_TENANT?: string
-  /** The domain below which each tenant has a host of its own: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
+  /** The domain below which each tenant has its own host: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
   readonly PAGE_DOMAIN?: string
   /** A separate origin for canvas documents, which serves nothing else. Without it, they share the page's origin. */
   readonly CANVAS_ORIGIN?: string
@@ -142,7 +144,7 @@ export function parseAllowedOrigins({ ALLOWED_ORIGINS }: Pick<Env, "ALLOWED_ORIG
   return splitCommaList(ALLOWED_ORIGINS).filter((origin) => origin !== "null")
 }
 
-/** All reasons why this deployment must not serve at this URL, in one sentence. Null if it is safe. */
+/** All reasons why this deployment must not serve this URL, in one sentence. Null if it is safe. */
 export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null {
   const faults = [
     ...findEnvironmentFaults(env),

@@ -39,7 +39,7 @@ export interface ApiKey {
   readonly secret: string
 }
 
-/** A new key of a tenant: its text, which is shown once, and what is stored. */
+/** Creates a key of a tenant: its text, which is shown once, and the fields to store. */
 export async function createApiKey(tenant: string): Promise<{ readonly text: string; readonly stored: StoredKey }> {
   const key = { tenant, id: createRandomBase62(ID_CHARS), secret: createRandomBase62(SECRET_CHARS) }
   return { text: formatApiKey(key), stored: { id: key.id, hash: await hashApiKeySecret(key.secret) } }

@@ -1,7 +1,7 @@
 /**
  * revocation.ts: checks tokens against the revocation state of their user.
  *
- * The state is small, so it is always passed as a whole, and a newer state replaces an older one.
+ * The state is small, so it is always passed whole, and a newer state replaces an older one.
  */
 
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"

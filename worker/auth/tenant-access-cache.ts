@@ -30,8 +30,8 @@ export function clearCachedAccess(tenant: string): void {
 }
 
 /**
- * Checks what the signature of a token does not prove: that its tenant was not erased, and that its token key has not
- * retired. Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
+ * Checks that a token's tenant was not erased and that its token key has not retired, which the signature does not prove.
+ * Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
  */
 export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<"open" | "leaving">> {
   let access = await getTenantAccess(env, tenant)

@@ -88,7 +88,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     claims?: Pick<Claims, "role" | "issued">,
   ): Promise<Result<null>> {
     const isTooOld = (): boolean => claims !== undefined && isIssuedBeforeCutoff(claims, this.#revocations.readState())
-    // A request that was admitted before the user was erased must not add the user again, however slow it is.
+    // Even a slow request that was admitted before the user was erased must not add the user again.
     if (isTooOld()) return fail({ reason: "token_revoked" })
     await this.#registration.ensure(claims?.role, true)
     if (isTooOld()) return fail({ reason: "token_revoked" })

@@ -118,7 +118,10 @@ export class SessionLists {
     return running ? { n: report.n } : { n: report.n, lease: this.#budgets.account.leaseNext(id) }
   }
 
-  /** The sessions of agents are not listed, because their turns belong to the turns that asked them. */
+  /**
+   * Records whether a turn is running. Agents' sessions are skipped, because their turns belong to the turns that asked
+   * them.
+   */
   #noteRunning(id: string, running: boolean): void {
     const { account } = this.#budgets
     if (account.readAccount() !== null && this.#isListed(id)) account.setRunning(id, running)

@@ -99,7 +99,7 @@ export class TokenRevocations {
     const { token } = claims
     if (wantsAll || token === null) return this.#revokeAll(claims, revoked)
     if (isRevoked(claims, revoked)) return succeed({ revoked: "token" })
-    // A full list refuses; it never revokes other tokens.
+    // If the list is full, the revocation fails. It never falls back to revoking other tokens.
     const max = getScope(claims) === "user" ? MAX_REVOKED_TOKENS : MAX_REVOKED_LIMITED_TOKENS
     if (revoked.tokens.length >= max) return fail({ reason: "revocations_full", max })
     this.#write(revoked, () => {

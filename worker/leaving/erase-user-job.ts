@@ -1,7 +1,7 @@
 /**
  * erase-user-job.ts: erases a user: sessions, directory, and the row in the tenant object.
  *
- * refuse all tokens ▶ erase sessions ▶ wait until no isolate trusts a token ▶ erase what was created meanwhile ▶ tombstone
+ * refuse all tokens ▶ erase sessions ▶ wait until no isolate trusts a token ▶ erase new sessions ▶ tombstone
  */
 
 import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -55,7 +55,7 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   // The user's spending stays in the tenant's totals, without the name.
   // Repeated after a retry, because usage may have been reported since.
   const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
-  // If the process is killed after `endErasure`, the ledger can no longer be found.
+  // Saved before `endErasure` deletes the ledger, because another process could no longer find it.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })
   await directory.endErasure(true)
   storage.transactionSync(() => {

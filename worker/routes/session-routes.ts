@@ -1,5 +1,6 @@
 /**
- * session-routes.ts: a user's sessions: creating, listing, renaming, erasing, history, messages, export, import, socket.
+ * session-routes.ts: the routes of a user's sessions: create, list, rename, erase, history, messages, export, import and
+ * socket.
  */
 
 import { Hono } from "hono"
@@ -51,7 +52,7 @@ const titleSchema = v.pipe(
 
 /** If the client chooses the id, creating the same session twice has no effect. */
 const createSchema = v.object({
-  /** Ids of agent sessions are reserved for the sessions that ask agents. */
+  /** Ids of agents' sessions are reserved for the sessions that ask the agents. */
   id: v.optional(
     v.pipe(
       idSchema,

@@ -16,7 +16,7 @@ import { tenantIdSchema } from "../platform/tenant-id.ts"
 const LOGIN_COOKIE = "__Host-cuecard"
 const TRANSACTION_COOKIE = "__Host-cuecard-signin"
 
-/** Number of characters of `state` in a transaction cookie's name. With them, several tabs can sign in at the same time. */
+/** Number of characters of `state` in a transaction cookie's name. They allow several tabs to sign in at the same time. */
 const STATE_NAME_CHARS = 12
 
 /** Maximum number of unfinished sign-ins in a browser. One more removes the oldest. SPEC SI2. */

@@ -75,7 +75,7 @@ export class BudgetRows {
     })
   }
 
-  /** Replaces all limits with those of an archive, unless it has none. */
+  /** Replaces all limits with an archive's, unless the archive has none. */
   restore({ tenant, roles, users }: BudgetTable): void {
     const subjects = listSubjects({ tenant, roles, users }).filter(({ limits }) => !isEmptyLimits(limits))
     if (subjects.length === 0) return

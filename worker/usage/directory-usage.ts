@@ -4,7 +4,7 @@
  *
  * report of a session → one row → batch → totals, tenant
  * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins
- * after RENEW_TURNS reports, however often the process ends in between, or when the month has ended.
+ * after RENEW_TURNS reports, even if the process ends in between, or when the month has ended.
  */
 
 import { nanoid } from "nanoid"

@@ -1,8 +1,8 @@
 /**
  * foreign-token.ts: verifies tokens of OpenID providers.
  *
- * The tenant is the one that registered exactly this issuer and audience. The keys come from the tenant's object, never
- * from an address in the token. While the caches are warm, no object is called.
+ * A token belongs to the tenant that registered exactly this issuer and audience. The keys come from the tenant's object,
+ * never from an address in the token. While the caches are warm, no object is called.
  */
 
 import { base64url, createLocalJWKSet, errors, jwtVerify } from "jose"
@@ -123,8 +123,8 @@ export async function verifyForeignToken(
 }
 
 /**
- * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Tokens of
- * such an issuer can only rarely make the isolate call an object, whoever sends them.
+ * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Even an
+ * attacker's tokens that name such an issuer can only rarely make the isolate call an object.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)
@@ -257,7 +257,7 @@ export async function createForeignUserId(issuer: string, claim: string, value: 
   return `o_${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
 }
 
-/** Registers the user at the first contact. Errors: `user_suspended`. */
+/** Registers the user on first contact and returns the role. Errors: `user_suspended`. */
 async function loadRole(
   env: Env,
   tenant: string,

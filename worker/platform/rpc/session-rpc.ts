@@ -91,7 +91,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
 
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
-  /** Whether a question that this session asked is still open. */
+  /** Whether a question from this session is still open. */
   isAskOpen(owner: SessionOwner, id: string): boolean
   /** Resolves with the answer to a question that was accepted here. */
   waitForAnswer(owner: SessionOwner, id: string): Promise<AskAnswer>
@@ -102,7 +102,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** The sessions whose answers the running turn is waiting for. */
   listAwaitedSessions(owner: SessionOwner): string[]
 
-  /** The stored data of the session besides its transcript and assets. */
+  /** The stored data of the session, except its transcript and assets. */
   describe(owner: SessionOwner): Result<StoredSession>
   /** Lists up to `limit` complete assets by id, from the beginning or after an id. */
   listAssetEntries(owner: SessionOwner, after: string | null, limit: number): Result<readonly AssetEntry[]>

@@ -53,7 +53,7 @@ export interface ImportPart {
   readonly sealedBy?: string | undefined
 }
 
-/** The stored data of a session besides its transcript and its assets. */
+/** The stored data of a session, except its transcript and assets. */
 export interface StoredSession {
   /** Its key (platform/session-key.ts). */
   readonly id: string
@@ -138,7 +138,7 @@ export interface AskRequest {
   /** Id of the question, and of its exchange in both sessions. */
   readonly id: string
   readonly owner: SessionOwner
-  /** The session that is asked, its agent and its session group. */
+  /** The session that receives the question, its agent and its session group. */
   readonly to: string
   readonly agent: string
   readonly family: SessionGroup
@@ -151,7 +151,7 @@ export interface AskRequest {
   readonly depth: number
   /** Maximum number of further questions to which this question can lead. */
   readonly budget: number
-  /** The trace of the turn that asks. Absent if an object of version 0.1.0 asks. */
+  /** The trace of the asking turn. Absent if the question comes from an object of version 0.1.0. */
   readonly trace?: string | undefined
 }
 

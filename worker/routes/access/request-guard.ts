@@ -29,8 +29,8 @@ export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, 
 }
 
 /**
- * Admits the request's own origin and those of ALLOWED_ORIGINS. A request without an Origin header does not come from
- * another site's script.
+ * Admits the request's own origin and those of ALLOWED_ORIGINS. A request without an Origin header is not a cross-origin
+ * call of another site.
  */
 export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("origin")

@@ -35,7 +35,7 @@ const GUARD_SCRIPT = `(() => {
     createScript: (script, _type, sink) => (sink === "Location href" ? null : script),
     createScriptURL: (url) => url,
   })
-  // With a reference to the policy a script could create trusted markup, also for "srcdoc".
+  // With a reference to the policy, a script could create trusted markup, even for "srcdoc".
   if (globalThis.trustedTypes) delete TrustedTypePolicyFactory.prototype.defaultPolicy
   const { parent } = globalThis
   addEventListener("load", () => parent.postMessage({ type: "cuecard:ready" }, "*"), { once: true })

@@ -1,5 +1,5 @@
 /**
- * user-rows.ts: the SQL rows of a tenant's users: one row per user, written at the first contact.
+ * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact.
  */
 
 import type { NewUser, TenantUser } from "../../settings/tenant-rpc.ts"
