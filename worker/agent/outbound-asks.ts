@@ -2,8 +2,8 @@
  * outbound-asks.ts: the questions that this session asks the sessions of other agents.
  *
  * tool ▶ OutboundAsks ▶ the other session (InboundAsks) ▶ answer, or later a callback, which completes the call
- * An open question has a row. The row is closed when the answer has taken effect, or when the other session has been
- * asked to stop, so a restart loses neither.
+ * An open question has a row. The row is closed only when the answer has taken effect, or when the other session has been
+ * told to stop, so a restart loses neither.
  */
 
 import { isSettled, listCalls, type ToolCall } from "../../shared/protocol/message.ts"
@@ -148,7 +148,7 @@ export class OutboundAsks {
     return answerToToolReturn(await rejectOnAbort(waitForAnswer(), signal), { agent, session: to })
   }
 
-  /** Asks the other session to stop. The row stays open until that has succeeded. Never rejects. */
+  /** Tells the other session to stop. The row stays open until that succeeds. Never rejects. */
   async #cancelAsk({ id, session }: Pick<OutboundAsk, "id" | "session">): Promise<void> {
     const { tenant, user } = this.#session.row
     this.#busyIds.add(id)

@@ -78,7 +78,7 @@ export function createImageTool(env: ImageEnv): Tool {
       required: ["prompt"],
       additionalProperties: false,
     },
-    // The built-in renderer draws the same file again. A second call of Workers AI would cost again.
+    // The built-in renderer draws the same file again. A second call to Workers AI would be billed again.
     repeatable: env.AI === undefined,
     ephemeral: false,
     execute: async (args, ctx) => await runImageTool(args, env, ctx),

@@ -14,7 +14,10 @@ import { type StoredMessage, versionGroupKey } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 
-/** Maximum number of results of an imported file that arrive after the end of their answer: each reads the answer again. The rest are dropped. SPEC RE36. */
+/**
+ * Maximum number of results of an imported file that arrive after the end of their answer: each requires reading the answer
+ * again. Further results are dropped. SPEC RE36.
+ */
 const MAX_IMPORTED_LATE_RESULTS = 5_000
 
 export interface TranscriptWriterHost {
@@ -37,7 +40,7 @@ export class TranscriptWriter {
   readonly #host: TranscriptWriterHost
   readonly #isSealed: boolean
   readonly #onInsert: (id: string) => void
-  /** Positions of first versions by `versionGroupKey`; read when the file contains the first further version. */
+  /** Positions of first versions by `versionGroupKey`; read when the file's first additional version arrives. */
   #firstVersions: Map<number, number> | null = null
   /** Newest position, and end of the active path. Nothing else writes during an import. */
   #newestPos: number

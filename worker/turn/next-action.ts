@@ -43,7 +43,7 @@ export function decideNextAction(message: Message, { isInFlight, needsApproval }
   if (isEnded(message.status)) return { do: "rest" }
   const calls = listCalls(message)
   const toApprove = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
-  // A running call that is not in flight was left by an earlier process. Only repeatable calls are still marked so.
+  // A running call that is not in flight was left by an earlier process. Only repeatable calls are still marked as running.
   const due = calls.filter(
     (call) =>
       (call.status === "queued" && !toApprove.includes(call)) ||

@@ -4,7 +4,7 @@
  * It understands questions about the weather (intent.ts), calls the tool once per place, and places each card by the tag in
  * the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and benchmarks it also
  * accepts these commands, where <text> may be a JSON string literal:
- *   /say <text>          answers exactly that text
+ *   /say <text>          answers with exactly that text
  *   /think <text>        thinks exactly that text, then answers "Done."
  *   /call <tool> <args>  calls that tool with that JSON text, then describes the result
  *   /script <JSON>       replays one list of model events per model call (replay-model.ts)
@@ -192,7 +192,7 @@ function isModelFault(reason: string): reason is TurnFault {
   return MODEL_FAULTS.has(reason)
 }
 
-/** The value of a JSON string literal, or the text itself if it is none. */
+/** The value of a JSON string literal, or the text itself if it is not one. */
 function parseQuotedText(text: string): string {
   const value = text.startsWith('"') ? parseJson(text.trim()) : undefined
   return typeof value === "string" ? value : text
@@ -257,7 +257,7 @@ async function* streamTokens(
 
 type InputCounts = Pick<TokenCounts, "input" | "cached" | "cacheWritten">
 
-/** A provider's cache holds whole blocks of this many tokens, and only of prompts that have at least MIN_CACHED_TOKENS. */
+/** A provider's cache holds whole blocks of this many tokens, and only for prompts of at least MIN_CACHED_TOKENS. */
 const CACHE_BLOCK_TOKENS = 128
 const MIN_CACHED_TOKENS = 1_024
 
