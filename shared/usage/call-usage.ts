@@ -93,7 +93,7 @@ export function sumTokens(calls: readonly TokenCounts[]): TokenCounts {
   return sum
 }
 
-/** The sum of two counts; at most the largest safe integer, so that a sum is never imprecise without being at its limit. */
+/** The sum of two counts; at most the largest safe integer, so that a sum below this limit is always exact. */
 export function addCounts(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }

@@ -20,6 +20,6 @@ export interface UsageReport {
 export interface UsageReceipt {
   /** The number of the report that the directory has added, now or earlier; null if there was none. */
   readonly n: number | null
-  /** The lease of the next turn after a report; null: no budget concerns the user. Absent: nothing has changed. */
+  /** The lease for the next turn after a report; null if no budget applies to the user. Absent if nothing has changed. */
   readonly lease?: SessionLease | null
 }
