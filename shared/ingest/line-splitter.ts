@@ -26,7 +26,7 @@ export interface LineSplitter {
 }
 
 const NEWLINE = 0x0a
-/** Larger buffers are released after their line, in bytes. */
+/** Buffers larger than this, in bytes, are released after their line. */
 const MAX_REUSED_BUFFER_BYTES = 64 * 1024
 
 /**

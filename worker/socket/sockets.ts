@@ -41,8 +41,8 @@ export interface ResumeRequest {
 }
 
 /**
- * The session is woken for token expiries at most this far ahead, in milliseconds, because no connection lasts longer. SPEC
- * AU16.
+ * The session is woken for token expiries at most this far ahead, in milliseconds, because no connection lasts longer.
+ * SPEC AU16.
  */
 const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
 

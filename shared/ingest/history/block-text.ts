@@ -1,7 +1,7 @@
 /**
  * block-text.ts: turns a content block of any system into text: prose, a label, a document, or its JSON.
  *
- * No block disappears: what is not known is shown with its type (SPEC IH7). Pure.
+ * No block disappears: an unknown block is shown with its type (SPEC IH7). Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -116,7 +116,7 @@ function formatCode(text: string, language: string, format: TextFormat): string 
   return `${fence}${language.replace(/[^\w+#.-]/g, "")}\n${text}\n${fence}`
 }
 
-/** A document that carries its text. Null if it does not. */
+/** A document that contains its text. Null if it does not. */
 function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string | null {
   const source = toFields(block["source"])
   const text =

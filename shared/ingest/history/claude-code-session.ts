@@ -109,7 +109,7 @@ export class ClaudeCodeWriter {
   }
 }
 
-/** The text of a message that is nothing but text. */
+/** The text of a message that contains only text. */
 function readText({ content }: Fields): string {
   if (typeof content === "string") return content
   const blocks = toFieldsList(content)

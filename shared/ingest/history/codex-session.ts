@@ -1,8 +1,8 @@
 /**
  * codex-session.ts: writes the lines of Codex: a rollout file, or the output of `codex exec --json`.
  *
- * A rollout has `{timestamp, type, payload}`. Its `response_item` lines are items of the Responses API and hold the whole
- * conversation; its `event_msg` lines repeat it for the terminal. Pure.
+ * Each line of a rollout is `{timestamp, type, payload}`. Its `response_item` lines are items of the Responses API and hold
+ * the whole conversation; its `event_msg` lines repeat it for the terminal. Pure.
  */
 
 import { isJsonObject } from "../../json.ts"

@@ -47,7 +47,7 @@ export type LostKind =
 /** Number of occurrences by kind. */
 export type KindTotals = Readonly<Record<string, number>>
 
-/** Most kinds that are counted one by one. Types come from the file, so their number is bounded. */
+/** Maximum number of kinds that are counted separately. Types come from the file, so their number has to be bounded. */
 const MAX_KINDS = 32
 /** Longest type that is named, in UTF-16 code units. */
 const MAX_KIND_CHARS = 48
