@@ -33,8 +33,8 @@ export function createCallEvent(call_id: string, toolName: string, args = "{}"):
 }
 
 /**
- * The arguments of a call record, from whichever field contains them. An empty value never replaces a fuller one (SPEC
- * IR2).
+ * The arguments of a call record, from whichever field contains them. An empty value never replaces a fuller one
+ * (SPEC IR2).
  */
 export function readCallArguments(record: {
   readonly arguments?: string | undefined
