@@ -3,7 +3,7 @@
  *
  * record → INTERPRET → raw events, an end, or a refusal → recorder
  * An external producer can show text, thinking and tool calls. It cannot cue a card (SPEC EX4): `card`, `ordinal`,
- * `channel` and approvals of its records are ignored. Text is cleaned later, like that of every producer. Pure.
+ * `channel` and approvals of its records are ignored. Text is cleaned later, like any producer's text. Pure.
  */
 
 import { createCallEvent, createResultEvent, getResultStatus, readCallArguments } from "./call-events.ts"
@@ -155,7 +155,7 @@ function interpretCall(message: Message, record: CallRecord): RecordEffect {
       return { do: "output", call, delta: record.delta }
     case "tool_result": {
       if (call !== undefined && isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
-      // A result without a call is shown as a call of its own.
+      // A result without a call is shown as a separate call.
       const callEvents =
         call === undefined ? [createCallEvent(call_id, record.toolName || UNNAMED_TOOL), createStartEvent(call_id)] : []
       return emitEvents(message, record, ...callEvents, toResultEvent(call_id, record))

@@ -46,7 +46,7 @@ export interface ImportProgress {
    * `document`, `canvas`, `hidden_thinking`, `system`, `subagent`, `call`, or `block:`, `message:`, `line:` and an unknown type.
    */
   readonly kinds?: Readonly<Record<string, number>>
-  /** Set for an upload in parts: their count, and the numbers of those still missing. */
+  /** Set for an upload in parts: their count, and the numbers of the missing ones. */
   readonly parts?: { readonly of: number; readonly missing: readonly number[] }
 }
 

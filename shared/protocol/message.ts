@@ -112,7 +112,7 @@ export interface Message {
   readonly timestamp: string
   /** When the answer ended, in ISO 8601. Absent if unknown. */
   readonly endedAt?: string
-  /** The id of the turn in log lines and spans. Absent on imported messages and on those of version 0.1.0. */
+  /** The id of the turn in log lines and spans. Absent on imported messages and on messages of version 0.1.0. */
   readonly trace?: string
 }
 
@@ -161,7 +161,7 @@ export function isSettled(status: CallStatus): boolean {
   return status === "ok" || status === "failed" || status === "interrupted"
 }
 
-/** Whether a call has a provisional result and its final one arrives later. The turn does not wait for such a call. */
+/** Whether a call has a provisional result and its final result arrives later. The turn does not wait for such a call. */
 export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result">): boolean {
   return status === "waiting" && result !== null
 }

@@ -86,7 +86,7 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
       const run = findOpener(text, last)
       const kept = stripMarkers(text.slice(0, text.length - run.length), head === "")
       const isEmpty = last === "" && !hasWord(kept)
-      // Emphasis that encloses this span and the one before it.
+      // Emphasis that encloses both this span and the previous one.
       const enclosing = isEmpty && opener !== null ? findUnclosed(text, opener) : ""
       return { kept: isEmpty ? "" : kept, removed: isEmpty ? text : text.slice(kept.length), opener: enclosing + run }
     },

@@ -1,5 +1,5 @@
 /**
- * budget-limits.ts: the budgets that a tenant sets, and the selection of those that apply to a user. Pure.
+ * budget-limits.ts: defines the budgets that a tenant sets, and selects the ones that apply to a user. Pure.
  *
  * The limits of the tenant are shared by all its users. A role's limits apply to each user of the role, and a user's limits to that user.
  * A turn must be within all of them.

@@ -2,9 +2,9 @@
  * built-in-prices.ts: the published list prices of common models, in USD per million tokens.
  *
  * A provider can change its prices at any time: a tenant overrides an entry with `PUT /v1/prices`. Models that are not listed have an
- * unknown price: for example `-latest` names, whose model changes, and models that cost more at some hours (DeepSeek).
- * A price that a later one has replaced is not kept, because a cost is computed on the day of the call.
- * The prices are from copies of the pages named below, and from projects that quote them.
+ * unknown price: for example `-latest` names, whose model changes, and models whose price depends on the time of day
+ * (DeepSeek). Replaced prices are not kept, because a cost is computed on the day of the call. The
+ * prices are from copies of the pages named below, and from projects that quote them.
  */
 
 import { type PriceEntry, usdToNano } from "./price-entry.ts"

@@ -163,7 +163,7 @@ export function countTurn(account: UserAccount, use: Spending, now: number): Use
   }
 }
 
-/** The leases that count at an instant, except that of one session. */
+/** The leases that count at an instant, excluding one session's lease. */
 export function listOtherLeases(given: readonly GivenLease[], session: string, now: number): GivenLease[] {
   return given.filter((lease) => lease.session !== session && lease.until > now)
 }
@@ -172,7 +172,7 @@ export function listOtherLeases(given: readonly GivenLease[], session: string, n
  * Decides whether a turn without a lease may begin.
  *
  * The remainder is reserved for the turns that are already running, so that many turns that begin at once do not all use the last of it. An
- * agent's question belongs to a running turn, so it is refused only if a budget is used up.
+ * agent's question belongs to a running turn, so it is refused only if a budget is already used up.
  */
 export function decideTurn(
   account: UserAccount,

@@ -113,7 +113,7 @@ export class OutboundAsks {
       if (!(returned instanceof DeferredResult)) this.#rows.closeOutboundAsk(request.id)
       return returned
     } catch (error) {
-      // Even if our own turn was stopped, the other session must stop the one it began.
+      // Even if our own turn was stopped, the other session must stop the turn that it began.
       const cancelled = this.#cancelAsk({ id: request.id, session: request.to })
       if (signal.aborted) throw error
       await cancelled
@@ -173,8 +173,8 @@ export class OutboundAsks {
   }
 
   /**
-   * A late answer begins a turn of its own, in which the agent that asked can use it (SPEC AG4). Closes the question, which
-   * therefore begins one turn however often it is answered.
+   * Begins a turn in which the asking agent can use a late answer (SPEC AG4). Closes the question, so repeated answers to
+   * it begin only one turn.
    */
   #beginAnswerTurn({ id, call_id, agent: name, budget }: OutboundAsk, stored: StoredMessage, answer: AskAnswer): void {
     const { row, store, turns, maxMessageTokens } = this.#session

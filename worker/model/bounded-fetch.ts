@@ -39,7 +39,7 @@ function createEventGuard(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   let eventChars = 0
   let isLineEmpty = true
-  /** The last line ended with a carriage return, so a line feed belongs to its end. */
+  /** The last line ended with a carriage return, so a line feed that follows belongs to it. */
   let isAfterReturn = false
   let isWithinBounds = createJsonMeter()
   const readPiece = (piece: string): void => {

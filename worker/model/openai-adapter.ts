@@ -214,7 +214,7 @@ function errorPartToFault(error: unknown, contentType: string): ModelFault {
   return createFault(/\b4\d\d\b|invalid|auth|permission/i.test(kind) ? "model_refused" : "model_cut_off", message)
 }
 
-/** An error's message and that of its cause: the package wraps network errors. */
+/** An error's message and its cause's message, because the package wraps network errors. */
 function getErrorMessage(error: unknown): string {
   const message = readField(error, "message")
   const cause = readField(readField(error, "cause"), "message")

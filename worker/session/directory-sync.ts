@@ -2,7 +2,7 @@
  * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
  * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
- * only when it has changed. If that fails it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
+ * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
  * usage report is sent with it, if there is one (SPEC MT5).
  */
 

@@ -68,8 +68,8 @@ export async function sendMessage(
 }
 
 /**
- * Whether the budgets admit a frame that begins a turn. A repeated frame and a message that will be queued are admitted. Returns a promise
- * only if it has to call the directory.
+ * Whether the budgets admit a frame that begins a turn. Repeated frames, and messages that will be queued, are always
+ * admitted. Returns a promise only if it has to call the directory.
  */
 function checkBudget({ turns, store, gate }: LiveSession, id: string): Result<null> | Promise<Result<null>> {
   return gate.canBeginNow() || turns.isActive() || store.findById(id) !== null ? succeed(null) : gate.check()

@@ -75,7 +75,7 @@ export class ProducerRequest {
     this.#catchWriteFailure(() => this.#finish())
   }
 
-  /** Stops reading. The first fault is the one reported. */
+  /** Stops reading. Only the first fault is reported. */
   stop(fault: Fault): void {
     this.#fault ??= fault
     this.#lineReader.stopReading()

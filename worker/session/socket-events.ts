@@ -12,7 +12,7 @@ import type { SessionLifecycle } from "./session-lifecycle.ts"
 import { isReadOnly } from "../platform/rpc/claims.ts"
 
 /**
- * Answers a WebSocket request. The Worker has verified the token and checked it as for any request; the owner or viewer is
+ * Answers a WebSocket request. The Worker has already checked the token, as it does for any request; the owner or viewer is
  * checked here. It waits for no other object (SPEC AU18).
  */
 export function openSocket(lifecycle: SessionLifecycle, request: Request): Response {

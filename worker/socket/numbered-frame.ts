@@ -14,7 +14,7 @@ export interface NumberedFrame {
   readonly type: "message" | "ops"
   /** The frame's JSON after `"prev":n,`. */
   readonly body: string
-  /** Whether its message has ended or waits for the user. Clients with `live: false` receive only these. */
+  /** Whether its message has ended or waits for the user. Clients with `live: false` receive only settled messages. */
   readonly isSettled: boolean
 }
 

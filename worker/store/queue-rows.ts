@@ -14,7 +14,7 @@ import {
   type StoredMessage,
 } from "./row-codec.ts"
 
-/** Messages of users start before those of agents. */
+/** Users' messages start before agents' messages. */
 const START_ORDER = "ORDER BY agent IS NOT NULL, n"
 
 const SENDER_CONDITIONS = { person: "WHERE agent IS NULL", agent: "WHERE agent IS NOT NULL", all: "" }

@@ -85,7 +85,7 @@ export interface Tool extends ToolSpec {
   readonly readsOnly?: boolean
   /** Its calls stay in the transcript, but are left out of the model's context in later turns. */
   readonly ephemeral: boolean
-  /** Time limit in milliseconds, if it differs from that of the other tools. */
+  /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
   /** Whether the user must approve this call before it runs. Default: no. */
   readonly needsApproval?: (args: ToolArgs) => boolean

@@ -30,7 +30,7 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
   const yieldIfDue = createYielder(FOLD_YIELD_BATCHES)
   const yieldNow = createYielder(1)
   for (let rows = fold.readNext(); rows.length > 0; rows = fold.readNext()) {
-    // A late event reads its message again, so each one is a step of its own (SPEC RE41).
+    // A late event reads its message again, so each one is a separate step (SPEC RE41).
     for (const row of rows) {
       if (!fold.addRow(row)) continue
       await yieldNow()

@@ -174,7 +174,7 @@ async function* readRecordBatches(
   yield* readBatches(reader.end())
 }
 
-/** Reports a value whose reading throws, instead of losing the rest of the file (SPEC RE10). */
+/** Reports a value whose reading throws, so that the remainder of the file is not lost (SPEC RE10). */
 export function* catchBadRecord(n: number, records: Iterable<NumberedRecord>): Generator<NumberedRecord> {
   try {
     yield* records

@@ -119,7 +119,10 @@ export class TranscriptWriter {
     return parent < pos && this.#host.store.hasMessageAt(parent) ? parent : this.#tipPos
   }
 
-  /** Assigns the next free version number, whatever the file states. Null if the message is the only version so far. */
+  /**
+   * Assigns the next free version number, even if the file states another one. Null if the message is the only version so
+   * far.
+   */
   #assignVersion(pos: number, parent: number | null, { version, role }: Message): AssignedVersion | null {
     const { store } = this.#host
     if (version > 1) this.#firstVersions ??= store.readFirstVersions()

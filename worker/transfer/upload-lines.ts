@@ -115,7 +115,7 @@ async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** Detects gzip by its first two bytes, whatever the request's headers declare. */
+/** Detects gzip by its first two bytes, regardless of the request's headers. */
 async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const first = await chunks.next()
   if (first.done === true) return
@@ -124,7 +124,7 @@ async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGener
   yield* chunks
 }
 
-/** Decompression waits only for the upload, which has time limits of its own. */
+/** Decompression waits only for the upload, which has its own time limits. */
 const NO_TIMES: UploadTimes = { idleMs: 2 ** 31 - 1, totalMs: 2 ** 31 - 1 }
 
 async function* gunzipChunks(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -64,7 +64,7 @@ export function isBlankPart(part: Part): boolean {
 }
 
 /**
- * Number of finished steps of an ended answer. A retry keeps these and runs the rest again.
+ * Number of finished steps of an ended answer. A retry keeps these steps and runs the others again.
  * The last step counts only if it called tools and all of them returned.
  */
 export function countFinishedSteps({ parts }: Message): number {

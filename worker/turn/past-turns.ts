@@ -106,7 +106,8 @@ function readTurn(newest: number, readMessage: MessageLookup, lookUpQuote: Quote
     summary ??= message.summary
     isOpen ||= listCalls(message).some(isDeferred)
     pos = stored.parent
-    // An external answer has no question, so each is a turn of its own and a series of them doesn't become one long turn.
+    // An external answer has no question, so each one is a separate turn, and a series of them doesn't become one long
+    // turn.
     if (message.role === "assistant" && message.mode !== "external" && pos !== null) continue
     const turn = { newestPos: newest, messages, tokens: estimateMessageTokens(messages), summary }
     return { turn, previousPos: pos, isOpen }

@@ -52,8 +52,8 @@ export function writeBlocks(
 }
 
 /**
- * Continues the previous text if this one belongs to it, because a text with citations arrives in pieces. Returns whether
- * the part is open.
+ * Writes a text block. A text with citations arrives in several blocks, which become one part. Returns whether that part is
+ * still open.
  */
 function writeTextBlock(writer: HistoryWriter, block: Fields, next: Fields | undefined, isJoined: boolean): boolean {
   const isContinued = next !== undefined && isTextBlock(next) && (isJoined || hasCitations(block) || hasCitations(next))

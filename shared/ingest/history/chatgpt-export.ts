@@ -71,7 +71,7 @@ function isEmpty({ parts, text }: Fields): boolean {
   return toText(text) === "" && toArray(parts).every((part) => part === "")
 }
 
-/** The text of a message, whatever the type of its content. */
+/** The text of a message with any type of content. */
 function readText(writer: HistoryWriter, content: Fields, format: TextFormat): string {
   const { content_type: type, parts, text, result, content: inner } = content
   if (Array.isArray(parts)) return contentToParagraphs(writer.kinds, parts.map(readPart), format)

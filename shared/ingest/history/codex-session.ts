@@ -79,7 +79,7 @@ export class ExecWriter {
     this.#writer = writer
   }
 
-  /** Whether events have been written. Then `error` is one of them, too. */
+  /** Whether events have been written. If so, an `error` line is one of them too. */
   isActive(): boolean {
     return this.#mapper !== null
   }

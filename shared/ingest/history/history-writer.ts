@@ -28,7 +28,7 @@ export interface HistoryResult {
   readonly size: TextSize | null
 }
 
-/** The messages of a conversation that are imported, and the number of those in its other branches. */
+/** The messages of a conversation that are imported, and the number of messages in its other branches. */
 export interface Branch {
   readonly messages: readonly Fields[]
   readonly others: number
@@ -116,7 +116,7 @@ export class HistoryWriter {
     this.#answer?.records.closePart(kind)
   }
 
-  /** Adds a whole text as a part of its own. */
+  /** Adds a whole text as a separate part. */
   writePart(kind: Kind, text: string): void {
     if (text === "") return
     this.endPart(kind)
@@ -139,7 +139,7 @@ export class HistoryWriter {
     answer.records.writeCall(id, toolName, json)
   }
 
-  /** Adds a result to its call. One without a call, or a second one, becomes a block of its own (SPEC IH3). */
+  /** Adds a result to its call. A result without a call, or a second result, becomes a separate block (SPEC IH3). */
   writeResult(result: HistoryResult): void {
     const answer = this.#openAnswer("")
     const id = this.#findResultCall(answer, result)

@@ -114,7 +114,7 @@ function readArguments(item: Fields): unknown {
   return Object.fromEntries(Object.entries(item).filter(([key]) => !CALL_HEAD.has(key) && !RESULT_FIELDS.has(key)))
 }
 
-/** The result of a call that the provider ran itself. Null if it arrives in an item of its own. */
+/** The result of a call that the provider ran itself. Null if it arrives in a separate item. */
 function readInlineResult(item: Fields): Fields | null {
   const { type, status, error, name } = item
   const content = item["output"] ?? item["outputs"] ?? item["results"]

@@ -217,7 +217,7 @@ const SUMMARY_HEAD = "What was asked earlier:"
 /** Maximum number of lines of a summary. */
 const MAX_SUMMARY_LINES = 60
 
-/** A summary that lists the user's questions in order, including those of an earlier summary. */
+/** A summary that lists the user's questions in order, including questions from an earlier summary. */
 function summarizeQuestions(messages: readonly ModelMessage[]): string {
   const summaryLines = messages.flatMap((message) => {
     if (message.role !== "user") return []

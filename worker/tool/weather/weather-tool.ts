@@ -1,7 +1,7 @@
 /**
  * weather-tool.ts: the weather of one place, as the data of a weather card (shared/card/weather-payload.ts).
  *
- * Every call ends with data or with `{error, details}`, whatever the source does. An error has no trailer, because it
+ * Every call ends with data or with `{error, details}`, even if the source misbehaves. An error has no trailer, because it
  * must not become a card.
  */
 
