@@ -62,7 +62,7 @@ export const MAX_BODY_BYTES = 512 * 1024
 export const DEFAULT_PAGE_MESSAGES = 12
 export const MAX_PAGE_MESSAGES = 120
 
-/** Largest page of history, in UTF-8 bytes. A page has at least one message, however large. */
+/** Largest page of history, in UTF-8 bytes. A page has at least one message, even if that message is larger. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
 /** Number of sessions in a page of the directory. SPEC DI6. */
@@ -86,7 +86,7 @@ export const DEV_TOKEN_SECONDS = 60 * 60
 export const USER_TOKEN_SECONDS = 10 * 60
 export const MAX_USER_TOKEN_SECONDS = 24 * 60 * 60
 
-/** How long the Worker relies on the revocation check of a token, in milliseconds. SPEC AU7. */
+/** How long the Worker trusts the revocation check of a token, in milliseconds. SPEC AU7. */
 export const TOKEN_TRUST_MS = 30_000
 
 /** Lifetime of a token that `/auth/token` issues to the page, in seconds. SPEC SI5. */
@@ -264,7 +264,7 @@ export const SUMMARY_KEEP_SHARE = 0.25
 /** Longest summary of older turns, in UTF-16 code units: a few hundred words. SPEC TU9. */
 export const MAX_SUMMARY_CHARS = 6_000
 
-/** How much of a message is quoted to the model in a reply to it, in UTF-16 code units: a paragraph. SPEC AT6. */
+/** Maximum part of a message that is quoted to the model in a reply, in UTF-16 code units: a paragraph. SPEC AT6. */
 export const MAX_QUOTE_CHARS = 600
 
 // ── Files in a model call ──

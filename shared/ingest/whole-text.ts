@@ -150,7 +150,7 @@ function findRest(parts: readonly string[], whole: string): string | null {
 /** Maximum number of attempts to place lost text in one answer. */
 const MAX_GAP_FILLS = 4
 
-/** Smallest number of streamed UTF-16 code units that are compared with a whole text, however short that is. */
+/** Smallest number of streamed UTF-16 code units that are compared with a whole text, even if that text is shorter. */
 const MIN_COMPARED_UNITS = 64
 
 function isWhiteSpace(char: string): boolean {

@@ -65,7 +65,7 @@ export function addToMeter(meter: Meter, use: Spending, now: number): Meter {
   return { ...rolled, spent: addCounts(rolled.spent, use[METERED_BUDGETS[meter.budget].unit]) }
 }
 
-/** The remainder at an instant, never negative. */
+/** The remaining amount at an instant, never negative. */
 export function readLeft(meter: Meter, now: number): number {
   const { limit, spent } = rollMeter(meter, now)
   return Math.max(limit - spent, 0)

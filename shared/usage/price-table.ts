@@ -9,7 +9,7 @@ import type { PriceEntry, TokenPrices } from "./price-entry.ts"
 /** Lists of prices in order of precedence, for example the tenant's own prices and the built-in ones. */
 export type PriceLists = readonly (readonly PriceEntry[])[]
 
-/** The prices of a model on a day (`2026-01-31`), from the first list that has one. Null: unknown. */
+/** The prices of a model on a day (`2026-01-31`), from the first list that contains them. Null if unknown. */
 export function findPrice(
   call: { readonly provider: string; readonly model: string },
   lists: PriceLists,

@@ -97,7 +97,7 @@ export interface UserAccount {
 /** A lease that a session holds. Kept only in memory. */
 export interface GivenLease {
   readonly session: string
-  /** When it ends, if the session doesn't report. Milliseconds since 1970. */
+  /** When it ends if the session doesn't report, in milliseconds since 1970. */
   readonly until: number
   /** A turn has begun with it. */
   readonly isRunning: boolean
@@ -171,8 +171,8 @@ export function listOtherLeases(given: readonly GivenLease[], session: string, n
 /**
  * Decides whether a turn without a lease may begin.
  *
- * The remainder is reserved for the turns that are already running, so that many turns that begin at once do not all use the last of it. An
- * agent's question belongs to a running turn, so it is refused only if a budget is already used up.
+ * The remaining budget is reserved for the turns that are already running, so that many turns that begin at once cannot all
+ * use it. An agent's question belongs to a running turn, so it is refused only if a budget is already used up.
  */
 export function decideTurn(
   account: UserAccount,

@@ -103,7 +103,7 @@ export class ProducerRequest {
     if (this.#run?.producer != null) extendDeadline(host, this.#run, this.#run.producer)
   }
 
-  /** Reports the state of an existing answer at once. A new answer is begun by its first record. */
+  /** Reports the state of an existing answer at once. A new answer begins with its first record. */
   #attachKnownAnswer(id: string): void {
     if (this.#session.store.findExternalAnswer(id) !== null) this.#attach(id, undefined)
     else if (isSessionBusy(this.#session)) this.stop({ reason: "turn_running" })

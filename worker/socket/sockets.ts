@@ -185,7 +185,7 @@ export class Sockets {
     const expiries = this.#ctx
       .getWebSockets()
       .map((socket) => getAttachment(socket).claims.expires * 1000)
-      // A socket that is closing has the expiry 0.
+      // A closing socket has the expiry 0.
       .filter((at) => at > this.#host.now() && at <= this.#host.now() + MAX_SOCKET_MS)
     return expiries.length === 0 ? null : Math.min(...expiries)
   }
@@ -277,7 +277,7 @@ function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(text)
 }
 
-/** The fields from which a page states, in its user's time, when a budget resets. */
+/** The fields from which a page displays, in the user's local time, when a budget resets. */
 function describeBudget(fault: Fault): Pick<Extract<ServerFrame, { type: "error" }>, "budget" | "scope" | "resets"> {
   if (fault.reason !== "budget_exhausted") return {}
   const { budget, scope, resets } = fault

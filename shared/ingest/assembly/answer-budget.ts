@@ -22,7 +22,7 @@ export const MAX_IMPORTED_TEXT_CHARS = 4 * MAX_ANSWER_CHARS
 
 type DeltaEvent = Extract<TurnEvent, { type: "text_delta" | "thinking_delta" }>
 
-/** Null: the event is kept. `dropped_call`: it belongs to a call that was dropped, and that counts as one loss. */
+/** Null: the event is kept. `dropped_call`: it belongs to a dropped call, which was already counted as one loss. */
 export type BudgetLoss = LostKind | "dropped_call" | null
 
 /**

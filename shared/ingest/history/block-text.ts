@@ -20,7 +20,7 @@ const MAX_UNKNOWN_CHARS = 4_000
 /** Types of blocks whose `text` is prose. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["text", "output_text", "input_text", "summary_text", "markdown"])
 
-/** Types of blocks that hold a document which its system shows beside the conversation. */
+/** Types of blocks that hold a document that its system shows next to the conversation. */
 const CANVAS_TYPES: ReadonlySet<string> = new Set(["canvas", "artifact", "textdoc"])
 
 export function isTextBlock(block: Fields): boolean {

@@ -2,7 +2,7 @@
  * claude-code-session.ts: writes the lines of Claude Code: a session file, or the output of `--output-format stream-json`.
  *
  * A message of the API arrives as one line per block, each with the message's id. Results arrive in user messages, with
- * details beside them (`toolUseResult`, `tool_use_result`). Pure.
+ * details next to them (`toolUseResult`, `tool_use_result`). Pure.
  */
 
 import { isJsonObject } from "../../json.ts"

@@ -3,7 +3,7 @@
  *
  * mapper of a system → WRITER → records → assembler
  * All messages between two questions become one answer with a step per message (SPEC IH1). The records of an answer name
- * it once; the others belong to the open answer, so that a file in parts gives the same answer as a whole one. Pure.
+ * it once; the others belong to the open answer, so that a file in parts produces the same answer as a whole file. Pure.
  */
 
 import type { StreamRecord } from "../../protocol/record.ts"
@@ -15,11 +15,11 @@ import { toPublicCallId, toPublicId } from "../public-id.ts"
 import { KindCounts } from "./kind-counts.ts"
 import { valueToJson } from "./value-to-json.ts"
 
-/** A tool result as a history states it. */
+/** A tool result as it appears in a history. */
 export interface HistoryResult {
   /** Empty if the history has no ids. In that case, the result belongs to the first open call. */
   readonly callId: string
-  /** The name of the tool, if the result states it. */
+  /** The name of the tool, if the result contains it. */
   readonly toolName: string
   readonly text: string
   /** Null if the call succeeded. */

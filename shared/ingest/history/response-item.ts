@@ -67,7 +67,7 @@ export class ResponseItemWriter {
     else this.#writer.writePart("text", blockToText(this.#writer.kinds, item))
   }
 
-  /** A message of the assistant belongs to the current step, like the calls beside it. */
+  /** A message of the assistant belongs to the current step, like the calls next to it. */
   #writeMessage(item: Fields): void {
     if (item["role"] !== "assistant") {
       this.#isAfterOutput = true

@@ -110,7 +110,7 @@ function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   if (isJsonObject(functionCall)) writeCallBlock(writer, functionCall)
 }
 
-/** The text of a message without ordered blocks, with the sources that it names beside it. */
+/** The text of a message without ordered blocks, followed by the sources that the message names. */
 function readPlainText(message: Fields): string {
   const { content } = message
   const text = (isJsonObject(content) ? "" : toText(toBlock(content)["text"])) || toText(message["text"])

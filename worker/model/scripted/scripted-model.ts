@@ -76,7 +76,7 @@ function parseDelayMs(text: string | undefined): number {
 
 /** The part of the current turn that the messages contain, and the questions before it. */
 interface VisibleTurn {
-  /** The agent that asked; null: the user. */
+  /** The agent that asked; null if the user asked. */
   readonly from: TurnText["from"]
   readonly question: string
   readonly questions: readonly string[]
@@ -130,7 +130,7 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
   return [createThinkingEvent(response.thinking), ...fileEvents, createTextEvent(response.text)]
 }
 
-/** Lists the files of a message, and states that this model can't open them. */
+/** Lists the files of a message, and says that this model can't open them. */
 function describeFiles(files: readonly ModelFile[]): string {
   const fileLines = files.map(({ asset, inclusion }) => {
     const note = inclusion === "left_out" ? ", omitted because it didn't fit" : ""
