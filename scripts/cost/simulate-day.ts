@@ -45,7 +45,8 @@ export interface SimulatedDay {
   /** The largest number of requests in one second: of all, and of any single object. */
   readonly peak: { readonly sessions: number; readonly tenant: number; readonly directory: number }
   readonly billed: BilledAmounts
-  /** US dollars, without storage. */ readonly price: number
+  /** US dollars, without storage. */
+  readonly price: number
 }
 
 export function simulateDay(plan: DayPlan): SimulatedDay {

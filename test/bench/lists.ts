@@ -29,7 +29,7 @@ function fill(persist: string, table: string, statement: string, size: number): 
   for (const path of folder) {
     const database = new DatabaseSync(join(persist, path))
     const found = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table)
-    // A session's database has no table of this name, and the directory's no other one's.
+    // Only one kind of object has a table of this name.
     if (found !== undefined) database.prepare(statement).run(size)
     database.close()
   }

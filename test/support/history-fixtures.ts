@@ -1,5 +1,5 @@
 /**
- * history-fixtures.ts: parses test/shared/history/*.txt and runs a file of another system through import's own steps.
+ * history-fixtures.ts: parses test/shared/history/*.txt and runs a file of another system through the steps of an import.
  *
  * Above `---`: comments with the rule ids, `source:`, `producer:` (its heading in docs/import.md) and `type Name: fields…`
  * as the source declares them; then the file. Below: the messages as they are shown, and the kinds that are counted.
