@@ -42,7 +42,7 @@ export interface SimulatedDay {
   readonly sessions: number
   readonly users: number
   readonly operations: Readonly<Record<Operation, number>>
-  /** The largest number of requests in one second: of all, and of any single object. */
+  /** The largest number in one second: of sessions that begin, and of requests to any single object of each class. */
   readonly peak: { readonly sessions: number; readonly tenant: number; readonly directory: number }
   readonly billed: BilledAmounts
   /** US dollars, without storage. */
