@@ -2,8 +2,8 @@
  * lists.ts: the first and the last page of a tenant's users and of a user's sessions, with 100 and with 100,000 of them:
  * time, bytes, rows read.
  *
- * The rows are written into the stopped server's database. The rows read are counted by workerd in a copy of the same
- * tables: see US3 and DI4 in test/worker, which assert them.
+ * The rows are written into the stopped server's database. The tests of US3 and DI4 in test/worker count the rows read, in
+ * a copy of the same tables in workerd.
  */
 
 import { readdirSync } from "node:fs"

@@ -150,7 +150,7 @@ function printSegment(segment: Segment, message: Message): string {
   }
 }
 
-/** Fields whose content is up to the tool or the program, not to the format. */
+/** Fields whose content is defined by the tool or the program, not by the format. */
 const FREE_FIELDS: ReadonlySet<string> = new Set([
   "tools",
   "arguments",

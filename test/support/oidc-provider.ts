@@ -1,5 +1,5 @@
 /**
- * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on the loopback, with its own forms for sign-in and consent.
+ * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on loopback, with its own forms for sign-in and consent.
  *
  * It records its requests, rotates its keys, fails on demand, and signs any token that a test asks for. Tests in workerd
  * use the same functions over HTTP: see oidc-client.ts. Everyone who enters a name is signed in. The name `owner-ada` has
