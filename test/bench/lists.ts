@@ -1,6 +1,6 @@
 /**
  * lists.ts: the first and the last page of a tenant's users and of a user's sessions, with 100 and with 100,000 of them:
- * time, bytes, rows read.
+ * time and bytes.
  *
  * The rows are written into the stopped server's database. The tests of US3 and DI4 in test/worker count the rows read, in
  * a copy of the same tables in workerd.
