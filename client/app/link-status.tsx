@@ -46,7 +46,7 @@ export function OfflineStatus(): VNode {
   return <QuietStatus text={connectionText.offline} />
 }
 
-/** Says that the page waits, because the server refuses more requests. Source: SPEC LI6. */
+/** Says that the page is waiting because the server is rate limiting it. Source: SPEC LI6. */
 export function HoldStatus(): VNode | null {
   return holdText.value === "" ? null : <QuietStatus text={holdText.value} />
 }

@@ -23,7 +23,7 @@ interface ImageViewProps {
   readonly height?: number | undefined
 }
 
-/** Taller images are cropped at the bottom: a full-page screenshot would fill the whole transcript. */
+/** Taller images are cropped at the bottom, because a full-page screenshot would fill the whole transcript. */
 const MIN_ASPECT_RATIO = 0.5
 
 export function ImageView({ url, label, isInline = false, width, height }: ImageViewProps): VNode {

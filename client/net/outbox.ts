@@ -91,7 +91,9 @@ export class Outbox {
     else if (this.entries.value.some((entry) => entry.id === id)) this.#ackedSeqById.set(id, seq)
   }
 
-  /** After loading history as of `seq`: removes the messages it shows, and those acknowledged before it that it doesn't show. */
+  /**
+   * Call after loading history as of `seq`. Removes the messages in it, and other messages that were acknowledged by then.
+   */
   removeSettled(seq: number, isShown: (id: string) => boolean): void {
     for (const { id } of this.entries.value) {
       if (isShown(id) || (this.#ackedSeqById.get(id) ?? Number.POSITIVE_INFINITY) <= seq) this.removeEntry(id)
@@ -123,7 +125,7 @@ export class Outbox {
     }
   }
 
-  /** Where storage is forbidden, the page has an empty one (ui/browser-storage.ts). */
+  /** Never throws: if storage is forbidden, the page uses an empty one (ui/browser-storage.ts). */
   #deleteStored(id: string): void {
     this.#storage.removeItem(this.#prefix + id)
   }

@@ -22,7 +22,7 @@ const STOP_COOLDOWN_MS = 600
 
 export class AnswerStopper {
   readonly #deps: AnswerStopperDeps
-  /** When the running answer was stopped, or was replaced by the next. */
+  /** When the running answer was stopped, or the next one replaced it. */
   #stoppedAt = Number.NEGATIVE_INFINITY
   #activeTurn: ActiveTurn | null = null
   /** The exchange whose answer is stopped as soon as it begins. */

@@ -31,7 +31,7 @@ export class PendingEdits {
     })
   }
 
-  /** Sends the edits that a closed page has left. */
+  /** Sends the edits that a closed page has left behind. */
   resendStored(): readonly EditCommand[] {
     const rows = readStorageRows(this.#storage).filter(([key]) => key.startsWith(this.#prefix))
     const edits = rows.flatMap(([, value]) => parseEditCommand(parseJson(value)) ?? [])
