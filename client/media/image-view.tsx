@@ -77,7 +77,7 @@ function createBoxStyle(
 
 /**
  * Opens all loaded images of the message, starting with the one that was clicked. If the code of the lightbox can't be
- * loaded, the browser shows that image in a tab of its own.
+ * loaded, the browser shows that image in a new tab.
  */
 function openLightbox(media: MediaContextValue, chosen: HTMLElement): void {
   const frames = Array.from(chosen.closest("article")?.querySelectorAll<HTMLElement>(".frame[data-url]") ?? [chosen])

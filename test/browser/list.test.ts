@@ -72,7 +72,7 @@ function findMisplacedBoxes(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const dialog = document.querySelector("dialog[open]")
     if (dialog === null) return ["no dialog"]
-    // Waits for the entrance animation.
+    // Skips to the end of the entrance animation.
     for (const animation of document.getAnimations()) animation.finish()
     const outer = dialog.getBoundingClientRect()
     const boxes = [...dialog.querySelectorAll("h2, p, button, ul, progress")].filter((box) => {

@@ -90,7 +90,7 @@ describe("a message", () => {
 })
 
 describe("thinking", () => {
-  test("[PG9] is folded, and shows its duration", () => {
+  test("[PG9] thinking is folded, and shows its duration", () => {
     const label = (segments: Segment[], status: MessageStatus) =>
       answer(segments, { status }).root.querySelector("details[data-segment=thinking]:not([open]) > summary")
         ?.textContent
@@ -115,7 +115,7 @@ describe("thinking", () => {
     ])
   })
 
-  test("[PG9] stays open while it grows if the user opened it", async () => {
+  test("[PG9] thinking stays open while it grows if the user opened it", async () => {
     const { root, store } = answer([{ type: "thinking", content: "one" }], { status: "running" })
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
@@ -270,7 +270,7 @@ describe("cards", () => {
     expect(root.querySelector(".card .place")?.textContent).toBe("London, GB")
   })
 
-  test("[CA7] the card shows three days of forecast, with the names of the weekdays at the place", () => {
+  test("[CA7] the card shows a forecast of three days, with the place's weekdays", () => {
     const days = Array.from({ length: 7 }, (_, i) => ({
       date: `2026-05-0${i + 3}`,
       condition: i === 2 ? null : "Snow",
@@ -335,7 +335,7 @@ describe("cards", () => {
     expect(icons.every(([, shapes]) => Number(shapes) >= 1)).toBe(true)
   })
 
-  test("[CA6] degrees are whole, with a proper minus and no minus zero", () => {
+  test("[CA6] degrees are whole numbers with a proper minus sign and no minus zero", () => {
     expect([12.4, -0.4, 0, -12.5, 21.5].map(formatDegrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
     expect(parseObservedTime("2026-05-02T14:00")).toBe("14:00")
     expect(parseObservedTime("soon")).toBe(null)
@@ -370,7 +370,7 @@ describe("live and after a reload", () => {
     [{ op: "end", status: "completed", reason: null, metrics: null }],
   ]
 
-  test("[PG1] after every frame the page is what a reload would show, including animations", async () => {
+  test("[PG1] after every frame, the page shows what a reload would show, including animations", async () => {
     const { store, root } = transcript([])
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
     for (const [at, list] of weatherTurn.entries()) {
@@ -381,7 +381,7 @@ describe("live and after a reload", () => {
     }
   }, 20_000)
 
-  test("[CA4] a card animates when it arrives, once; on a loaded page it doesn't move", async () => {
+  test("[CA4] a card animates once, when it arrives; on a loaded page it doesn't move", async () => {
     const played: unknown[] = []
     HTMLElement.prototype.animate = (frames) => {
       played.push(frames)
@@ -462,7 +462,7 @@ describe("live and after a reload", () => {
     expect(drawn).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG7] the pending indicator is shown for unsent messages and a running answer, and disappears", async () => {
+  test("[PG7] the pending indicator is shown for unsent messages and a running answer, and then disappears", async () => {
     const { log, entries, store } = transcript([], [{ id: "u", content: "hi", at: 1, error: null }])
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     entries.value = [{ id: "u", content: "hi", at: 1, error: "no" }]
@@ -501,7 +501,7 @@ describe("live and after a reload", () => {
     link.value = "live"
     await delay()
     expect(log.querySelectorAll("[data-typing]")).toHaveLength(1)
-    // The device is offline. The socket finds out later.
+    // The device is offline, which the socket detects later.
     isOnline.value = false
     await delay()
     expect(log.querySelector("[data-typing]")).toBe(null)
