@@ -1,4 +1,6 @@
-/** link-status.tsx: the state of the connection, shown above the composer unless the connection is live. Source: SPEC PG29, PG79. */
+/**
+ * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29, PG79.
+ */
 
 import type { VNode } from "preact"
 import { holdText } from "../net/request-hold.ts"

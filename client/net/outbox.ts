@@ -65,7 +65,7 @@ export class Outbox {
     return readOutboxEntries(this.#storage, this.#prefix).some((entry) => entry.id === id)
   }
 
-  /** Appends a message. `at` is made larger than that of all others, even if the clock was set back, so that a reload keeps the order. */
+  /** Appends a message with the largest `at`, even if the clock was set back, so that a reload keeps the order. */
   addEntry(entry: OutboxEntry): void {
     const others = this.entries.value.filter(({ id }) => id !== entry.id)
     const last = others.at(-1)?.at ?? Number.NEGATIVE_INFINITY

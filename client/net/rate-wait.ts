@@ -52,7 +52,9 @@ export async function holdFrames(code: string, text: string, resend: () => void)
   resend()
 }
 
-/** Waits if a response asks for it, or until the page's current wait ends. Returns false at once if the response is final. */
+/**
+ * Waits if a response asks for it; if the page is already waiting, until that wait ends. Otherwise returns false at once.
+ */
 async function waitAfter(response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response
   const seconds = Number(isRequest ? response.headers.get("retry-after") : response.retryAfter)

@@ -33,7 +33,7 @@ export class AnswerStopper {
     deps.store.activeTurn.subscribe((turn) => this.#handleTurnChange(turn))
   }
 
-  /** False if there is no answer that the user could mean. */
+  /** Returns false if there is no answer that the user could mean. */
   stopAnswer(): boolean {
     const { store, outbox, now, isLive } = this.#deps
     const stopTime = now()

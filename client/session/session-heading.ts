@@ -1,4 +1,7 @@
-/** session-heading.ts: the heading of the open session, for the page's header and title, and the session from which it was opened. */
+/**
+ * session-heading.ts: the heading of the open session, for the page's header and title. Also the session from which it was
+ * opened.
+ */
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"

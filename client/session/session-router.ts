@@ -112,7 +112,9 @@ export class SessionRouter {
     return { api, createId, setTimer, random, sendFile, unfinishedImports: { trackSession } }
   }
 
-  /** Loads the code of uploads and imports, which the first view doesn't need. Rejects if that fails; the next call tries again. */
+  /**
+   * Loads the code for uploads and imports, which the first view doesn't need. If it rejects, the next call tries again.
+   */
   async loadUploads(): Promise<SessionUploads> {
     const module = await import("../files/session-uploads.ts")
     if (this.#uploads === null) {

@@ -152,7 +152,7 @@ describe("audio and video", () => {
     await context.close()
   })
 
-  test("[PG39] [PG60] a video shows its first frame and does not play by itself", async () => {
+  test("[PG39] [PG60] a video shows its first frame and does not start to play", async () => {
     const { page, context, errors } = await show(one(media("video", "/media/film", "film.webm")))
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
@@ -262,7 +262,7 @@ const drop = (page: Page, selector: string, names: readonly string[]) =>
   )
 
 describe("attachments", () => {
-  test("[PG42] [PG67] [PG70] dropped files show progress and refusal and can be removed; the message waits for them and names them", async () => {
+  test("[PG42] [PG67] [PG70] dropped files show their progress or refusal and can be removed; the message waits for them and contains their ids", async () => {
     const { page, context, wire } = await show([])
     const resumeUploads = await holdUploads(context)
     // The code that handles dropped files is loaded after the first view.

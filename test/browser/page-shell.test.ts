@@ -1,6 +1,6 @@
 /**
- * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection states,
- * reading place, the header of an agent's conversation, and copying without a clipboard.
+ * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection states, reading
+ * place, header of an agent's conversation, and copying without a clipboard.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -207,7 +207,7 @@ describe("the header of an agent's conversation", () => {
   test.each([
     ["desk", DESK],
     ["phone", PHONE],
-  ] as const)("[PG78] on a %s it says who asked, and leads back to where it was opened", async (name, size) => {
+  ] as const)("[PG78] on a %s it says who asked, and links back to where it was opened", async (name, size) => {
     const { page, errors } = await open(setup.browser, setup.cuecard, { size })
     await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
     await settled(page)
@@ -218,7 +218,7 @@ describe("the header of an agent's conversation", () => {
     expect(await page.isVisible(".topbar")).toBe(true)
     expect(await page.title()).toBe("Asked by general · Cuecard")
     expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
-    // In a longer conversation, the first page of its history may not name the agent.
+    // In a longer conversation, the first page of history may not name the agent.
     await page.route("**/conversation/recent*", async (route) => {
       const response = await route.fetch()
       const { messages, ...rest } = (await response.json()) as { messages: { agent?: unknown }[] }
@@ -248,7 +248,7 @@ describe("the header of an agent's conversation", () => {
 })
 
 describe("loading and connecting", () => {
-  test("[PG79] an unknown conversation doesn't load forever", async () => {
+  test("[PG79] an unknown conversation doesn't keep loading forever", async () => {
     const { page } = await open(setup.browser, setup.cuecard, { at: "#/s/nonesuch" })
     await page.waitForSelector(".link:has-text('find that conversation')", SOON)
     expect(await page.$(".note.loading")).toBe(null)

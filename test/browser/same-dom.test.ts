@@ -237,7 +237,7 @@ describe("golden transcripts in the page", () => {
   })
 })
 
-/** The frames of imported messages as if they were written now: an answer grows part by part. */
+/** The frames of imported messages as if they were being written now, so an answer grows part by part. */
 function growingFrames(messages: readonly Message[]): object[] {
   let seq = 0
   const frames: object[] = []

@@ -190,7 +190,7 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP3] [SP6] everywhere: asks first, and ends the sign-in in another browser", async () => {
+  test("[SP3] [SP6] everywhere: asks for confirmation, and ends the sign-in in another browser", async () => {
     const one = await visit(setup)
     await signIn(one.page, "traveller")
     const other = await visit(setup)

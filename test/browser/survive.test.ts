@@ -277,7 +277,7 @@ describe("retries and versions", () => {
     await expectSame(2)
   })
 
-  test("[PG23] switching versions far up does not move the switch on the screen", async () => {
+  test("[PG23] switching versions far up in the transcript does not move the switch on the screen", async () => {
     const [first] = await threeWindows('/say "a\\n\\nb\\n\\nc"')
     for (let at = 2; at <= 16; at++) {
       await ask(first, `/say "${"line\\n\\n".repeat(12)}${at}"`)
@@ -325,7 +325,7 @@ describe("retries and versions", () => {
     await expectSame(3)
   })
 
-  test("[PG20] a message to a waiting answer denies its call and is answered", async () => {
+  test("[PG20] a message sent while an answer waits denies its call and is answered", async () => {
     const [first, second] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows(windows, ".ask")
@@ -335,7 +335,7 @@ describe("retries and versions", () => {
     await expectSame(3)
   })
 
-  test("[PG24] a long conversation gets a collapsed summary above the answer it was made for, and keeps all messages", async () => {
+  test("[PG24] a long conversation gets a folded summary above the answer it was made for, and keeps all messages", async () => {
     const small = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0", MODEL_CONTEXT_TOKENS: "3000" } })
     const { page, errors } = await open(browser, small)
     for (let at = 1; at <= 10; at++) {

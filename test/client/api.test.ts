@@ -46,7 +46,7 @@ describe("tokens", () => {
     expect(requests).toHaveLength(2)
   })
 
-  test("[SO1] its lifetime is read from the token itself, because the device's clock may be hours off", async () => {
+  test("[SO1] a token's lifetime is read from its claims, because the device's clock may be hours off", async () => {
     for (const [seconds, renewsAfter] of [
       [3600, 3_540_000],
       [30, 15_000],

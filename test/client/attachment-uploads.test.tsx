@@ -28,7 +28,7 @@ const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
 })
 const file = (name: string, type = "text/plain", content = "words"): File => new File([content], name, { type })
 
-/** Uploads that end on demand. */
+/** Uploads that end when the test says so. */
 function uplinks() {
   const under: {
     name: string
@@ -85,7 +85,7 @@ describe("attachments", () => {
     expect(files.takeAssets().map(({ id }) => id)).toEqual(["b"])
   })
 
-  test("[PG67] a refusal shows the server's error text; a retry is offered only where it can help", async () => {
+  test("[PG67] a refusal shows the server's error text; a retry is offered only if it can help", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt")], uplink)
@@ -149,7 +149,7 @@ describe("attachments", () => {
     })
   })
 
-  test("[PG42] the bytes are sent raw, under their name, with a token that is renewed once if it is refused", async () => {
+  test("[PG42] the raw bytes are sent with the file's name, and with a token that is renewed once if it is refused", async () => {
     const attempts: [string, string][] = []
     const api = { getToken: vi.fn(async () => ({ token: `t${attempts.length}`, renewAt: 0 })), forgetToken: vi.fn() }
     const upload = async (path: string, _body: Blob, token: string) => {

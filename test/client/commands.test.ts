@@ -239,7 +239,7 @@ describe("repeating commands", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO16] a decision made elsewhere isn't an error", async () => {
+  test("[SO16] a decision that was made elsewhere isn't an error", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     controller.decideApproval("a", "c1", "deny")
     server.last().say(refusal("call_decided", "c1"))

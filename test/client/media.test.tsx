@@ -77,7 +77,7 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] media interrupted by the network loads by itself when the network is back, whether URL or bytes failed", async () => {
+  test("[PG55] media interrupted by the network loads without a click when it is back, whether the URL or the bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
@@ -117,7 +117,7 @@ describe("images", () => {
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
-  test("[PG40] a host that the tenant allows needs no click, even when that is known later; a look-alike does", async () => {
+  test("[PG40] a host that the tenant allows needs no click, even if the settings arrive later; a look-alike host does", async () => {
     const segments = [
       imageSegment(REMOTE),
       imageSegment("https://example.com.evil.test/cat.png"),
@@ -296,7 +296,7 @@ describe("audio", () => {
 })
 
 describe("media descriptions", () => {
-  test("[PG61] announcements and copies name kind and label", () => {
+  test("[PG61] announcements and copies contain the kind and the label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
     const segments = [text("Look."), imageSegment("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
     expect(segmentsToSpokenText(segments)).toBe("Look. Image: a chart. Voice note: hello. Document: Plan.")

@@ -153,7 +153,7 @@ describe("retry, continue, regenerate", () => {
 })
 
 describe("queued messages", () => {
-  test("[PG19] are marked as waiting, and can be withdrawn", async () => {
+  test("[PG19] are marked as queued, and can be withdrawn", async () => {
     const { root, actions, commands, store } = transcript([
       user("q", "go"),
       answer("a", { status: "running" }),
@@ -210,7 +210,7 @@ describe("editing a message", () => {
     }
   })
 
-  test("[PG22] works in place; Escape cancels and returns the focus", async () => {
+  test("[PG22] happens in place; Escape cancels it and returns the focus", async () => {
     const { root, field, actions } = await editing()
     expect(field.value).toBe("old text")
     expect(document.activeElement).toBe(field)
@@ -271,7 +271,7 @@ describe("editing a message", () => {
     expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
 
-  test("[PG22] a refusal keeps the text; an empty or too long one can't be saved", async () => {
+  test("[PG22] a refusal keeps the text; an empty or too long text can't be saved", async () => {
     const { root, field, type, actions, commands } = await editing()
     await type(" ")
     press(field, "Enter", { metaKey: true })

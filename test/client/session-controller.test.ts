@@ -102,7 +102,7 @@ describe("sending", () => {
 })
 
 describe("the transcript", () => {
-  test("[SO4] another epoch drops the transcript and loads the page", async () => {
+  test("[SO4] another epoch drops the transcript and loads the newest history", async () => {
     const old = user("old", "before")
     const { controller, server } = await openSession([
       pageOf([old]),
@@ -114,7 +114,7 @@ describe("the transcript", () => {
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
   })
 
-  test("[SO4] ops that don't fit are repaired by loading a page, and the view keeps its message", async () => {
+  test("[SO4] if ops don't fit, the newest history is loaded, and the view keeps its message", async () => {
     const broken = wireMessage("a", { segments: [{ type: "text", content: "abc" }] })
     const whole = wireMessage("a", { segments: [{ type: "text", content: "abcdef" }] })
     const { controller, server } = await openSession([pageOf([broken]), pageOf([whole], { seq: 12 })])
@@ -128,7 +128,7 @@ describe("the transcript", () => {
     expect(shown?.value.status).toBe("completed")
   })
 
-  test("[SO4] if the ops still don't fit, the page is loaded again with growing delays", async () => {
+  test("[SO4] if the ops still don't fit, history is loaded again with growing delays", async () => {
     const broken = wireMessage("a")
     const { server, clock, requests } = await openSession([pageOf([broken])])
     for (let i = 0; i < 3; i++) {
@@ -235,7 +235,7 @@ describe("the transcript", () => {
     expect(reached).toBe(2)
   })
 
-  test("[SO5] a page that can't be read is requested again", async () => {
+  test("[SO5] a page of history that can't be read is requested again", async () => {
     const { clock, deps, requests } = setUp([])
     const controller = new SessionController("s1", deps)
     await controller.loadNewest()
@@ -373,7 +373,7 @@ describe("sessions", () => {
     expect(new SessionController("ada/s1", deps).isReadOnly.value).toBe(true)
   })
 
-  test("[PG14] a URL names a session, and its title is the first line", () => {
+  test("[PG14] a URL names a session, whose title is the first line of its first message", () => {
     expect(parseSessionHash("#/s/abc_-9")).toBe("abc_-9")
     expect(parseSessionHash("#/s/ada/abc_-9")).toBe("ada/abc_-9")
     for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/", "#/s//b", "#/s/a/b/c", `#/s/${"a".repeat(65)}`])

@@ -52,7 +52,7 @@ describe("the list of conversations", () => {
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG53] an open session's own running state overrides the list, and stays after it is closed until the server responds", async () => {
+  test("[PG53] an open session's running state overrides the list, even after it is closed, until the server responds", async () => {
     const { sessions, rows } = createSessionList([row("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
@@ -191,7 +191,7 @@ describe("pages of the list", () => {
 })
 
 describe("changes", () => {
-  test("[PG32] a new title appears at once, and an older list doesn't revert it", async () => {
+  test("[PG32] a new title appears at once, and an outdated list doesn't revert it", async () => {
     let done = (_title: string): void => {}
     const rename = () =>
       new Promise<string>((resolve) => {

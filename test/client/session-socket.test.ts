@@ -48,7 +48,7 @@ describe("hello", () => {
     expect(received.links).toEqual(["connecting", "live"])
   })
 
-  test("[SO4] an unrequested hello of another epoch loads the page again", async () => {
+  test("[SO4] after an unrequested hello with another epoch, the newest history is loaded again", async () => {
     const { server, received, socket } = await openLiveSocket()
     server.last().say(hello(12, "e2"))
     expect(received.resets).toEqual(["epoch"])
@@ -61,7 +61,7 @@ describe("hello", () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test("[SO4] another epoch, or a server that is behind the client, loads the page again", async () => {
+  test("[SO4] if the epoch has changed or the server is behind the client, the newest history is loaded again", async () => {
     const other = await openSocket()
     other.server.last().say(hello(10, "e2"))
     expect(other.received.resets).toEqual(["epoch"])
@@ -99,7 +99,7 @@ describe("numbered frames", () => {
     expect(received.resets).toEqual([])
   })
 
-  test("[SO3] repeated gaps without progress load a fresh page", async () => {
+  test("[SO3] after repeated gaps without progress, the newest history is loaded again", async () => {
     const { server, received } = await openLiveSocket()
     for (let i = 0; i < 4; i++) {
       server.last().say(ops(20, 19, "m", []))
@@ -108,7 +108,7 @@ describe("numbered frames", () => {
     expect(received.resets).toEqual(["step"])
   })
 
-  test("[SO4] ops that don't fit load the page again", async () => {
+  test("[SO4] if ops don't fit, the newest history is loaded again", async () => {
     const { server, received } = await openLiveSocket(() => {
       throw new RangeError("text at 5 of 4")
     })
@@ -191,7 +191,7 @@ describe("losing and finding the server", () => {
     }
   })
 
-  test("[SO5] online or visible again retries at once", async () => {
+  test("[SO5] when the device is online or the page is visible again, it retries at once", async () => {
     const { server, socket } = await openLiveSocket()
     server.last().events.onClose(1006)
     socket.checkConnection()

@@ -65,7 +65,7 @@ describe("stored drafts", () => {
     expect(storage.all.size).toBe(0)
   })
 
-  test("[PG77] each user and each session has its own", () => {
+  test("[PG77] each user and each session has a draft of its own", () => {
     const { keep, storage, clock } = openPage("demo/you")
     keep("s1").text.value = "one"
     keep("").text.value = "new"

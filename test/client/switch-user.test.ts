@@ -103,7 +103,7 @@ describe("another user", () => {
     expect(unsentOf(storage, "acme/bob")).toEqual({})
   })
 
-  test("[SP6] signing out keeps everything of the user, and the storage belongs to nobody", async () => {
+  test("[SP6] signing out keeps all of the user's rows, and the storage belongs to nobody", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
     for (const [key, value] of Object.entries(ADAS)) createUserStorage(storage).setItem(key, value)
     putUserAside(storage, "acme/ada")

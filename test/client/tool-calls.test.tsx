@@ -1,4 +1,4 @@
-/** tool-calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
+/** tool-calls.test.tsx: adjacent calls form one group, and a question between agents and its answer form one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
@@ -24,7 +24,7 @@ describe("arguments and results", () => {
   const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
   const codeOf = (root: ParentNode) => root.querySelector(".data code")?.textContent ?? ""
 
-  test("[BD4] 5,000 levels are drawn to a bounded depth", () => {
+  test("[BD4] of 5,000 nested levels, only a bounded number is drawn", () => {
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args: nested(5_000) })] })])
     expect(codeOf(root)).toContain("(deeper levels omitted)")
     expect(codeOf(root).split("\n").length).toBeLessThan(200)

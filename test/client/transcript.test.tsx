@@ -90,7 +90,7 @@ describe("a message", () => {
 })
 
 describe("thinking", () => {
-  test("[PG9] thinking is folded, and shows its duration", () => {
+  test("[PG9] is folded, and shows its duration", () => {
     const label = (segments: Segment[], status: MessageStatus) =>
       answer(segments, { status }).root.querySelector("details[data-segment=thinking]:not([open]) > summary")
         ?.textContent
@@ -115,7 +115,7 @@ describe("thinking", () => {
     ])
   })
 
-  test("[PG9] thinking stays open while it grows if the user opened it", async () => {
+  test("[PG9] stays open while it grows if the user opened it", async () => {
     const { root, store } = answer([{ type: "thinking", content: "one" }], { status: "running" })
     const details = root.querySelector("details") as HTMLDetailsElement
     details.open = true
@@ -140,7 +140,7 @@ describe("tools", () => {
     expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
-  test("[PG10] arguments and result are indented JSON, coloured once opened, without changing the text", async () => {
+  test("[PG10] arguments and result are indented JSON, coloured once opened without changes to the text", async () => {
     const tool: Segment = {
       type: "tool",
       call_id: "c",
@@ -193,7 +193,7 @@ describe("cards", () => {
     expect(tagToToolName("weather_map_1")).toBe("weather_map")
   })
 
-  test("[CA3] an unknown card, and a payload that doesn't fit, fall back to the text", () => {
+  test("[CA3] an unknown card or an invalid payload falls back to the text", () => {
     const rich = (tag: string, payload: object, synthesis: string): Segment => ({
       type: "rich",
       tag,
@@ -290,7 +290,7 @@ describe("cards", () => {
     expect(root.querySelector(".tomorrow")).toBe(null)
   })
 
-  test("[CA8] the region of the language selects °C or °F", () => {
+  test("[CA8] the language's region selects °C or °F", () => {
     const units = ["en-US", "es-PR", "en-GB", "de", "en", "fr-CA", "en-Latn-US-u-ca-gregory", "", "?"].map(localeToUnit)
     expect(units).toEqual(["F", "F", "C", "C", "C", "C", "F", "C", "C"])
   })
@@ -426,7 +426,7 @@ describe("live and after a reload", () => {
     expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
   })
 
-  test("[PG6] a delta touches its own segment's elements and no others", async () => {
+  test("[PG6] a delta changes its own segment's elements and no others", async () => {
     const { root, store } = transcript([
       ...createAllMessages(),
       wireMessage("live", {
@@ -479,7 +479,7 @@ describe("live and after a reload", () => {
     expect(log.textContent).toContain("Queued")
   })
 
-  test("[PG7] the indicator follows the answer being written, above queued messages, and disappears while the connection is lost", async () => {
+  test("[PG7] the indicator is below the answer being written and above queued messages, and disappears while the connection is lost", async () => {
     const running = wireMessage("a", { exchange_id: "q", timestamp: "2026-01-01T00:00:01.000Z" })
     const question = createMessage("user", [{ type: "text", content: "one" }], { id: "q", exchange_id: "q" })
     const queued = createMessage("user", [{ type: "text", content: "two" }], {
