@@ -157,7 +157,7 @@ export function FaultText({ text }: { readonly text: string | null }): VNode | n
   )
 }
 
-/** Shows the loading note or the error until there is something to show. */
+/** Shows the loading note or the error until the data is loaded. */
 export function Pending({ of }: { readonly of: Pick<Loaded<unknown>, "value" | "fault" | "reload"> }): VNode | null {
   if (of.fault !== null)
     return (

@@ -80,7 +80,7 @@ interface ScrollRefs {
   readonly contentRef: RefObject<HTMLDivElement | null>
 }
 
-/** Keeps the reading position while the conversation changes. */
+/** Keeps the reading position when the conversation's content changes. */
 function useScrollAnchor(controller: SessionController): ScrollRefs {
   const scrollAnchor = useMemo(() => new ScrollAnchor(() => void controller.loadOlder()), [controller])
   const viewRef = useRef<HTMLElement>(null)

@@ -44,7 +44,7 @@ export type ImportStage =
       readonly skippedLines: readonly SkippedLine[]
       /** Number of imported messages; null if the server does not say. */
       readonly messages: number | null
-      /** Counts of content that could not be imported as it was, by kind. */
+      /** Counts of content that could not be imported unchanged, by kind. */
       readonly kinds: Readonly<Record<string, number>>
       /** For a data export with several conversations: the numbers of imported, skipped and omitted ones. */
       readonly export: ExportCounts | null

@@ -189,7 +189,7 @@ const MAX_SHOWN_LINES = 20
 
 type ImportSummaryProps = Extract<ImportStage, { at: "done" }> & { readonly onClose: () => void }
 
-/** The summary of an import: imported messages, content that could not be imported as it was, and skipped lines. */
+/** The summary of an import: imported messages, content that could not be imported unchanged, and skipped lines. */
 function ImportSummary({ onClose, ...stage }: ImportSummaryProps): VNode {
   const { skipped, skippedLines, kinds } = stage
   const shown = skippedLines.slice(0, MAX_SHOWN_LINES)

@@ -121,7 +121,7 @@ export class Outbox {
     try {
       this.#storage.setItem(this.#prefix + entry.id, JSON.stringify(entry))
     } catch {
-      // If storage is full or forbidden, the message is lost on a reload, but still sent.
+      // If storage is full or forbidden, the message is still sent, but a reload loses it.
     }
   }
 
