@@ -1,7 +1,7 @@
 /**
- * admin-page.tsx: the admin page: its header, the sections, and the screens shown instead of them. Source: SPEC AD1.
+ * admin-page.tsx: the admin page: its header, its sections, and the screens shown in place of them. Source: SPEC AD1.
  *
- * The hash of the address names the section, so that the browser's history works.
+ * The URL hash names the section, so that the browser's history works.
  */
 
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals"
@@ -26,6 +26,7 @@ import { SettingsSection } from "./settings-section.tsx"
 import { TenantSection } from "./tenant/tenant-section.tsx"
 import { UsageSection } from "./usage/usage-section.tsx"
 import { UsersSection } from "./users-section.tsx"
+import { useKeptFocus } from "./use-kept-focus.ts"
 
 type SectionName = keyof typeof adminText.section
 
@@ -51,13 +52,15 @@ interface AdminPageProps {
   readonly api: AdminApi
   /** Null until the user is known. */
   readonly identity: ReadonlySignal<Identity | null>
-  /** The reason why the user is not known. */
+  /** Why the user could not be identified. */
   readonly fault: ReadonlySignal<string | null>
 }
 
 export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
   const section = useSection()
   const mainRef = useRef<HTMLElement>(null)
+  const headingRef = useRef<HTMLHeadingElement>(null)
+  useKeptFocus(headingRef)
   const user = identity.value
   const isAdmitted = user?.role === "owner" || user?.role === "admin"
   useEffect(() => {
@@ -84,7 +87,9 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
       <main ref={mainRef} tabIndex={-1}>
         {isAdmitted ? (
           <>
-            <h1>{adminText.section[section]}</h1>
+            <h1 ref={headingRef} tabIndex={-1}>
+              {adminText.section[section]}
+            </h1>
             <Section key={section} api={api} identity={user} />
           </>
         ) : (

@@ -7,7 +7,7 @@ import type { UsageTotals } from "./usage-totals.ts"
 export interface TotalsView {
   /** Model calls. */
   readonly calls: number
-  /** Calls whose cost is unknown. `cost_nano_usd` does not contain them. */
+  /** Calls whose cost is unknown. `cost_nano_usd` does not include them. */
   readonly unpriced_calls: number
   readonly retries: number
   readonly input_tokens: number
@@ -25,6 +25,8 @@ export interface UsageView extends Pick<UsagePage, "from" | "to" | "by" | "next"
   readonly rows: readonly UsageRowView[]
   /** The total of the whole range and of all users, including erased ones. */
   readonly total: TotalsView
+  /** If present, `total` and rows other than those of users may lack this many of each user's newest turns. */
+  readonly incomplete?: { readonly turns_per_user: number }
 }
 
 export function pageToView({ from, to, by, rows, total, next }: UsagePage): UsageView {
