@@ -26,10 +26,12 @@ const MAX_REFRESHED_USERS = 100
 const REFRESH_PAUSE_MS = 30_000
 const REFRESH_WAIT_MS = 3_000
 
-/** Pages of a CSV by user whose directories are asked. The platform allows 1,000 requests per event. */
+/**
+ * Maximum number of pages of a CSV by user for which directories are called. The platform allows 1,000 requests per event.
+ */
 const MAX_REFRESHED_PAGES = 8
 
-/** Whether the totals were complete after the refresh, by tenant and first user. */
+/** Whether the totals were complete after the last refresh, by tenant and first user. */
 const refreshed = new FreshCache<boolean>(REFRESH_PAUSE_MS, 1_000)
 
 export async function readUsage(context: Context<AppEnv>): Promise<Response> {
