@@ -1,7 +1,7 @@
 /**
- * env.ts: the Worker's variables and bindings, and the check whether a deployment is safe.
+ * env.ts: the Worker's variables and bindings, and the checks that a deployment is safe.
  *
- * The names are those of wrangler.toml. An unsafe deployment reports its faults and serves nothing (SPEC AU3, AU6).
+ * The names match wrangler.toml. An unsafe deployment reports its faults and serves nothing (SPEC AU3, AU6).
  */
 
 import * as v from "valibot"
@@ -38,29 +38,34 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
   /** The files of the page. */
   readonly ASSETS: Fetcher
-  /** The bytes of assets of all tenants without a region. RegionBuckets has the other buckets. */
+  /** Stores the assets of tenants without a region. RegionBuckets has the other buckets. */
   readonly MEDIA: R2Bucket
-  /** `local` or `production`. A production deployment refuses every setting that is only safe on a developer's machine. */
+  /** `local` or `production`. A production deployment rejects every setting that is only safe on a developer's machine. */
   readonly ENVIRONMENT: string
-  /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: another service issues the tokens. */
+  /** `dev`: the page can fetch a token for the tenant `demo`. `jwt`: other services issue the tokens. */
   readonly AUTH: string
   /** Signs and verifies tokens (HS256); at least MIN_SECRET_BYTES. */
   readonly JWT_SECRET?: string
-  /** Creates tenants; at least MIN_SECRET_BYTES. Without it, the operator's routes do not exist. */
+  /**
+   * The operator's credential, with which tenants are created; at least MIN_SECRET_BYTES. Without it, the operator's routes
+   * do not exist.
+   */
   readonly OPERATOR_SECRET?: string
-  /** Comma-separated origins that may call the API, besides the deployment's own. */
+  /** Origins that may call the API in addition to the deployment's own, comma-separated. */
   readonly ALLOWED_ORIGINS?: string
-  /** The tenant whose page this host serves: its settings decide what the page may frame. With AUTH=dev: `demo`. */
+  /**
+   * The tenant whose page this host serves. Its settings determine what the page may frame. Default with AUTH=dev: `demo`.
+   */
   readonly PAGE_TENANT?: string
-  /** The domain below which each tenant has a host of its own: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
+  /** The domain below which each tenant has its own host: `<tenant>.<domain>` or `<tenant>.<region>.<domain>`. */
   readonly PAGE_DOMAIN?: string
   /** A separate origin for canvas documents, which serves nothing else. Without it, they share the page's origin. */
   readonly CANVAS_ORIGIN?: string
   /** The page's origin. Required with CANVAS_ORIGIN: only the page may frame documents. */
   readonly PAGE_ORIGIN?: string
-  /** Comma-separated, for all tenants: origins that may be framed. */
+  /** Origins that the pages of all tenants may frame, comma-separated. */
   readonly EMBED_ORIGINS?: string
-  /** Comma-separated, for all tenants: hosts whose media is loaded without a click. */
+  /** Hosts whose media is loaded without a click in all tenants, comma-separated. */
   readonly MEDIA_HOSTS?: string
   /** `sample` (the default) or `open-meteo`. */
   readonly WEATHER_SOURCE?: string
@@ -75,7 +80,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly MODEL_BASE_URL?: string
   readonly MODEL_NAME?: string
   readonly MODEL_API_KEY?: string
-  /** Comma-separated kinds of files that the model accepts: image, pdf, audio, video. Default: `image`. */
+  /** Kinds of files that the model accepts, comma-separated: image, pdf, audio, video. Default: `image`. */
   readonly MODEL_TAKES?: string
   /** A data set of Analytics Engine, for data points of requests and turns. */
   readonly METRICS?: AnalyticsEngineDataset
@@ -102,7 +107,7 @@ export interface Env extends BackupBuckets, BackupVars, RegionBuckets, RateBindi
   readonly SCRIPTED_DELAY_MS?: string
 }
 
-/** Variables that are only for tests. A production deployment refuses them. */
+/** Variables for tests only. A production deployment rejects them. */
 const TEST_VARS = [
   "TIME_SCALE",
   "TENANT_GRACE_MS",
@@ -130,16 +135,16 @@ export type DeploymentEnv = Pick<
   RegionBuckets &
   BackupVars
 
-/** The secrets in wrangler.toml. They are public, so a production deployment refuses them. */
+/** The secrets in wrangler.toml. They are public, so a production deployment rejects them. */
 export const LOCAL_SECRET = "local-development-only-never-deploy-this"
 export const LOCAL_OPERATOR_SECRET = "local-operator-only-never-deploy-this"
 
-/** The origins of ALLOWED_ORIGINS. `null` cannot be listed: any sandboxed page has this origin. */
+/** The origins of ALLOWED_ORIGINS. `null` cannot be listed, because every sandboxed page has this origin. */
 export function parseAllowedOrigins({ ALLOWED_ORIGINS }: Pick<Env, "ALLOWED_ORIGINS">): readonly string[] {
   return splitCommaList(ALLOWED_ORIGINS).filter((origin) => origin !== "null")
 }
 
-/** All reasons why this deployment must not serve at this URL, in one sentence. Null if it is safe. */
+/** All reasons why this deployment must not serve this URL, in one sentence. Null if it is safe. */
 export function findDeploymentFault(env: DeploymentEnv, url: URL): string | null {
   const faults = [
     ...findEnvironmentFaults(env),
@@ -180,7 +185,7 @@ function findSecretFaults({ JWT_SECRET = "", OPERATOR_SECRET, ENVIRONMENT }: Dep
   return faults
 }
 
-/** The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN the host names it. */
+/** The tenant whose page is served at this URL; null if there is none. With PAGE_DOMAIN, the host name determines it. */
 export function getPageTenant(env: PageTenantEnv, { hostname }: URL): string | null {
   const { AUTH, PAGE_TENANT, PAGE_DOMAIN } = env
   if (PAGE_DOMAIN !== undefined) return readHostTenant(env, hostname, PAGE_DOMAIN)
@@ -200,7 +205,7 @@ function readHostTenant(env: PageTenantEnv, hostname: string, domain: string): s
 
 type PageTenantEnv = Pick<Env, "ENVIRONMENT" | "AUTH" | "PAGE_TENANT" | "PAGE_DOMAIN"> & RegionBuckets
 
-/** The origin of canvas documents; null: the same as the page's. */
+/** The origin of canvas documents; null if it is the page's origin. */
 export function getCanvasOrigin({ CANVAS_ORIGIN }: Pick<Env, "CANVAS_ORIGIN">): string | null {
   return CANVAS_ORIGIN ?? null
 }

@@ -37,7 +37,7 @@ app.route("/v1/dev/token", devTokenRoutes)
 app.route("/v1/tokens", tokenRoutes)
 app.route("/v1/agents", agentRoutes)
 app.route("/v1/settings", settingsRoutes)
-// Loaded on demand, like everything else about the sign-in.
+// Loaded on demand, like the rest of the sign-in code.
 app.all("/auth/*", async ({ req, env, executionCtx }) => {
   const { signInRoutes } = await import("./routes/sign-in-routes.ts")
   return await signInRoutes.fetch(req.raw, env, executionCtx)
@@ -51,7 +51,7 @@ app.get("/media/remote", async (context) => {
   const { serveRemoteMedia } = await import("./routes/media/remote-media-routes.ts")
   return await serveRemoteMedia(context)
 })
-// Last, because its paths have no common prefix. `authorize` has refused every path that is not in the table.
+// Last, because these paths have no common prefix. `authorize` has already refused every path that is not in the table.
 app.all("/v1/*", async (context) => {
   const { administration } = await import("./routes/tenants/administration.ts")
   return await handOver(context, administration)
@@ -63,7 +63,7 @@ app.route("/", pageRoutes)
 app.notFound(() => faultToResponse({ reason: "route_unknown" }))
 app.onError(errorToResponse)
 
-/** The cron trigger of scheduled backups. A deployment without the trigger makes none. */
+/** Handles the cron trigger of scheduled backups. Without the trigger, a deployment makes no backups. */
 async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
   const { runBackupTick } = await import("./backup/backup-tick.ts")
   await runBackupTick(env, scheduledTime)

@@ -1,6 +1,6 @@
 /**
- * budget-meters.tsx: the remaining amounts of the user's budgets, in the user's menu. Shows nothing without budgets, or while they are
- * loaded. Source: SPEC BU13.
+ * budget-meters.tsx: shows in the user menu how much of each budget is left, or that it could not be loaded. Shows nothing if there
+ * are no budgets. Source: SPEC BU13.
  */
 
 import { useSignal } from "@preact/signals"
@@ -12,7 +12,7 @@ import { parseBody } from "../net/http-request.ts"
 import { budgetText, formatAmount, formatReset } from "../words/budget-text.ts"
 import { tokenResponse } from "./token-response.ts"
 
-/** Longest wait for the budgets, in milliseconds. */
+/** Timeout for loading the budgets, in milliseconds. */
 const LOAD_TIMEOUT_MS = 15_000
 
 const parseUserBudgets = createParser<UserBudgets>({
@@ -45,7 +45,7 @@ export function BudgetMeters(): VNode | null {
         </button>
       </>
     )
-  // A budget of a later version has no name here.
+  // A newer server may send a budget for which this page has no name.
   const known = budgets.value.filter(({ budget }) => Object.hasOwn(budgetText.name, budget))
   if (known.length === 0) return null
   return (

@@ -1,6 +1,6 @@
 /**
- * encryption.ts: encrypts text with keys that are derived from the deployment's secret (AES-GCM, 256 bits): cookies, and
- * secrets that must be read again.
+ * encryption.ts: encrypts text with keys derived from the deployment's secret (AES-GCM, 256 bits). Used for cookies, and
+ * for secrets that must be readable later.
  */
 
 import { base64url } from "jose"
@@ -13,7 +13,7 @@ async function deriveCipherKey(secret: string, purpose: string): Promise<CryptoK
   return await crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"])
 }
 
-/** Encrypts text for one purpose: no other purpose can decrypt it. The result is base64url. */
+/** Encrypts text for one purpose. It cannot be decrypted for another purpose. The result is base64url. */
 export async function encryptText(secret: string, purpose: string, text: string): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
   const key = await deriveCipherKey(secret, purpose)
@@ -21,7 +21,7 @@ export async function encryptText(secret: string, purpose: string, text: string)
   return base64url.encode(new Uint8Array([...iv, ...new Uint8Array(data)]))
 }
 
-/** Null if it was not encrypted for this purpose with this secret, or was changed. */
+/** Decrypts text. Null if it was changed, or was not encrypted for this purpose with this secret. */
 export async function decryptText(secret: string, purpose: string, sealed: string): Promise<string | null> {
   try {
     const bytes = base64url.decode(sealed)

@@ -1,8 +1,8 @@
 /**
  * link-signing.ts: signs and verifies temporary links to assets, canvas documents and remote media.
  *
- * The links contain HS256 JWTs. Their key is derived from the deployment's secret, so a user's token is not a valid link
- * token, nor the reverse. The audience is the kind of link.
+ * The links contain HS256 JWTs. Their key is derived from the deployment's secret, so a user's token is not valid in a
+ * link, and a link's token is not valid as a user's token. The audience is the kind of link.
  */
 
 import { errors, jwtVerify, SignJWT } from "jose"
@@ -18,7 +18,7 @@ export type LinkAudience = "media" | "canvas" | "remote"
 
 export interface LinkClaims {
   readonly tenant: string
-  /** The user's public id of the session (platform/session-key.ts). Links of version 0.1.0 name no user. */
+  /** The session's public id (platform/session-key.ts). Links of version 0.1.0 name no user. */
   readonly session: string
   readonly user?: string | undefined
   /** The user for whom the link was signed, if it is not the session's owner (`user`). */
@@ -38,7 +38,10 @@ const payloadSchema = v.object({
   exp: v.number(),
 })
 
-/** Expiry of a link signed now, in seconds since 1970. It is rounded, so that a link stays the same and can be cached. */
+/**
+ * Expiry of a link signed now, in seconds since 1970. It is rounded so that links signed at about the same time are
+ * identical and can be cached.
+ */
 export function computeLinkExpiry(nowMs: number): number {
   const step = SIGNED_URL_STEP_SECONDS
   return Math.floor(nowMs / 1000 / step) * step + SIGNED_URL_SECONDS

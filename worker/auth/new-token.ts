@@ -1,4 +1,4 @@
-/** new-token.ts: issues all tokens of the server, with the newest token key of their tenant. */
+/** new-token.ts: issues all of the server's tokens. Each is signed with the newest token key of its tenant. */
 
 import { nanoid } from "nanoid"
 import type { Env } from "../env.ts"
@@ -15,9 +15,9 @@ export interface IssuedToken {
 }
 
 /**
- * Issues a token for `seconds`. `asOf`: when the caller began to read the data behind the token, such as the user's role, in milliseconds
- * since 1970. A revocation after that time also revokes the token. Cost: a request to the tenant's object, then
- * cached.
+ * Issues a token that is valid for `seconds`. `asOf` is the time, in milliseconds since 1970, when the caller began to read
+ * the data in the token, such as the user's role. A revocation after that time also revokes the token. Cost: a request to
+ * the tenant's object, then cached.
  */
 export async function issueNewToken(env: Env, claims: NewToken, seconds: number, asOf: number): Promise<IssuedToken> {
   const { newestTokenKey } = await getTenantAccess(env, claims.tenant)

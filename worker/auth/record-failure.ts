@@ -1,4 +1,4 @@
-/** record-failure.ts: entries of a tenant's audit log for attempts that were refused. */
+/** record-failure.ts: records refused attempts in a tenant's audit log. */
 
 import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
@@ -7,8 +7,8 @@ import { tenantStub } from "../platform/rpc/object-stubs.ts"
 import type { AuditEvent } from "../settings/audit-event.ts"
 
 /**
- * Records a refused attempt, unless the tenant has nothing stored. The tenant's object bounds the number of entries (SPEC AL6). Never
- * throws: recording must not change the response.
+ * Records a refused attempt, unless nothing is stored for the tenant. The tenant's object limits the number of entries
+ * (SPEC AL6). Never throws: recording must not change the response.
  */
 export async function recordFailure(env: Env, tenant: string, actor: Actor, event: AuditEvent): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 /**
  * revocation.ts: checks tokens against the revocation state of their user.
  *
- * The state is small, so it is always passed as a whole, and a newer state replaces an older one.
+ * The state is small, so it is always passed whole, and a newer state replaces an older one.
  */
 
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -10,8 +10,8 @@ import type { RevocationState } from "../platform/rpc/directory-rpc.ts"
 import { FreshCache } from "../platform/fresh-cache.ts"
 
 /**
- * Maximum number of unexpired tokens of a user that are revoked one by one, and the share of it that tokens of a narrower scope may use. It
- * is bounded because every check reads the list. SPEC AU14.
+ * Maximum number of a user's unexpired tokens that can be revoked individually, and the part of it that tokens of a
+ * narrower scope may use. It is limited because every check reads the list. SPEC AU14.
  */
 export const MAX_REVOKED_TOKENS = 1_000
 export const MAX_REVOKED_LIMITED_TOKENS = 800
@@ -37,16 +37,16 @@ export function findTokenFault(claims: Claims, revoked: RevocationState): TokenF
 
 type TokenFault = { readonly reason: "user_suspended" | "token_revoked" }
 
-/** Whether a token was issued before all tokens of its user were revoked. One without `iat` counts as issued before. */
+/** Whether a token was issued before all tokens of its user were revoked. A token without `iat` counts as issued before. */
 export function isIssuedBeforeCutoff({ issued }: Pick<Claims, "issued">, { upTo }: RevocationState): boolean {
   // Not `issued <= upTo`: a token whose `issued` is NaN is revoked too.
   return upTo !== null && !(issued > upTo)
 }
 
-/** Users whose revocation state an isolate caches. */
+/** Maximum number of users whose revocation state an isolate caches. */
 const MAX_CACHED_USERS = 1_000
 
-/** A cache of revocation states. Keyed by `userKey`. */
+/** Creates a cache of revocation states, keyed by `userKey`. */
 export function createRevocationCache(maxUsers = MAX_CACHED_USERS): FreshCache<RevocationState> {
   return new FreshCache(TOKEN_TRUST_MS, maxUsers)
 }

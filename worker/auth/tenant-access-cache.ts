@@ -1,6 +1,6 @@
 /**
- * tenant-access-cache.ts: caches the access to tenants and the rights of API keys for TOKEN_TRUST_MS. All requests of the isolate share the
- * cache.
+ * tenant-access-cache.ts: caches tenants' access states and the rights of API keys for TOKEN_TRUST_MS. All requests of the
+ * isolate share the cache.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -19,23 +19,24 @@ const MAX_CACHED_KEYS = 1_000
 const accessCache = new FreshCache<TenantAccess>(TOKEN_TRUST_MS, MAX_CACHED_TENANTS)
 const keyCache = new FreshCache<ApiKeyUser & { readonly hash: string }>(TOKEN_TRUST_MS, MAX_CACHED_KEYS)
 
-/** Cost: a request to the tenant's object, then cached. */
+/** The access state of a tenant. Cost: a request to the tenant's object, then cached. */
 export async function getTenantAccess(env: Env, tenant: string): Promise<TenantAccess> {
   return await accessCache.getOrFetch(tenant, Date.now(), () => tenantStub(env, tenant).getAccess())
 }
 
-/** Makes a change of a tenant's access effective at once in this isolate. */
+/** Makes a change to a tenant's access effective at once in this isolate. */
 export function clearCachedAccess(tenant: string): void {
   accessCache.delete(tenant)
 }
 
 /**
- * Checks what the signature of a token does not prove: that its tenant was not erased, and that its token key has not
- * retired. Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
+ * Checks that a token's tenant was not erased and that its token key has not retired, which the signature does not prove.
+ * Returns whether the tenant is leaving. Errors: `token_revoked`, `tenant_erased`.
  */
 export async function checkTenantAccess(env: Env, { tenant, generation }: Claims): Promise<Result<"open" | "leaving">> {
   let access = await getTenantAccess(env, tenant)
-  // Another isolate has rotated the keys. The signature is verified, so nobody can use this to cause a request each time.
+  // Another isolate has rotated the keys. The signature is already verified, so an attacker cannot use this to cause
+  // requests.
   if (generation !== undefined && generation > access.newestTokenKey) {
     clearCachedAccess(tenant)
     access = await getTenantAccess(env, tenant)
@@ -46,7 +47,10 @@ export async function checkTenantAccess(env: Env, { tenant, generation }: Claims
   return isRetired ? fail({ reason: "token_revoked" }) : succeed(access.status)
 }
 
-/** The rights of a key, if this isolate has cached it; null: the tenant must be asked. Errors: `key_expired`. */
+/**
+ * The rights of a key if this isolate has cached them; otherwise null, and the caller must use `useApiKey`. Errors:
+ * `key_expired`.
+ */
 export function findCachedKey(tenant: string, use: ApiKeyUse, now: number): Result<ApiKeyUser> | null {
   const cached = keyCache.get(`${tenant}:${use.id}`, now)
   if (cached === undefined || !isSameHash(cached.hash, use.hash)) return null
@@ -54,9 +58,9 @@ export function findCachedKey(tenant: string, use: ApiKeyUse, now: number): Resu
 }
 
 /**
- * Asks the tenant for the rights of a key. Errors: `key_invalid`, `key_expired`.
+ * Fetches the rights of a key from the tenant's object. Errors: `key_invalid`, `key_expired`.
  *
- * A revoked key is refused after TOKEN_TRUST_MS at the latest. Cost: a request to the tenant's object. The result is cached for
+ * A revoked key is refused within TOKEN_TRUST_MS. Cost: a request to the tenant's object. The result is cached for
  * `findCachedKey`, unless the key was refused.
  */
 export async function useApiKey(env: Env, tenant: string, use: ApiKeyUse, now: number): Promise<Result<ApiKeyUser>> {
@@ -65,7 +69,7 @@ export async function useApiKey(env: Env, tenant: string, use: ApiKeyUse, now: n
   return used
 }
 
-/** Makes a change of an API key effective at once in this isolate. */
+/** Makes a change to an API key effective at once in this isolate. */
 export function clearCachedKey(tenant: string, id: string): void {
   keyCache.delete(`${tenant}:${id}`)
 }

@@ -3,7 +3,7 @@
  *
  * Tokens are JWTs, and HS256 is the only algorithm accepted. The claims `tenant`, `sub` (the user) and `exp` are
  * required. `jti` and `iat` identify a token for revocation, `scope` limits what it grants. The server signs with a key of
- * the tenant, which `kid` names. A token without such a `kid` is signed with the deployment's secret itself.
+ * the tenant and names the key in `kid`. A token without such a `kid` is signed with the deployment's secret itself.
  */
 
 import { errors, type JWTHeaderParameters, jwtVerify, SignJWT } from "jose"
@@ -23,14 +23,14 @@ const tokenIdSchema = v.pipe(v.string(), v.regex(/^[\x20-\x7e]+$/), v.maxLength(
 const payloadSchema = v.object({
   tenant: tenantIdSchema,
   sub: idSchema,
-  // JSON can write infinity (1e999), but not carry it to an object.
+  // JSON.parse reads 1e999 as infinity, but JSON.stringify cannot pass infinity on to an object.
   exp: v.pipe(v.number(), v.finite()),
   jti: v.optional(tokenIdSchema),
   iat: v.optional(v.pipe(v.number(), v.finite()), 0),
   scope: v.optional(v.picklist(SCOPES), "user"),
   session: v.optional(idSchema),
   role: v.optional(v.picklist(ROLES)),
-  /** The sign-in of the token. */
+  /** The sign-in from which the token was issued. */
   sid: v.optional(tokenIdSchema),
 })
 
@@ -78,9 +78,12 @@ export function parseKid(kid: string): TokenKeyId | null {
   return v.is(tenantIdSchema, tenant) ? { tenant, generation: Number(digits) } : null
 }
 
-/** The key that a token's header names; null: the deployment's secret. Throws if the header names a key that cannot exist. */
+/**
+ * The key that a token's header names; null if it is the deployment's secret. Throws if the header names a key that cannot
+ * exist.
+ */
 function readTokenKeyId({ kid, typ }: { readonly kid?: unknown; readonly typ?: unknown }): TokenKeyId | null {
-  // Another issuer that has the secret may name its own keys.
+  // Other issuers that hold the secret may use key ids of their own.
   if (typeof kid !== "string" || !kid.startsWith(KID_PREFIX)) return null
   const id = parseKid(kid)
   if (id === null || typ !== undefined) throw new errors.JWTInvalid("not a header that is signed here")
@@ -131,8 +134,8 @@ export async function verifyToken(token: string, secret: string, now: number): P
 }
 
 /**
- * Signs a token that expires at `claims.expires`, with the tenant's key `claims.generation`, or without one with the secret.
- * Routes issue tokens through `issueNewToken` (new-token.ts).
+ * Signs a token that expires at `claims.expires`. Uses the tenant's key `claims.generation`, or the secret if there is no
+ * generation. Routes issue tokens through `issueNewToken` (new-token.ts).
  */
 export async function issueToken(claims: Claims, secret: string): Promise<string> {
   const { tenant, user, expires, token, issued, session, role, login, generation } = claims
@@ -156,7 +159,10 @@ export async function deriveExportKey(secret: string, tenant: string): Promise<C
   return await deriveKey(secret, `export ${tenant}`)
 }
 
-/** Derived keys of tenants, shared by all requests of one isolate: deriving one takes three operations of the platform. */
+/**
+ * Maximum number of derived keys that all requests of one isolate share. Deriving a key takes three calls of the platform's
+ * crypto API.
+ */
 const MAX_CACHED_KEYS = 1_000
 const tokenKeys = new BoundedMap<string, CryptoKey>(MAX_CACHED_KEYS)
 

@@ -1,15 +1,15 @@
 /**
- * backup-bucket.ts: the R2 buckets of scheduled backups, one per region, and the keys in them. No other module reads these
+ * backup-bucket.ts: the R2 buckets for scheduled backups, one per region, and the keys in them. No other module reads these
  * bindings.
  *
- * Keys begin with the day, so that listings are sorted oldest first: `2026-11-22/<tenant>/<id>/<n>`. File 0 is the manifest; it
- * is written last, so a backup without it is not complete.
+ * Keys begin with the day, so that listings are sorted oldest first: `2026-11-22/<tenant>/<id>/<n>`. File 0 is the
+ * manifest. It is written last, so a backup without it is incomplete.
  */
 
 import { findRegionBucket, type RegionBindings } from "../platform/region-binding.ts"
 import { getRegion, type Region, REGIONS } from "../platform/tenant-id.ts"
 
-/** A backup stays in the region of its tenant. Without a bucket there, the region's tenants are not backed up. */
+/** A backup stays in its tenant's region. If the region has no bucket, its tenants are not backed up. */
 export type BackupBuckets = { readonly BACKUP?: R2Bucket } & RegionBindings<"BACKUP">
 
 type BackupEnv = BackupBuckets & { readonly ENVIRONMENT: string }
@@ -19,7 +19,7 @@ export function findBackupBucket(env: BackupEnv, tenant: string): R2Bucket | nul
   return findBucket(env, getRegion(tenant))
 }
 
-/** The regions whose tenants are backed up, with their buckets; null: the tenants without a region. */
+/** The regions whose tenants are backed up, with their buckets. Null stands for the tenants without a region. */
 export function listBackupRegions(env: BackupEnv): { readonly region: Region | null; readonly bucket: R2Bucket }[] {
   return [null, ...REGIONS].flatMap((region) => {
     const bucket = findBucket(env, region)

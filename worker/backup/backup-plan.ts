@@ -1,4 +1,4 @@
-/** backup-plan.ts: the interval between backups, and the time that they are kept. Pure. */
+/** backup-plan.ts: the interval between backups, and how long they are kept. Pure. */
 
 const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS
@@ -7,15 +7,15 @@ const DEFAULT_HOURS = "24"
 const MAX_HOURS = 7 * 24
 const DEFAULT_KEPT_DAYS = "14"
 /**
- * The platform itself can restore storage for 30 days, as the receipt of an erasure states (SPEC LV3). Backups contain erased users until
- * they are deleted, so they must be gone by then. They are deleted by whole days.
+ * The platform itself can restore storage for 30 days, as the receipt of an erasure says (SPEC LV3). Backups contain erased
+ * users until they are deleted, so they must be deleted within that time. They are deleted by whole days.
  */
 const MAX_KEPT_DAYS = 29
 
 export interface BackupVars {
   /** Hours between two backups of a tenant; 24 by default. */
   readonly BACKUP_HOURS?: string
-  /** Days for which backups are kept, 14 by default, at most 29. */
+  /** Number of days for which backups are kept; 14 by default, at most 29. */
   readonly BACKUP_KEPT_DAYS?: string
 }
 

@@ -1,10 +1,10 @@
 /**
- * backup-tick.ts: handles one tick of the cron trigger: starts the backups of the next tenants in the deployment's list, and deletes the
- * oldest backups.
+ * backup-tick.ts: handles one tick of the cron trigger. Starts the backups of the next tenants in the deployment's list,
+ * and deletes expired backups.
  *
  * list of tenants (registry) ▶ at most TENANTS_PER_TICK of them ▶ each tenant's object starts a job, if one is due
  *
- * A tick does the same amount of work however many tenants there are. The position in the list is stored in the bucket.
+ * The work of a tick does not depend on the number of tenants. The position in the list is stored in the bucket.
  */
 
 import { describeError, log, logError } from "../platform/log.ts"
@@ -17,24 +17,29 @@ import type { TenantRpc } from "../settings/tenant-rpc.ts"
 import { type BackupBuckets, formatDay, listBackupRegions } from "./backup-bucket.ts"
 import { type BackupPlan, type BackupVars, findBackupFaults, readBackupPlan } from "./backup-plan.ts"
 
-/** Each is a request to an object. The platform allows 1,000 requests per event. */
+/**
+ * Maximum number of tenants per tick. Each takes a request to an object, and the platform allows 1,000 requests per event.
+ */
 export const TENANTS_PER_TICK = 400
 
-/** Requests to tenants at the same time. */
+/** Concurrent requests to tenants. */
 const PARALLEL_STARTS = 20
 
-/** Pages of expired keys that a tick deletes: a listing and a deletion each, of R2's limit of keys per request. */
+/**
+ * Maximum number of pages of expired keys that a tick deletes. A page is one listing and one deletion, with as many keys as
+ * R2 allows.
+ */
 const MAX_DELETED_PAGES = 10
 const MAX_KEYS_PER_PAGE = 1_000
 
 /**
- * Number of times that the list is walked between two backups of a tenant, so that a busy tenant is asked again. A tenant whose last backup
- * is almost old enough is backed up too, or each backup would be later than the one before.
+ * Number of rounds through the list between two backups of a tenant, so that a tenant that was busy gets another attempt. A
+ * tenant whose last backup is almost old enough is backed up too, or the time of backups would drift later and later.
  */
 const ROUNDS_PER_INTERVAL = 4
 const EARLY_SHARE = 1 / 8
 
-/** Sorts after all days. */
+/** The key of the stored position. It sorts after all days. */
 const CURSOR_KEY = "state/cursor.json"
 
 export interface BackupTickEnv extends BackupBuckets, BackupVars {
@@ -43,17 +48,17 @@ export interface BackupTickEnv extends BackupBuckets, BackupVars {
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
 }
 
-/** Numbers of tenants by the result of asking them, and of deleted files. */
+/** Numbers of tenants by the result of the call, and of deleted files. */
 export type TickReport = Record<BackupStart | "failed" | "deleted", number>
 
-/** The position of the walk through the list. `after`: the last tenant that was asked; null: the round is over. */
+/** The position in the list. `after`: the last tenant that was called; null if the round is over. */
 interface Cursor {
   readonly after: string | null
   /** When the round began, in milliseconds since 1970. */
   readonly began: number
 }
 
-/** Does nothing without a bucket. Does not reject: a region that fails does not stop the others. */
+/** Runs one tick. Does nothing without a bucket. Does not reject, and a region that fails does not stop the others. */
 export async function runBackupTick(env: BackupTickEnv, now: number): Promise<TickReport> {
   const report: TickReport = { started: 0, recent: 0, busy: 0, none: 0, failed: 0, deleted: 0 }
   const faults = findBackupFaults(env)
@@ -83,7 +88,7 @@ async function startBackups(
   now: number,
   report: TickReport,
 ): Promise<void> {
-  // Locally one bucket serves all regions.
+  // Locally, one bucket serves all regions.
   const key = region === null ? CURSOR_KEY : `${CURSOR_KEY}.${region}`
   let cursor = parseCursor(await (await bucket.get(key))?.text())
   if (cursor.after === null) {
@@ -97,12 +102,12 @@ async function startBackups(
     const some = tenants.slice(from, from + PARALLEL_STARTS)
     for (const start of await Promise.all(some.map((tenant) => startBackup(env, tenant, dueMs)))) report[start] += 1
   }
-  // Stored after the work: a killed tick is repeated, and asking a tenant twice changes nothing.
+  // Stored after the work, so that a killed tick is repeated. Calling a tenant twice has no effect.
   const after = tenants.length < TENANTS_PER_TICK ? null : (tenants.at(-1) ?? null)
   await bucket.put(key, JSON.stringify({ after, began: cursor.began }))
 }
 
-/** A tenant that fails is asked again in the next round. */
+/** Starts the backup of a tenant, if one is due. A tenant that fails is called again in the next round. */
 async function startBackup(env: BackupTickEnv, tenant: string, dueMs: number): Promise<BackupStart | "failed"> {
   try {
     return await tenantStub(env, tenant).startBackup(tenant, dueMs)

@@ -1,6 +1,6 @@
 /**
- * account-rows.ts: the SQL row of a user in the directory: whether the tenant lists the user, and whether the user is
- * suspended.
+ * account-rows.ts: the SQL row of a user in the directory, which records whether the tenant lists the user and whether the
+ * user is suspended.
  */
 
 import { includesRole, type Role } from "../platform/rpc/claims.ts"
@@ -49,7 +49,7 @@ export class AccountRows {
     return this.#read().version
   }
 
-  /** Whether a role is above the one that an administrator set last. */
+  /** Whether a role is above the last one that an administrator set. */
   isAboveRole(role: Role): boolean {
     const stored = this.#read().role as Role | null
     return stored !== null && !includesRole(stored, role)

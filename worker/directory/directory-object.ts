@@ -1,8 +1,8 @@
 /**
- * directory-object.ts: the Durable Object of one user. Each method forwards to the part that has the rows; `DirectoryRpc` describes the
- * methods.
+ * directory-object.ts: the Durable Object of one user. Each method forwards to the part that owns the rows. `DirectoryRpc`
+ * describes the methods.
  *
- * A list grants nothing: each session object checks its owner itself. The object stores nothing before its first write.
+ * A list entry grants no access: each session object checks its owner. The object stores nothing before its first write.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -87,7 +87,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     claims?: Pick<Claims, "role" | "issued">,
   ): Promise<Result<null>> {
     const isTooOld = (): boolean => claims !== undefined && isIssuedBeforeCutoff(claims, this.#revocations.readState())
-    // A request that was admitted before the user was erased must not add the user again, however slow it is.
+    // Even a slow request that was admitted before the user was erased must not add the user again.
     if (isTooOld()) return fail({ reason: "token_revoked" })
     await this.#registration.ensure(claims?.role, true)
     if (isTooOld()) return fail({ reason: "token_revoked" })
@@ -186,7 +186,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
   // Tokens and sign-ins
 
   getRevocationState(): Types.RevocationState {
-    // For a directory that is older than the list of users. It must not delay the request.
+    // Registers users of directories that are older than the list of users. This must not delay the request.
     if (this.#tables.exist()) this.ctx.waitUntil(this.#registration.ensure())
     return this.#revocations.readState()
   }
@@ -259,7 +259,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     if (this.#tables.exist()) this.#scheduleAlarm()
   }
 
-  /** Sets the alarm to the earliest time that a part wants. Stored together with the writes before it. */
+  /** Sets the alarm to the earliest time that a part requests. It is stored together with the preceding writes. */
   #scheduleAlarm(): void {
     const { storage } = this.ctx
     const next = Math.min(this.#revocations.nextAlarmAt(), this.#budgets.metering.nextBatchAt() ?? Infinity)

@@ -1,8 +1,8 @@
 /**
  * holder-sockets.ts: counts and closes the open sockets of a user in all sessions.
  *
- * A session states its number of open sockets when it opens one, and nothing when one closes. So the sum is an upper bound. Before a socket
- * is refused, the sessions are asked for their current numbers.
+ * A session reports its number of open sockets when it opens one, but not when it closes one, so the sum is an upper bound.
+ * Before a socket is refused, the sessions are called for their current numbers.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -14,19 +14,22 @@ import { withTimeout } from "../platform/timeout.ts"
 import type { DirectoryHost } from "../usage/directory-host.ts"
 import type { RevocationRows } from "./revocation-rows.ts"
 
-/** Sessions that are asked at the same time, and how long to wait for their responses, in milliseconds. */
+/** Maximum number of concurrent calls to sessions, and how long to wait for their responses, in milliseconds. */
 const MAX_PARALLEL_COUNTS = 32
 const COUNT_TIMEOUT_MS = 5_000
 
 /** A session that does not respond within this time counts as not reached, in milliseconds. */
 const CLOSE_TIMEOUT_MS = 5_000
 
-/** Shortest time between two counts, in milliseconds: a user at the limit must not wake all their sessions with each attempt. */
+/**
+ * Shortest time between two counts, in milliseconds. A user at the limit must not wake all their sessions with each
+ * attempt.
+ */
 const RECOUNT_MS = RATE_PERIOD_SECONDS * 1000
 
 export interface HolderSocketsDeps {
   readonly rows: RevocationRows
-  /** Asks a session for the number of open sockets of the user. */
+  /** Calls a session for the user's number of open sockets. */
   readonly countSockets: (session: string) => Promise<number>
   readonly now: () => number
 }
@@ -57,7 +60,7 @@ export class HolderSockets {
     return isFull() ? fail({ reason: "user_sockets_full", max }) : succeed(null)
   }
 
-  /** Asks the other sessions that stated open sockets. One that does not respond keeps its number. */
+  /** Calls the other sessions that reported open sockets. A session that does not respond keeps its number. */
   async #recount(session: string): Promise<void> {
     const { rows, countSockets } = this.#deps
     const others = rows.listSocketHolders().filter((other) => other !== session)
@@ -74,7 +77,7 @@ export class HolderSockets {
   }
 }
 
-/** Returns the number of sessions that could not be reached. */
+/** Closes the sockets of these sessions. Returns the number of sessions that could not be reached. */
 export async function closeHolderSockets(env: Env, tenant: string, sessions: readonly string[]): Promise<number> {
   let unreached = 0
   for (const session of sessions) {

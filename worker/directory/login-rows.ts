@@ -1,14 +1,17 @@
 /**
  * login-rows.ts: the SQL rows of one user's sign-ins.
  *
- * A row has hashes of the current secret and of the one before. Each use replaces the secret, so a copied cookie is found
- * when either copy is used after the other.
+ * A row contains hashes of the current and the previous secret. Each use replaces the secret, so a copied cookie is
+ * detected when both copies are used.
  */
 
 import type { Login, LoginSecrets, NewLogin } from "../platform/rpc/directory-rpc.ts"
 import { CLAIMED_ROLE_MS, LOGIN_IDLE_MS, LOGIN_MS, LOGIN_OVERLAP_MS } from "../../shared/limits.ts"
 
-/** Sign-ins that a user can have at the same time, on several devices and browsers. The least recently used one ends first. SPEC SI6. */
+/**
+ * Maximum number of concurrent sign-ins of a user, on several devices and browsers. The least recently used one ends first.
+ * SPEC SI6.
+ */
 export const MAX_LOGINS = 50
 
 export const LOGIN_TABLE = `
@@ -71,7 +74,8 @@ export class LoginRows {
       this.#query("UPDATE logins SET hash = ?, previous = ?, used = ? WHERE id = ?", next, presented, now, id)
       return { login }
     }
-    // Another tab has just replaced it, or the response was lost. The next secret follows from this one, so both have the same.
+    // Another tab has just replaced it, or the response was lost. The next secret is derived from this one, so both tabs
+    // get the same.
     const isOverlap = row.previous === presented && row.hash === next && now - row.used < LOGIN_OVERLAP_MS
     return isOverlap ? { login } : "copied"
   }
@@ -87,7 +91,7 @@ export class LoginRows {
     return this.#query("DELETE FROM logins WHERE id = ? RETURNING id", id).length > 0
   }
 
-  /** Returns the ids of the sign-ins. */
+  /** Removes all sign-ins and returns their ids. */
   removeAll(): string[] {
     return this.#query<{ id: string }>("DELETE FROM logins RETURNING id").map(({ id }) => id)
   }

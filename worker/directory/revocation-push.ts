@@ -1,5 +1,5 @@
 /**
- * revocation-push.ts: notifies the sessions that may hold sockets of a user about revoked tokens.
+ * revocation-push.ts: notifies the sessions that may hold a user's sockets of revoked tokens.
  *
  * Each successful notification is recorded. The directory's alarm repeats the others.
  */

@@ -1,8 +1,8 @@
 /**
  * revocation-rows.ts: the SQL rows of one user's revocations, and of the sessions that must be notified of them.
  *
- * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation that it was
- * notified of. Rows are deleted when their tokens have expired. Times are seconds since 1970.
+ * A *holder* is a session that may hold sockets of this user. Its column `told` is the newest revocation of which it was
+ * notified. Rows are deleted when their tokens have expired. Times are seconds since 1970.
  */
 
 import type { Claims } from "../platform/rpc/claims.ts"
@@ -21,7 +21,7 @@ export const REVOCATION_TABLES = `
     told INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX holder_until ON holder (until)`
 
-/** Number of open sockets of the user, as the session last stated it. */
+/** Adds the number of the user's open sockets that the session last reported. */
 export const HOLDER_SOCKETS = "ALTER TABLE holder ADD COLUMN sockets INTEGER NOT NULL DEFAULT 0"
 
 /** A session that may hold sockets of the user. */
@@ -33,7 +33,7 @@ export interface SocketHolder {
 
 export class RevocationRows {
   readonly #sql: SqlStorage
-  /** Every holder is known to be notified of this revocation: a new one has no sockets of older tokens. */
+  /** The newest revocation of which every holder has been notified. A new holder has no sockets of older tokens. */
   #allNotifiedUpTo = 0
 
   constructor(sql: SqlStorage) {
@@ -70,8 +70,8 @@ export class RevocationRows {
   }
 
   /**
-   * A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`. `sockets`: its open
-   * sockets of the user, including the one that is being opened.
+   * A new holder has no sockets of tokens that were revoked before, so it counts as notified up to `notifiedUpTo`.
+   * `sockets`: its open sockets of the user, including the one that is being opened.
    */
   addHolder(session: string, { tenant, user, expires }: Claims, notifiedUpTo: number, sockets: number): void {
     this.#query(
@@ -88,15 +88,16 @@ export class RevocationRows {
   }
 
   /**
-   * The open sockets that the other sessions stated. Reads the sessions of the user's valid tokens. An index of those with open
-   * sockets would read less, and add a written row to each socket: a sixth of what an idle tab costs.
+   * The number of open sockets that the other sessions reported. Reads all sessions with valid tokens of the user. An index
+   * of those with open sockets would read fewer rows, but would write one more row per socket, which is a sixth of the cost
+   * of an idle tab.
    */
   sumSockets(exceptSession: string, now: number): number {
     const query = "SELECT coalesce(sum(sockets), 0) AS n FROM holder WHERE until > ? AND session <> ?"
     return this.#query<{ n: number }>(query, now, exceptSession)[0]?.n ?? 0
   }
 
-  /** The sessions that stated open sockets. */
+  /** The sessions that reported open sockets. */
   listSocketHolders(): string[] {
     return this.#query<{ session: string }>("SELECT session FROM holder WHERE sockets > 0").map(
       ({ session }) => session,
@@ -118,7 +119,7 @@ export class RevocationRows {
     return holders
   }
 
-  /** When the tables were deleted: revocations are numbered anew. */
+  /** Call this when the tables were deleted, because the numbering of revocations starts over. */
   forget(): void {
     this.#allNotifiedUpTo = 0
   }
@@ -132,7 +133,7 @@ export class RevocationRows {
     this.#query("UPDATE holder SET told = ? WHERE session = ? AND told < ?", n, session, n)
   }
 
-  /** For a session that was erased. Its sockets are closed. */
+  /** Removes a session that was erased. Its sockets are already closed. */
   removeHolder(session: string): void {
     this.#query("DELETE FROM holder WHERE session = ?", session)
   }

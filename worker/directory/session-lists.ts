@@ -1,5 +1,6 @@
 /**
- * session-lists.ts: the lists of a user's own sessions and of those that others share with the user, in the user's directory.
+ * session-lists.ts: the lists of a user's own sessions and of the sessions that others share with the user, in the user's
+ * directory.
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
@@ -22,13 +23,15 @@ export const SESSION_TABLE = `
 export const SESSION_RUNNING = "ALTER TABLE sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0"
 
 const LIST_COLUMNS = "SELECT id, title, created, active, running FROM sessions"
-/** The index ends with the primary key, so that this order needs no sorting either. */
+/** The index ends with the primary key, so this order needs no sorting either. */
 const LIST_ORDER = "ORDER BY active DESC, created DESC, id DESC LIMIT ?"
 
 export const LIST_SQL = `${LIST_COLUMNS} ${LIST_ORDER}`
 export const LIST_AFTER_SQL = `${LIST_COLUMNS} WHERE (active, created, id) < (?, ?, ?) ${LIST_ORDER}`
 
-/** Longer than a message waits for its turn, and a turn counts as running (MAX_RUNNING_MS), in milliseconds. */
+/**
+ * In milliseconds: longer than a message can wait for its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
+ */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 
 /** Finds a session by its public id, which is also its key or the part of its key before the dot (`/` follows `.`). */
@@ -53,8 +56,8 @@ export class SessionLists {
   }
 
   /**
-   * The keys of the own sessions in which a turn runs and that were used in the last RUNNING_WINDOW_MS. Reads the sessions of
-   * that time: an index of the running ones would add two written rows to each turn.
+   * The keys of the user's own sessions in which a turn is running and that were used in the last RUNNING_WINDOW_MS. Reads
+   * all sessions of that period, because an index of the running ones would write two more rows per turn.
    */
   listRunning(): string[] {
     const query = "SELECT id FROM sessions WHERE active > ? AND running = 1"
@@ -84,7 +87,7 @@ export class SessionLists {
     this.#host.sql.exec(query, id, title, created, active)
   }
 
-  /** Returns whether the session was listed. */
+  /** Removes a session. Returns whether it was listed. */
   remove(id: string): boolean {
     const removed = this.#host.sql.exec("DELETE FROM sessions WHERE id = ? RETURNING id", id).toArray()
     if (removed.length > 0) this.#stockRows.addSessions(-1)
@@ -115,7 +118,10 @@ export class SessionLists {
     return running ? { n: report.n } : { n: report.n, lease: this.#budgets.account.leaseNext(id) }
   }
 
-  /** The sessions of agents are not listed: their turns belong to the turns that asked. */
+  /**
+   * Records whether a turn is running. Agents' sessions are skipped, because their turns belong to the turns that asked
+   * them.
+   */
   #noteRunning(id: string, running: boolean): void {
     const { account } = this.#budgets
     if (account.readAccount() !== null && this.#isListed(id)) account.setRunning(id, running)

@@ -1,8 +1,8 @@
 /**
  * shared-rows.ts: the SQL rows of the sessions that other users shared with one user.
  *
- * They are only a list: each session object decides for itself who may read it. A row has the public id of its session, because
- * the key would show whether another user has a session of the same id (platform/session-key.ts).
+ * They grant no access: each session object decides itself who may read it. A row contains the public id of its session,
+ * because the key would reveal whether another user has a session with the same id (platform/session-key.ts).
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -17,7 +17,7 @@ export const SHARED_TABLE = `
     PRIMARY KEY (owner, id)) WITHOUT ROWID;
   CREATE INDEX shared_since ON shared (since, owner, id)`
 
-/** The index has all columns of the order, so that a page reads only the rows that it returns. */
+/** The index contains all columns of the sort order, so that a page reads only the rows that it returns. */
 const COLUMNS = "SELECT id, owner, title, since FROM shared"
 const ORDER = "ORDER BY since DESC, owner DESC, id DESC LIMIT ?"
 
@@ -31,7 +31,7 @@ export class SharedRows {
     this.#sql = sql
   }
 
-  /** Errors: `shares_full`. Cost: reads the owner's rows. */
+  /** Lists a session, or replaces its entry. Errors: `shares_full`. Cost: reads the owner's rows. */
   put({ owner, id, title, since }: SharedSession): Result<null> {
     const [row] = this.#sql
       .exec<{ n: number }>("SELECT count(*) AS n FROM shared WHERE owner = ? AND id <> ?", owner, id)

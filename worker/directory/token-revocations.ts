@@ -1,7 +1,7 @@
 /**
  * token-revocations.ts: revokes the tokens of a user, and admits sockets, in the user's directory.
  *
- * Revocations are pushed to the sessions that may hold sockets of the user, so that idle objects can sleep; the directory's
+ * Revocations are pushed to the sessions that may hold the user's sockets, so that idle objects can sleep. The directory's
  * alarm repeats failed pushes.
  */
 
@@ -28,7 +28,7 @@ import { RevocationRows } from "./revocation-rows.ts"
 /** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
 export const REVOCATION_RETRY_MS = 10_000
 
-/** A time later than that of any token, in seconds since 1970: while a user is erased, no token is accepted. */
+/** A time later than any token's, in seconds since 1970. No token is accepted while a user is being erased. */
 const ALL_TOKENS = Number.MAX_SAFE_INTEGER
 
 export class TokenRevocations {
@@ -75,7 +75,7 @@ export class TokenRevocations {
     this.#rows.pruneExpired(nowSeconds())
     const admitted = await this.#holderSockets.check(session, sockets)
     if (!admitted.ok) return admitted
-    // The sessions may have been asked in the meantime, and the token revoked.
+    // If the sessions were called for their sockets, the token may have been revoked in the meantime.
     const newest = this.readState()
     const newFault = findTokenFault(claims, newest)
     if (newFault !== null) return fail(newFault)
@@ -99,7 +99,7 @@ export class TokenRevocations {
     const { token } = claims
     if (wantsAll || token === null) return this.#revokeAll(claims, revoked)
     if (isRevoked(claims, revoked)) return succeed({ revoked: "token" })
-    // A full list refuses; it never revokes other tokens.
+    // If the list is full, the revocation fails. It never falls back to revoking other tokens.
     const max = getScope(claims) === "user" ? MAX_REVOKED_TOKENS : MAX_REVOKED_LIMITED_TOKENS
     if (revoked.tokens.length >= max) return fail({ reason: "revocations_full", max })
     this.#write(revoked, () => {
@@ -112,7 +112,7 @@ export class TokenRevocations {
   #revokeAll(claims: Claims, revoked: RevocationState): Result<RevocationResult> {
     if (revoked.upTo !== null && isIssuedBeforeCutoff(claims, revoked))
       return succeed({ revoked: "all", up_to: revoked.upTo })
-    // Otherwise a stolen token could lock out the owner who has revoked it.
+    // Otherwise a stolen token could lock out its owner even after the owner has revoked it.
     if (isRevoked(claims, revoked)) return fail({ reason: "token_revoked" })
     // The issuer's clock may be ahead of ours.
     const upTo = Math.max(nowSeconds(), claims.issued)
@@ -134,7 +134,8 @@ export class TokenRevocations {
     this.#host.tables.create()
     const before = this.readState()
     if (!this.#accountRows.apply(state) || before.suspended === true) return
-    // A suspended user's token whose issuer's clock is ahead must end, too. Another role needs new tokens at once.
+    // If the user is suspended, tokens of an issuer whose clock is ahead must end too. After a change of role, new tokens
+    // must work at once.
     const upTo = state.upTo ?? nowSeconds() + (state.suspended ? CLOCK_TOLERANCE_SECONDS : 0)
     if (before.upTo !== null && before.upTo >= upTo) return
     this.#write(before, () => this.#rows.revokeAll(upTo))
@@ -156,7 +157,10 @@ export class TokenRevocations {
     this.#accountRows.setErased()
   }
 
-  /** Soon if a session still has to be notified, otherwise when the next revocation expires. Milliseconds since 1970. */
+  /**
+   * When the alarm must run, in milliseconds since 1970: soon if a session still has to be notified, otherwise when the
+   * next revocation expires.
+   */
   nextAlarmAt(): number {
     if (this.#hasUnnotifiedHolders()) return Date.now() + REVOCATION_RETRY_MS
     return (this.#rows.findNextExpiry() ?? Infinity) * 1000
@@ -167,7 +171,7 @@ export class TokenRevocations {
     await this.#push()
   }
 
-  /** Sign-ins end too, with the tokens that are being issued from them now. */
+  /** Also ends the sign-ins, and the tokens that are being issued from them at this moment. */
   #writeAll(upTo: number): void {
     this.#rows.revokeAll(upTo)
     this.#writeLogins(this.#loginRows.removeAll())

@@ -25,7 +25,7 @@ export class UserLogins {
     this.#host.tables.create()
     const revoked = this.#revocations.readState()
     if (this.#rows.has(login.id) || revoked.tokens.includes(login.id)) return fail({ reason: "sign_in_required" })
-    // Each sign-in can add a revocation, so a full list admits no more of them until some expire.
+    // Each sign-in can add a revocation, so none is admitted while the list is full.
     if (revoked.tokens.length >= MAX_REVOKED_TOKENS)
       return fail({ reason: "revocations_full", max: MAX_REVOKED_TOKENS })
     // `admitSignIn` has added the user to the tenant's list.

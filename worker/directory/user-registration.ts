@@ -1,8 +1,8 @@
 /**
- * user-registration.ts: adds the user of a directory to the tenant's list of users, at the first contact.
+ * user-registration.ts: adds the user of a directory to the tenant's list of users on first contact.
  *
- * The tenant's row is written first and the directory's flag afterwards. A process that ends between them repeats the
- * first step, which then changes nothing.
+ * The tenant's row is written first and the directory's flag afterwards. If the process ends in between, the next one
+ * repeats the first step, which then changes nothing.
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
@@ -18,7 +18,7 @@ export class UserRegistration {
   readonly #onGrant: (grant: TenantGrant | null) => void
   #isRegistered = false
 
-  /** `onGrant` gets what the tenant has said about budgets. */
+  /** `onGrant` receives the budgets from the tenant's reply. */
   constructor(host: DirectoryHost, account: AccountRows, onGrant: (grant: TenantGrant | null) => void) {
     this.#host = host
     this.#account = account
@@ -26,18 +26,19 @@ export class UserRegistration {
   }
 
   /**
-   * Registers the user, unless that was done. Rejects if the tenant cannot be reached and the directory is unused, so that no
-   * data is unknown there. A used one goes on, and tries again at the next contact.
+   * Registers the user, unless this was done before. If the tenant's object cannot be reached, an unused directory rejects,
+   * so that it never stores data of a user whom the tenant does not know. A used directory continues and tries again on
+   * next contact.
    *
    * Cost: one call to the tenant and one row here, once. After that, nothing.
    */
   async ensure(role?: Role, isFirstSession = false): Promise<void> {
     const { env, tables, tenant, user } = this.#host
     const isUsed = tables.exist()
-    // An old token of an erased user must not add the user again. A new one does with its first session.
+    // An old token of an erased user must not add the user again. A new token adds the user with its first session.
     if (isUsed && !isFirstSession && this.#account.isErased()) return
     this.#isRegistered ||= isUsed && this.#account.isRegistered()
-    // Without a user, the object has no name.
+    // An object without a name has no user.
     if (this.#isRegistered || user === "") return
     try {
       const { grant } = await tenantStub(env, tenant).registerUser({ id: user, role })
@@ -52,7 +53,7 @@ export class UserRegistration {
     this.#isRegistered = true
   }
 
-  /** For a user who was erased. */
+  /** Call this after the user was erased. */
   reset(): void {
     this.#isRegistered = false
   }

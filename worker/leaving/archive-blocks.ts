@@ -1,8 +1,9 @@
 /**
- * archive-blocks.ts: the blocks of an archive's files: a header, which is a line of JSON, and `bytes` bytes that follow it.
+ * archive-blocks.ts: the blocks of an archive's files. A block is a header (a line of JSON), followed by as many bytes as
+ * its `bytes` field says.
  *
- * A session's blocks stand between its `session` and its `session_end`. An export that was interrupted writes a session
- * again, so a later `session` of the same key replaces the earlier one, and a session without an end does not count.
+ * A session's blocks are between its `session` and its `session_end` block. An export that was interrupted writes a session
+ * again, so a later `session` block of the same key replaces the earlier one, and a session without an end is ignored.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
@@ -32,7 +33,7 @@ export type BlockHeader =
   | (InSession & { readonly type: "asset"; readonly entry: AssetEntry; readonly offset: number })
   | (InSession & { readonly type: "session_end" })
 
-/** A block of a file that is in memory. `start` is the index of its first byte after the header. */
+/** A block of a file in memory. `start` is the index of the first byte after its header. */
 export interface Block {
   readonly header: BlockHeader
   readonly start: number
@@ -53,7 +54,7 @@ export function writeBlock(header: BlockHeader, payload: Uint8Array = NO_BYTES):
   return payload.byteLength === 0 ? [line] : [line, payload, Uint8Array.of(NEWLINE)]
 }
 
-/** Reads the blocks of a file. Errors: yields null and ends at anything that is not a block. */
+/** Reads the blocks of a file. Yields null and ends at anything that is not a block. */
 export function* readBlocks(file: Uint8Array): Generator<Block | null> {
   let at = 0
   while (at < file.byteLength) {
@@ -63,7 +64,7 @@ export function* readBlocks(file: Uint8Array): Generator<Block | null> {
     const { bytes, ...header } = json
     const isComplete = typeof bytes === "number" && bytes >= 0 && end + bytes < file.byteLength
     if (!isComplete || (bytes > 0 && file[end + 1 + bytes] !== NEWLINE)) return yield null
-    // The archive's seal was verified, so an export wrote it.
+    // The archive's seal was verified, so an export wrote this header.
     yield { header: header as unknown as BlockHeader, start: end + 1, bytes }
     at = end + 1 + (bytes === 0 ? 0 : bytes + 1)
   }
@@ -80,7 +81,7 @@ export async function* cutAtLines(stream: ReadableStream<Uint8Array>): AsyncGene
       pending = []
       size = 0
     }
-    // The buffer of a chunk may be used again.
+    // A copy, because the buffer of a chunk may be reused.
     const rest = chunk.slice(cut + 1)
     pending.push(rest)
     size += rest.byteLength

@@ -21,7 +21,7 @@ export function stagedKey(tenant: string, id: string, n: number): string {
   return `${tenant}/.imports/${id}/${n}`
 }
 
-/** Longest upload of one file, in milliseconds: the largest at 1 Mbit/s. */
+/** Longest upload of one file, in milliseconds: enough for the largest file at 1 Mbit/s. */
 const MAX_FILE_UPLOAD_MS = 3 * 60_000
 
 interface FileUpload {
@@ -33,7 +33,7 @@ interface FileUpload {
 /**
  * Stores a file of an import if it is exactly the one in the manifest.
  *
- * Errors: `archive_refused` for any other bytes, which are not kept; `body_stalled`.
+ * Errors: `archive_refused` for any other bytes, which are not stored; `body_stalled`.
  * Cost: the memory of the file.
  */
 export async function receiveArchiveFile(
@@ -60,11 +60,11 @@ export async function computeHash(bytes: Uint8Array<ArrayBuffer>): Promise<strin
   return bytesToHex(await crypto.subtle.digest("SHA-256", bytes))
 }
 
-/** R2's limit of keys per request. */
+/** R2's limit on keys per request. */
 const MAX_KEYS_PER_REQUEST = 1_000
 
 /**
- * Deletes up to MAX_KEYS_PER_REQUEST objects whose keys begin with a prefix. `isDone`: there are no more. Can be repeated.
+ * Deletes up to MAX_KEYS_PER_REQUEST objects whose keys begin with a prefix. `isDone`: none are left. Can be repeated.
  */
 export async function deletePrefix(bucket: R2Bucket, prefix: string): Promise<{ readonly isDone: boolean }> {
   const { objects, truncated } = await bucket.list({ prefix, limit: MAX_KEYS_PER_REQUEST })

@@ -1,12 +1,12 @@
 /**
- * archive-items.ts: the SQL rows that locate the content of an imported archive, so that it can be read in any order, and only if it is
- * complete.
+ * archive-items.ts: the SQL rows that locate the content of an imported archive. With them, it can be read in any order,
+ * and incomplete sessions are skipped.
  */
 
 import { parseJson } from "../../shared/json.ts"
 import type { Block, BlockHeader } from "./archive-blocks.ts"
 
-/** A block, and the file and range of its bytes. */
+/** A block, with the file and range of its bytes. */
 export interface ArchiveItem {
   readonly n: number
   readonly header: BlockHeader
@@ -17,7 +17,7 @@ export interface ArchiveItem {
 
 type ItemRow = { n: number; about: string; file: number; start: number; bytes: number }
 
-/** Item numbers of file f start at f times this number. It is more than the blocks of a file. */
+/** Item numbers of file f start at f times this number. No file has that many blocks. */
 const ITEMS_PER_FILE = 2 ** 24
 
 export class ArchiveItems {

@@ -1,8 +1,8 @@
 /**
- * archive-manifest.ts: the manifest of an archive: what it contains, the hash of each of its files, and the seal.
+ * archive-manifest.ts: the manifest of an archive: its contents, the hash of each file, and the seal.
  *
  * The key of the seal is derived from the deployment's secret and belongs to no tenant, so every tenant of the deployment
- * can import what another one exported. The seal covers all fields but itself, and through the hashes every byte.
+ * can import an archive of another. The seal covers all other fields and, through the hashes, every byte of the files.
  */
 
 import { base64url } from "jose"
@@ -15,13 +15,13 @@ import { tenantIdSchema } from "../platform/tenant-id.ts"
 export const ARCHIVE_FORMAT = "cuecard-tenant"
 export const ARCHIVE_VERSION = 1
 
-/** Maximum number of files of an archive: their list must fit a request body. SPEC TX3. */
+/** Maximum number of files in an archive. Their list must fit in a request body. SPEC TX3. */
 export const MAX_ARCHIVE_FILES = 4_000
 
-/** Size at which a file of an archive is closed, in bytes: it is in memory while it is written. SPEC TX3. */
+/** Size at which a file of an archive is closed, in bytes. A file is in memory while it is written. SPEC TX3. */
 export const ARCHIVE_FILE_BYTES = 8 * 1024 * 1024
 
-/** Largest file of an archive, in bytes: one block may follow the size at which a file is closed. SPEC TX3. */
+/** Largest file of an archive, in bytes. The last block can exceed the size at which a file is closed. SPEC TX3. */
 export const MAX_ARCHIVE_FILE_BYTES = 2 * ARCHIVE_FILE_BYTES
 
 const countSchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
@@ -59,7 +59,7 @@ export async function writeManifest(secret: string, content: ManifestContent): P
 }
 
 /**
- * Reads a manifest. Errors: `archive_refused` because of its `shape`; because of a `version` that is not ours; because of its `seal`, if it
+ * Reads a manifest. Errors: `archive_refused` with `shape`; with `version` if the version is not ours; with `seal` if it
  * was changed or written by another deployment.
  */
 export async function readManifest(secret: string, text: string): Promise<Result<ManifestContent>> {
@@ -80,7 +80,7 @@ async function deriveSealKey(secret: string): Promise<CryptoKey> {
   return await deriveKey(secret, "tenant archive")
 }
 
-/** No bytes if the text is not base64url. */
+/** The bytes of a seal; none if the text is not base64url. */
 function decodeSeal(text: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(base64url.decode(text))

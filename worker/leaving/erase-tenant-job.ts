@@ -1,8 +1,8 @@
 /**
- * erase-tenant-job.ts: erases a tenant when its grace period has ended.
+ * erase-tenant-job.ts: erases a tenant after its grace period.
  *
  * refuse everything ▶ wait until no isolate trusts a token ▶ users ▶ bucket ▶ claims ▶ own rows
- * One row remains, with the receipt. Because of it, tokens are refused and the id cannot be created again.
+ * One row remains, which contains the receipt. Because of this row, tokens are refused and the id cannot be used again.
  */
 
 import { TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -34,7 +34,7 @@ export async function runEraseTenantSlice(host: LeavingHost, job: Job): Promise<
   if (progress.step === "bucket") return await eraseBucket(host, job, progress)
   storage.transactionSync(() => {
     rows.setStanding({ status: "erased", erases: null, receipt: null })
-    // An import that continued would add data to a tenant that is being erased.
+    // A running import would add data to a tenant that is being erased.
     removeTransferRows(host, SYSTEM_ACTOR)
   })
   const due = now() + TOKEN_TRUST_MS + REQUEST_MS

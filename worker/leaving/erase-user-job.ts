@@ -1,7 +1,7 @@
 /**
  * erase-user-job.ts: erases a user: sessions, directory, and the row in the tenant object.
  *
- * refuse all tokens ▶ erase sessions ▶ wait until no isolate trusts a token ▶ erase what was created meanwhile ▶ tombstone
+ * refuse all tokens ▶ erase sessions ▶ wait until no isolate trusts a token ▶ erase new sessions ▶ tombstone
  */
 
 import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -15,19 +15,19 @@ import { deleteAllTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
-/** Sessions of a slice. */
+/** Sessions per slice. */
 const SESSIONS_PER_SLICE = 25
 
 /**
- * A request that was admitted at the last moment may take this much longer, in milliseconds: for its body, and for its work or the
- * registration of its socket.
+ * How much longer a request that was admitted at the last moment can take, in milliseconds, for its body and then for its
+ * work or the registration of its socket.
  */
 export const REQUEST_MS = BODY_MS + 10_000
 
 interface ErasureProgress extends ErasureCount {
   /** When all tokens were refused, in milliseconds since 1970; absent before that. */
   readonly refusedAt?: number
-  /** The name of the user's usage ledger, when everything was reported. The directory forgets it. */
+  /** The name of the user's usage ledger, once all usage was reported. The directory then forgets it. */
   readonly ledger?: string | null
 }
 
@@ -39,7 +39,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   const directory = directoryStub(env, owner)
   if (refusedAt === undefined) {
     await directory.beginErasure()
-    // They contain the user's conversations and cannot be rewritten. Their rows were deleted when the erasure was requested.
+    // Archives contain the user's conversations and cannot be rewritten. Their rows were deleted when the erasure was
+    // requested.
     await deleteAllTransferFiles(host, tenant)
     return { isDone: false, progress: { refusedAt: now() } satisfies ErasureProgress, tally: job.tally, due: now() }
   }
@@ -52,9 +53,9 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
   // The user's spending stays in the tenant's totals, without the name.
-  // Asked again after a retry, because usage can have been reported since.
+  // Repeated after a retry, because usage may have been reported since.
   const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
-  // A process that is killed after the next call would not find the ledger again.
+  // Saved before `endErasure` deletes the ledger, because another process could no longer find it.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })
   await directory.endErasure(true)
   storage.transactionSync(() => {
@@ -69,13 +70,13 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
 /** Shared sessions per request to the directory. */
 const SHARES_PER_PAGE = 100
 
-/** Removes the user from the sessions that others share with them. Can be repeated. */
+/** Removes the user from the sessions that others share with the user. Can be repeated. */
 async function eraseShares(env: Env, { tenant, user }: SessionOwner): Promise<void> {
   const directory = directoryStub(env, { tenant, user })
   for (;;) {
     const shares = await directory.listShared(SHARES_PER_PAGE)
     for (const { owner, id } of shares) {
-      // Only the session's objects know whether its key is the public id or a private key.
+      // Only the objects themselves know whether the session's key is its public id or a private key.
       for (const key of [id, createPrivateKey(id, owner)])
         await sessionStub(env, tenant, key).removeViewer({ tenant, user: owner }, user)
       await directory.removeShared(owner, id)

@@ -7,10 +7,10 @@ import { archiveKey, deleteWholePrefix, stagedKey } from "./archive-files.ts"
 import type { Job } from "./job-rows.ts"
 import type { LeavingHost } from "./leaving-host.ts"
 
-/** Maximum number of jobs of a kind that are listed. Each is removed after some days. */
+/** Maximum number of listed jobs of a kind. Each job is removed after some days. */
 export const MAX_LISTED_JOBS = 100
 
-/** How long the files of an export, and what was uploaded for an import, are kept, in milliseconds. SPEC TX4. */
+/** How long the files of an export, and those uploaded for an import, are kept, in milliseconds. SPEC TX4. */
 export const TRANSFER_KEPT_MS = 7 * 24 * 60 * 60_000
 
 /** Deletes the files of an export or import, then its rows. Can be repeated. */
@@ -25,7 +25,7 @@ export async function deleteTransferFiles({ env }: LeavingHost, job: Job): Promi
   await deleteWholePrefix(bucket, folder)
 }
 
-/** The place of an export's, import's or backup's files. Throws if no bucket is bound for them. */
+/** The bucket and prefix of an export's, import's or backup's files. Throws if no bucket is bound for them. */
 export function findArchivePlace(
   env: LeavingHost["env"],
   { id, kind, tenant, created }: Pick<Job, "id" | "kind" | "tenant" | "created">,
@@ -51,7 +51,7 @@ export function removeTransferRows({ rows, content }: LeavingHost, actor: Actor)
   }
 }
 
-/** Deletes the files of all exports and imports, also of those that have no row any more. Can be repeated. */
+/** Deletes the files of all exports and imports, even of those whose rows are gone. Can be repeated. */
 export async function deleteAllTransferFiles({ env }: LeavingHost, tenant: string): Promise<void> {
   for (const folder of [".exports", ".imports"])
     await deleteWholePrefix(mediaBucket(env, tenant), `${tenant}/${folder}/`)

@@ -1,9 +1,10 @@
 /**
- * export-job.ts: exports or backs up a tenant: its configuration, its users, and their sessions with all assets, into files of the bucket.
+ * export-job.ts: exports or backs up a tenant to files in the bucket: its configuration, its users, and their sessions with
+ * all assets.
  *
  * users ▶ directories ▶ sessions ▶ blocks ▶ files
- * Each file is written before its row. The place where the export continues is stored when a slice ends. A slice that was killed or failed
- * is run again as a whole, and the files that it had written are removed first.
+ * Each file is written before its row. The position at which the export continues is stored when a slice ends. A slice that
+ * was killed or failed runs again as a whole, after the files that it had written are removed.
  */
 
 import { sessionStub, directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -26,16 +27,16 @@ import {
 import type { Job } from "./job-rows.ts"
 import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
-/** Sessions of a slice. */
+/** Sessions per slice. */
 const SESSIONS_PER_SLICE = 100
 
 /**
- * Requests to other objects and to the bucket after which a slice ends, at the next file of a session. The platform allows 1,000
- * per event, and a session has up to MAX_SESSION_ASSETS files, each of which is a request.
+ * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session. The
+ * platform allows 1,000 per event, and a session can have MAX_SESSION_ASSETS files, each of which takes one request.
  */
 export const REQUESTS_PER_SLICE = 400
 
-/** Bytes of an archive after which a slice ends: what a failed slice writes again. */
+/** Number of archive bytes after which a slice ends. It limits how much a failed slice writes again. */
 const BYTES_PER_SLICE = 256 * 1024 * 1024
 
 /** Assets per request to a session. */
@@ -43,33 +44,33 @@ const ASSETS_PER_PAGE = 100
 
 /** A session whose assets are being exported. */
 interface OpenSession {
-  /** The last asset that is complete; null: none. */
+  /** The last asset that was exported; null if none was. */
   readonly after: string | null
-  /** Its assets so far, and their bytes. */
+  /** Number of assets exported so far, and their total bytes. */
   readonly files: number
   readonly bytes: number
 }
 
-/** A session of a user and the agents' sessions that belong to it. */
+/** The progress within a user's session and the agents' sessions that belong to it. */
 interface SessionGroup {
   /** The sessions that are known so far; the user's is the first. */
   readonly known: readonly string[]
-  /** The number of complete ones. */
+  /** The number of these sessions that were exported completely. */
   readonly done: number
-  /** The one after those, if it has been begun. */
+  /** The next session, if its export has begun. */
   readonly open: OpenSession | null
 }
 
 interface ExportProgress {
   readonly hasConfig?: true
-  /** The user whose sessions are being exported, or were last; absent at the beginning. */
+  /** The user whose sessions are being or were last exported; absent at the beginning. */
   readonly user?: string
-  /** The last session of that user that is complete. */
+  /** The last session of that user that was exported completely. */
   readonly session?: string
   readonly isUserDone?: boolean
-  /** The sessions after `session`, if a slice ended among them. */
+  /** The group that follows `session`, if a slice ended within it. */
   readonly group?: SessionGroup
-  /** Files of the archive that end before this place; absent in exports that an earlier version began. */
+  /** Number of archive files written before this position; absent in exports that an earlier version began. */
   readonly parts?: number
 }
 
@@ -84,7 +85,7 @@ class ExportSlice {
   readonly #job: Job
   #progress: ExportProgress
   #tally: Tally
-  /** Blocks of the file that is being filled. */
+  /** Blocks of the file that is being written. */
   #chunks: Uint8Array[] = []
   #size = 0
   #nextFile: number
@@ -163,7 +164,7 @@ class ExportSlice {
     this.#progress = { hasConfig: true, user, isUserDone: true }
   }
 
-  /** Exports a group, or the rest of it. `listed` is null if its first session has been begun. */
+  /** Exports a group, or its remainder. `listed` is null if the export of its first session has begun. */
   async #exportGroup(owner: SessionOwner, group: SessionGroup, listed: DirectoryEntry | null): Promise<void> {
     const known = [...group.known]
     const [root = ""] = known
@@ -179,8 +180,8 @@ class ExportSlice {
   }
 
   /**
-   * Exports a session, or the rest of it, and adds those that were asked from it to `known`. Returns the place where the slice ends,
-   * or null if the session is complete or erased.
+   * Exports a session, or its remainder, and adds the agents' sessions that were asked from it to `known`. Returns the
+   * position at which the slice ends, or null if the session is complete or erased.
    */
   async #exportSession(
     owner: SessionOwner,
@@ -201,7 +202,7 @@ class ExportSlice {
     return null
   }
 
-  /** The assets follow the transcript, so that those it mentions exist when they are listed. */
+  /** The assets follow the transcript, so that all assets that it mentions exist when they are listed. */
   async #beginSession(owner: SessionOwner, stored: StoredSession, listed: DirectoryEntry | null): Promise<void> {
     this.#sessionsLeft -= 1
     const { asks, ...about } = stored
@@ -215,14 +216,14 @@ class ExportSlice {
   async #exportTranscript(owner: SessionOwner, session: string): Promise<void> {
     this.#requestsLeft -= 1
     const exported = await sessionStub(this.#host.env, owner.tenant, session).export(createClaims(owner), null)
-    // It was erased in the meantime. The next attempt skips it.
+    // The session was erased in the meantime. The next attempt skips it.
     if (!exported.ok) throw new Error("a session was erased during its export")
     const lines: ReadableStream<Uint8Array> = exported.value.lines
     for await (const piece of cutAtLines(lines))
       await this.#add({ type: "transcript", user: owner.user, session }, piece)
   }
 
-  /** Exports the assets after a place. `rest`: the place where the slice ends, or null if there are no more. */
+  /** Exports the assets after a position. `rest`: the position at which the slice ends, or null if there are no more. */
   async #exportAssets(
     owner: SessionOwner,
     session: string,
@@ -268,7 +269,7 @@ class ExportSlice {
     if (this.#size >= ARCHIVE_FILE_BYTES) await this.#closeFile()
   }
 
-  /** Writes the file, then its row. Both count once the slice ends. */
+  /** Writes the file, then its row. Both take effect when the slice ends. */
   async #closeFile(): Promise<void> {
     if (this.#size === 0) return
     const n = this.#nextFile

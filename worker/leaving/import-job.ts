@@ -2,7 +2,7 @@
  * import-job.ts: imports an archive into a tenant without conversations.
  *
  * files ▶ index ▶ configuration and users ▶ sessions
- * All files were compared with the sealed manifest before the job begins (archive-files.ts). The index finds the blocks of
+ * All files were compared with the sealed manifest before the job began (archive-files.ts). The index locates the blocks of
  * each session. Nothing is created before the whole archive is indexed.
  */
 
@@ -17,12 +17,12 @@ import type { Job } from "./job-rows.ts"
 import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 import { restoreSession } from "./restore-session.ts"
 
-/** Sessions of a slice, as for an export. */
+/** Sessions per slice, as for an export. */
 const SESSIONS_PER_SLICE = 50
 
 /**
- * Requests to other objects and to the bucket after which a slice ends, at the next file of a session, as for an export. Each file
- * takes three, and one for each block.
+ * Number of requests to other objects and to the bucket after which a slice ends, before the next file of a session, as for
+ * an export. Each file takes three requests, and one more for each block.
  */
 const REQUESTS_PER_SLICE = 400
 
@@ -32,22 +32,22 @@ const USERS_PER_SLICE = 500
 /** Delay before the state of a transcript that is still being folded is read again, in milliseconds. */
 const FOLDING_POLL_MS = 1_000
 
-/** Users that are searched for conversations before an import. A new tenant has few users. */
+/** Maximum number of users that are searched for conversations before an import. A new tenant has few users. */
 const MAX_USERS_BEFORE_IMPORT = 50
 
 const BAD_CONTENT = { reason: "archive_refused", because: "content" } as const
 
 export interface ImportProgress {
   readonly step: "index" | "config" | "users" | "sessions"
-  /** The tenant that was exported. */
+  /** The exported tenant. */
   readonly from: string
   /** The last file that was indexed, or the last item that was imported. */
   readonly at: number
-  /** The files of the session after `at` that were imported; absent: none. */
+  /** Number of imported files of the session after `at`; absent if none were. */
   readonly assets?: number
   /** Sessions that could not be imported. */
   readonly skipped: number
-  /** Files of the archive. */
+  /** Number of files in the archive. */
   readonly parts: number
 }
 
@@ -86,14 +86,14 @@ async function indexFile(host: LeavingHost, job: Job, progress: ImportProgress):
 }
 
 async function restoreConfig(host: LeavingHost, job: Job, progress: ImportProgress): Promise<SliceResult> {
-  // Somebody may have begun one during the upload.
+  // A user may have begun a conversation during the upload.
   if (!(await hasNoSessions(host, job.tenant))) throw new LastingError({ reason: "tenant_not_empty" })
   const [item] = new ArchiveItems(host.storage.sql, job.id).listAfter("config", 0, 1)
   if (item?.header.type === "config") host.content.writeConfig(item.header.config)
   return continueFrom(host, job, { ...progress, step: "users", at: 0 })
 }
 
-/** An import into a tenant with conversations would mix two tenants, and could not be undone. */
+/** Whether the tenant has no conversations. An import would otherwise mix two tenants, and could not be undone. */
 export async function hasNoSessions({ env, content }: LeavingHost, tenant: string): Promise<boolean> {
   const users = content.listUsers(null, MAX_USERS_BEFORE_IMPORT + 1)
   if (users.length > MAX_USERS_BEFORE_IMPORT) return false
@@ -139,7 +139,7 @@ async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProg
     if (restored.state === "done") tally = addTally(tally, restored.tally)
     reached = { ...reached, at: n, skipped: reached.skipped + (restored.state === "refused" ? 1 : 0) }
     assets = 0
-    // Stored after each session, so that a restart does not read the earlier ones again.
+    // Progress is stored after each session, so that a restart does not read earlier sessions again.
     rows.saveProgress(id, { progress: reached, tally, due: now(), updated: now() })
   }
   if (sessions.length > 0) return continueFrom(host, { ...job, tally }, reached)

@@ -1,7 +1,7 @@
 /**
  * job-rows.ts: the SQL rows of a tenant's jobs: exports, imports and erasures, their files, and the tenant's standing.
  *
- * A job stores its progress after each slice of work, so it continues from there in another process.
+ * A job stores its progress after each slice of work, so another process can continue it.
  */
 
 import type { Fault } from "../../shared/fault.ts"
@@ -106,19 +106,19 @@ export class JobRows {
     return row === undefined ? null : toJob(row)
   }
 
-  /** Newest first. */
+  /** Jobs of a kind, newest first. */
   list(kind: JobKind, limit: number): Job[] {
     const query = "SELECT * FROM job WHERE kind = ? ORDER BY created DESC, id LIMIT ?"
     return this.#sql.exec<JobRow>(query, kind, limit).toArray().map(toJob)
   }
 
-  /** Jobs whose next slice may run, or that have expired, at this time. A running job does not expire. */
+  /** Jobs whose next slice is due, or that have expired, at this time. A running job does not expire. */
   listDue(now: number): Job[] {
     const query = "SELECT * FROM job WHERE CASE state WHEN 'running' THEN due ELSE expires END <= ?1 ORDER BY due, id"
     return this.#sql.exec<JobRow>(query, now).toArray().map(toJob)
   }
 
-  /** When a job has something to do, in milliseconds since 1970; null if none has. */
+  /** When the next job is due, in milliseconds since 1970; null if none is. */
   findNextDue(): number | null {
     const query = "SELECT min(CASE state WHEN 'running' THEN due ELSE expires END) AS at FROM job"
     return this.#sql.exec<{ at: number | null }>(query).one().at
@@ -134,7 +134,7 @@ export class JobRows {
     return rows.find((job) => target === undefined || job.target === target) ?? null
   }
 
-  /** Stores where a job continues, and clears its failures. */
+  /** Stores the position at which a job continues, and clears its failures. */
   saveProgress(id: string, change: { progress: unknown; tally: Tally; due: number; updated: number }): void {
     const { progress, tally, due, updated } = change
     const query = "UPDATE job SET progress = ?, tally = ?, due = ?, updated = ?, tries = 0 WHERE id = ?"
@@ -150,7 +150,7 @@ export class JobRows {
     this.#sql.exec("UPDATE job SET expires = ? WHERE id = ?", expires, id)
   }
 
-  /** Counts a failed slice and sets when it is tried again. */
+  /** Counts a failed slice and sets the time of the next attempt. */
   postpone(id: string, due: number): void {
     this.#sql.exec("UPDATE job SET tries = tries + 1, due = ? WHERE id = ?", due, id)
   }
@@ -189,7 +189,7 @@ export class JobRows {
     return this.#sql.exec<FileRow>(query, job).toArray()
   }
 
-  /** Removes the rows of a file and of those with higher numbers. */
+  /** Removes the rows of a file and of all files with higher numbers. */
   removeFilesFrom(job: string, n: number): void {
     this.#sql.exec("DELETE FROM job_file WHERE job = ? AND n >= ?", job, n)
   }
@@ -198,7 +198,7 @@ export class JobRows {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM job_file WHERE job = ? AND n > 0", job).one().n
   }
 
-  /** The first numbers of the files that an import waits for. */
+  /** The numbers of the first files for which an import is waiting. */
   listMissing(job: string, limit: number): number[] {
     const query = "SELECT n FROM job_file WHERE job = ? AND stored = 0 ORDER BY n LIMIT ?"
     return this.#sql

@@ -5,10 +5,10 @@ import type { ExportView, ImportView } from "../settings/leaving-rpc.ts"
 import type { ImportProgress } from "./import-job.ts"
 import type { Job } from "./job-rows.ts"
 
-/** How long the platform can restore the storage of an object to an earlier time, in milliseconds. */
+/** How far back the platform can restore an object's storage, in milliseconds. */
 export const RECOVERY_MS = 30 * 24 * 60 * 60_000
 
-/** `parts`: files that are written so far. */
+/** `parts`: number of files written so far. */
 export function jobToExport({ id, state, created, updated, expires, tally, fault }: Job, parts: number): ExportView {
   const shown = state === "uploading" ? "running" : state
   return { id, state: shown, created, updated, expires: expires ?? 0, tally, fault, parts }

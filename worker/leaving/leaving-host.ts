@@ -16,23 +16,23 @@ import type { Tally } from "../../shared/protocol/http-body.ts"
 export interface TenantConfig {
   readonly agents: readonly (readonly [name: string, agent: Agent | null])[]
   readonly settings: TenantSettings | null
-  /** Absent in archives of earlier versions, and without prices of its own. */
+  /** Absent in archives of earlier versions, and if the tenant has no prices of its own. */
   readonly prices?: readonly PriceEntry[]
-  /** Absent in archives of earlier versions, and without budgets. */
+  /** Absent in archives of earlier versions, and if the tenant has no budgets. */
   readonly budgets?: BudgetTable
 }
 
 /** The rows of the tenant object that belong to other modules. */
 export interface TenantContent {
-  /** By id, from the beginning or after an id. */
+  /** Users in the order of their ids, from the beginning or after an id. */
   listUsers(after: string | null, limit: number): TenantUser[]
   findUser(id: string): TenantUser | null
   /** Whether the user is the only active owner. */
   isLastOwner(user: TenantUser): boolean
-  /** Adds a user of an imported tenant, unless there is one of this id. */
+  /** Adds a user of an imported tenant, unless the id exists. */
   restoreUser(user: TenantUser): void
   markErasing(user: TenantUser): void
-  /** `ledger`: the name of the user's usage ledger, if there is one. */
+  /** Removes a user. `ledger`: the name of the user's usage ledger, if there is one. */
   removeUser(id: string, ledger: string | null): void
   readConfig(): TenantConfig
   writeConfig(config: TenantConfig): void
@@ -49,7 +49,10 @@ export interface LeavingHost {
   readonly storage: DurableObjectStorage
   readonly rows: JobRows
   readonly content: TenantContent
-  /** Sets the alarm for the next due job. Called together with the write that adds it, so that both happen or neither. */
+  /**
+   * Sets the alarm for the next due job. Called together with the write that adds the job, so that either both or neither
+   * take effect.
+   */
   readonly armAlarm: () => void
   readonly now: () => number
 }
@@ -59,7 +62,7 @@ export type SliceResult =
   | { readonly isDone: true }
   | { readonly isDone: false; readonly progress: object; readonly tally: Tally; readonly due: number }
 
-/** Thrown by a slice that would fail again, however often it is tried. */
+/** Thrown by a slice that would fail on every further attempt. */
 export class LastingError extends Error {
   readonly fault: Fault
 

@@ -1,8 +1,9 @@
 /**
- * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the list.
+ * restore-session.ts: creates one session of an imported archive: its row, its assets, its transcript, its place in the
+ * list.
  *
- * Every step can be repeated. The transcript is imported like an uploaded file. It is sealed by the tenant that was exported, so its cards
- * are shown as they were.
+ * Every step can be repeated. The transcript is imported like an uploaded file. The exported tenant sealed it, so its cards
+ * are shown as before.
  */
 
 import { assetObjectKey, assetToPutOptions } from "../asset/bucket.ts"
@@ -21,19 +22,24 @@ import type { ArchiveItem } from "./archive-items.ts"
 
 export interface SessionSource {
   readonly env: Env
-  /** The import, and the tenant that imports. */
+  /** The id of the import job, and the importing tenant. */
   readonly job: string
   readonly tenant: string
-  /** The tenant that was exported. */
+  /** The exported tenant. */
   readonly from: string
   readonly items: readonly ArchiveItem[]
   /** The number of the session's assets that earlier slices restored. */
   readonly assets: number
-  /** Requests to other objects and to the bucket that the slice may still make. One asset or transcript may exceed it. */
+  /**
+   * Number of requests to other objects and to the bucket that the slice may still make. One asset or transcript can exceed
+   * it.
+   */
   readonly budget: { requests: number }
 }
 
-/** `later`: the transcript is still being folded. `more`: the slice ends here. `refused`: the session cannot be imported. */
+/**
+ * `later`: the transcript is still being folded. `more`: the slice ends here. `refused`: the session cannot be imported.
+ */
 export type RestoreResult =
   | { readonly state: "refused" }
   | { readonly state: "later" | "more"; readonly assets: number }
@@ -65,7 +71,7 @@ function refuseSession({ job }: SessionSource, { session }: Header<"session">, r
   return { state: "refused" }
 }
 
-/** Restores assets until the budget is used up. `assets`: how many are restored. `files`: the tally of all. */
+/** Restores assets until the budget is used up. `assets`: how many were restored. `files`: the tally of all of them. */
 async function restoreAssets(
   source: SessionSource,
   owner: SessionOwner,
@@ -79,7 +85,7 @@ async function restoreAssets(
     if (known === undefined) itemsById.set(entry.asset.id, { entry, items: [item] })
     else known.items.push(item)
   }
-  // In the order of the archive, so every slice has the same one.
+  // In the order of the archive, so the order is the same in every slice.
   const all = [...itemsById.values()]
   let { assets } = source
   for (const { entry, items } of all.slice(assets)) {
@@ -91,7 +97,7 @@ async function restoreAssets(
   return { assets, files: { files: all.length, bytes } }
 }
 
-/** A row, then the bytes, then the row is completed, as for an upload. */
+/** Reserves the row, writes the bytes, then completes the row, as an upload does. */
 async function restoreAsset(
   source: SessionSource,
   owner: SessionOwner,
@@ -124,7 +130,7 @@ async function restoreTranscript(
   const known = await stub.importProgress(claims)
   if (!known.ok) return "refused"
   if (known.value.state === "folding") return "later"
-  // A transcript without a valid seal of the exporting tenant was changed.
+  // If the exporting tenant's seal is missing or invalid, the transcript was altered.
   if (known.value.state === "done") return known.value.isSealed ? "done" : "refused"
   if (known.value.state === "failed") return "refused"
   const parts = splitTranscript(source.items)
@@ -134,7 +140,7 @@ async function restoreTranscript(
     source.budget.requests -= 1
     const { readable, writable } = new IdentityTransformStream()
     const importing = stub.import(claims, readable, part)
-    // An import that refuses its file does not read it to the end; the response gives the reason.
+    // An import that refuses its file does not read it to the end. The response states the reason.
     const [imported] = await Promise.all([importing, writeItems({ ...source, items }, writable).catch(() => {})])
     if (!imported.ok) return imported.fault.reason === "import_running" ? "later" : "refused"
   }
@@ -144,7 +150,7 @@ async function restoreTranscript(
   return progress.value.isSealed ? "done" : "refused"
 }
 
-/** Groups the pieces of a transcript, which end at line ends, into parts that an import accepts. */
+/** Groups the pieces of a transcript into parts that an import accepts. Each piece ends at the end of a line. */
 function splitTranscript(items: readonly ArchiveItem[]): ArchiveItem[][] {
   const parts: ArchiveItem[][] = []
   let bytes = 0
@@ -160,7 +166,7 @@ function splitTranscript(items: readonly ArchiveItem[]): ArchiveItem[][] {
   return parts
 }
 
-/** Cost: the memory of one block. */
+/** Writes the bytes of the items to a stream. Cost: the memory of one block. */
 async function writeItems(
   { env, tenant, job, items, budget }: SessionSource,
   writable: WritableStream<Uint8Array>,

@@ -11,7 +11,7 @@ export async function* walkSessionGroup(env: Env, owner: SessionOwner, root: str
   for (const id of known) {
     const described = await sessionStub(env, owner.tenant, id).describe(owner)
     if (!described.ok) continue
-    // A set also yields what is added while it is being read.
+    // Iterating over a set includes elements that are added during the iteration.
     for (const { session } of described.value.asks) known.add(session)
     yield described.value
   }

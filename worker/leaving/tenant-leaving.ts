@@ -1,5 +1,5 @@
 /**
- * tenant-leaving.ts: the calls of a tenant object about export, import and erasure: they start, list and end jobs.
+ * tenant-leaving.ts: the tenant object's calls for export, import and erasure. They start, list and end jobs.
  */
 
 import { nanoid } from "nanoid"
@@ -23,13 +23,13 @@ const DAY_MS = 24 * 60 * 60_000
 /** Time between the decision to erase a tenant and its erasure, in milliseconds. SPEC LV5. */
 export const GRACE_MS = 7 * DAY_MS
 
-/** The missing files of an import that are listed. */
+/** Maximum number of missing files that are listed for an import. */
 const MAX_LISTED_MISSING = 100
 
-/** An archive with the user must not be written or read while the user is erased. */
+/** While a user is being erased, no archive that contains the user may be written or read. */
 const EXCLUDES_TRANSFER = ["export", "import", "erase_user"] as const
 
-/** Only tests shorten it. */
+/** The grace period. Only tests shorten it. */
 function readGraceMs({ TENANT_GRACE_MS }: Env): number {
   const ms = Number(TENANT_GRACE_MS ?? GRACE_MS)
   return ms > 0 && ms < GRACE_MS ? ms : GRACE_MS
@@ -107,7 +107,7 @@ export class TenantLeaving {
     if (this.#isErased() || findBackupBucket(env, tenant) === null) return "none"
     const [last] = rows.list("backup", 1)
     if (last?.state === "running") return "busy"
-    // After one that has failed, the next one is due.
+    // After a failed backup, the next one is due at once.
     if (last?.state === "done" && now() < last.created + dueMs) return "recent"
     if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return "busy"
     this.#addJob("backup", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
@@ -121,7 +121,7 @@ export class TenantLeaving {
     })
   }
 
-  /** Checks the manifest, and expects its files. */
+  /** Checks the manifest, and creates a job that waits for its files. */
   async startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>> {
     const { env, storage, rows, content, now } = this.#host
     if (this.#isErased()) return fail({ reason: "tenant_erased" })
@@ -182,18 +182,19 @@ export class TenantLeaving {
     if (known === null) return fail({ reason: "user_unknown" })
     if (known.role === "owner" && !isOwner) return fail({ reason: "scope_denied" })
     if (content.isLastOwner(known)) return fail({ reason: "last_owner" })
-    // It would bring the user back, and cannot be stopped without leaving the tenant half imported.
+    // A running import would bring the user back, and stopping it would leave the tenant half imported.
     if (rows.findRunning(["import"])?.state === "running") return fail({ reason: "transfer_running" })
     const id = storage.transactionSync(() => {
       content.markErasing(known)
       content.record(actor, "user.erasure_started", user)
       removeTransferRows(this.#host, actor)
-      // The next one is made without the user. Complete ones stay until they expire, before the receipt's date.
+      // A running backup is abandoned, and the next one is made without the user. Complete backups stay until they expire,
+      // before the receipt's date.
       const backup = rows.findRunning(["backup"])
       if (backup !== null) rows.remove(backup.id)
       return this.#addJob("erase_user", { tenant, target: user, due: now() })
     })
-    // The job does this too. Here it takes effect before the response.
+    // The job repeats this call. Here it takes effect before the response.
     await Promise.resolve(directoryStub(env, { tenant, user }).beginErasure()).catch(() => {})
     return succeed(jobToReceipt(rows.find(id) as Job))
   }
@@ -230,7 +231,10 @@ export class TenantLeaving {
     return id
   }
 
-  /** Isolates cache the standing, so a socket that reconnects earlier may get the old rights. The directory must know the standing. */
+  /**
+   * Adds the job that makes sockets reconnect. Isolates cache the standing, so a socket that reconnects too early can get
+   * the old rights.
+   */
   #reconnectSockets(tenant: string): void {
     this.#addJob("standing", { tenant, target: tenant, due: this.#host.now() + TOKEN_TRUST_MS + SOCKET_REGISTER_MS })
   }

@@ -1,8 +1,8 @@
 /**
- * failed-sign-ins.ts: refuses sign-ins from an address that has failed too often at a tenant.
+ * failed-sign-ins.ts: refuses sign-ins to a tenant from an address that has failed too often.
  *
- * Only failures are counted, so an address from which people sign in correctly is never refused. The isolate remembers a refusal; another
- * isolate learns of it with the next failure.
+ * Only failures are counted, so an address from which people sign in correctly is never refused. The isolate remembers a
+ * refusal. Another isolate learns of it with the next failure from that address.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -18,12 +18,12 @@ export interface SignInAttempt {
   readonly address: string | null
 }
 
-/** Addresses that an isolate remembers. */
+/** Maximum number of refused addresses that an isolate remembers. */
 const MAX_REFUSED_ADDRESSES = 5_000
 
 const refused = new FreshCache<true>(SIGN_IN_PERIOD_SECONDS * 1000, MAX_REFUSED_ADDRESSES)
 
-/** Checks whether the address may try. Makes no request. Errors: `sign_ins_limited`. */
+/** Checks whether the address may try to sign in. Makes no request. Errors: `sign_ins_limited`. */
 export function checkSignIn(attempt: SignInAttempt, now: number): Result<null> {
   if (refused.get(toKey(attempt), now) === undefined) return succeed(null)
   return fail({ reason: "sign_ins_limited", retryAfterSeconds: SIGN_IN_PERIOD_SECONDS })

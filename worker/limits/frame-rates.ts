@@ -1,8 +1,8 @@
 /**
  * frame-rates.ts: limits the frames that a socket may send, and the changes that its user may make with them.
  *
- * A frame must be handled at once and in order, so nothing is awaited: the binding counts a frame after it was admitted. If it exceeded the
- * limit, later frames are refused for RATE_PERIOD_SECONDS.
+ * A frame must be handled at once and in order, so nothing is awaited, and the binding counts a frame after it was
+ * admitted. If the frame exceeded the limit, later frames are refused for RATE_PERIOD_SECONDS.
  */
 
 import type { Fault } from "../../shared/fault.ts"
@@ -24,7 +24,7 @@ export class FrameRates {
   readonly #env: RateBindings
   readonly #now: () => number
   readonly #countBySocket = new WeakMap<WebSocket, FrameCount>()
-  /** For each user, the time until which their changes are refused, in milliseconds since 1970. In memory only. */
+  /** For each user, when changes are accepted again, in milliseconds since 1970. In memory only. */
   readonly #refusedUntil = new BoundedMap<string, number>(MAX_SESSION_VIEWERS + 1)
 
   constructor(env: RateBindings, now: () => number = Date.now) {

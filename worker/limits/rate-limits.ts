@@ -1,7 +1,8 @@
 /**
  * rate-limits.ts: limits the requests of users and tenants with the platform's rate limiting bindings.
  *
- * The platform counts per location and with some delay, so these limits only stop floods. The objects keep the counts that must be exact.
+ * The platform counts per location and with some delay, so these limits only stop floods. The objects keep the counts that
+ * must be exact.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -22,8 +23,8 @@ const BINDINGS = {
 } as const satisfies Record<RateClass, Record<"user" | "tenant", keyof RateBindings>>
 
 /**
- * Counts a request of a user, and admits or refuses it. A request that the user's limit refuses does not count for the tenant, or one user
- * could block all others. Errors: `rate_limited`. Never throws.
+ * Counts a request of a user, and admits or refuses it. A request that exceeds the user's limit does not count for the
+ * tenant, or one user could block all others. Errors: `rate_limited`. Never throws.
  */
 export async function checkRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<Result<null>> {
   const { user, tenant } = BINDINGS[rateClass]
@@ -32,7 +33,7 @@ export async function checkRate(env: RateBindings, rateClass: RateClass, who: Se
   return succeed(null)
 }
 
-/** Like `checkRate` for the user alone. */
+/** Like `checkRate`, but only for the user. */
 export async function isUserWithinRate(env: RateBindings, rateClass: RateClass, who: SessionOwner): Promise<boolean> {
   return await countUp(env[BINDINGS[rateClass].user], `${rateClass}:${userKey(who)}`)
 }
@@ -41,7 +42,10 @@ export function createRateFault(rateClass: RateClass, per: "user" | "tenant"): F
   return { reason: "rate_limited", rateClass, per, retryAfterSeconds: RATE_PERIOD_SECONDS }
 }
 
-/** Counts one more for the key. Returns false if that exceeds the limit. If the binding fails, that is logged and the request is admitted. */
+/**
+ * Counts one request for the key. Returns false if that exceeds the limit. If the binding fails, the failure is logged and
+ * the request is admitted.
+ */
 export async function countUp(binding: RateLimit | undefined, key: string): Promise<boolean> {
   if (binding === undefined) return true
   try {

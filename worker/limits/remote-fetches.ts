@@ -1,4 +1,7 @@
-/** remote-fetches.ts: the SQL row in which a user's directory counts the files of other hosts that are fetched for the user. */
+/**
+ * remote-fetches.ts: the SQL row in which a user's directory counts the files that are fetched from other hosts for the
+ * user.
+ */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_REMOTE_FETCHES, REMOTE_WINDOW_MS } from "../../shared/user-limits.ts"

@@ -2,8 +2,8 @@
  * session-bytes.ts: counts the stored bytes of a session, and reports them to the user's directory.
  *
  * files + whole megabytes of the database → REPORT {bytes, n} → directory (user-bytes.ts)
- * A report states the whole number, so it can be repeated. The session remembers the last one that the directory applied.
- * After a kill in between, the alarm makes it report again (SPEC LI10).
+ * A report contains the total, so it can be repeated. The session stores the last report that the directory applied. If the
+ * process is killed in between, the alarm makes the session report again (SPEC LI10).
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"
@@ -14,23 +14,23 @@ export const REPORTED_BYTES_TABLE = `
   CREATE TABLE reported_bytes (               -- what the user's directory has applied
     one INTEGER PRIMARY KEY CHECK (one = 1), bytes INTEGER NOT NULL, n INTEGER NOT NULL)`
 
-/** Unit in which the text of a session is counted, in bytes. A conversation shorter than one unit needs no report. */
+/** Unit in which a session's text is counted, in bytes. A conversation shorter than one unit needs no report. */
 const TEXT_STEP_BYTES = 1024 * 1024
 
 /** Delay before a failed report is repeated, in milliseconds. */
 const RETRY_MS = 30_000
 
 export interface SessionBytesDeps {
-  /** The session's database. It throws once the session is erased. */
+  /** The session's database. It throws once the session has been erased. */
   readonly sql: Pick<SqlStorage, "exec">
   readonly readDatabaseBytes: () => number
-  /** Sends a report. Returns the number of the newest report that was applied. */
+  /** Sends a report. Returns the number of the newest applied report. */
   readonly report: (report: Omit<BytesReport, "session">) => Promise<Result<number>>
   readonly waitUntil: (work: Promise<unknown>) => void
   /** Makes sure that the object's alarm fires soon. */
   readonly armAlarm: () => void
   readonly now: () => number
-  /** Whether an error only says that the session was erased. */
+  /** Whether an error only means that the session was erased. */
   readonly isErased: (error: unknown) => boolean
 }
 
@@ -49,13 +49,16 @@ export class SessionBytes {
     return await this.#enqueue(false)
   }
 
-  /** Reports a change in the background, whatever the limits are. */
+  /** Reports a change in the background, regardless of the limits. */
   changed(): void {
     this.#deps.armAlarm()
     this.#deps.waitUntil(this.sync())
   }
 
-  /** Reports the bytes that were not reported yet. Never rejects. Cost: one query, and a call if there is something to report. */
+  /**
+   * Reports bytes that have not been reported yet. Never rejects. Cost: one query, and a call if there is something to
+   * report.
+   */
   async sync(): Promise<void> {
     try {
       await this.#enqueue(true)
@@ -66,12 +69,12 @@ export class SessionBytes {
     }
   }
 
-  /** When to report again, in milliseconds since 1970; null if no report has failed. */
+  /** When to repeat a failed report, in milliseconds since 1970; null if none has failed. */
   nextAlarmAt(): number | null {
     return this.#hasFailed ? this.#deps.now() + RETRY_MS : null
   }
 
-  /** One report after the other, so that an older number never overtakes a newer one. */
+  /** Sends one report at a time, so that an older total never replaces a newer one. */
   #enqueue(isRequired: boolean): Promise<Result<null>> {
     const reported = this.#reporting.then(() => this.#report(isRequired))
     this.#reporting = reported.catch(() => {})
@@ -86,7 +89,7 @@ export class SessionBytes {
       const n = Math.max(now(), known.n + 1)
       const applied = await report({ bytes, n, isRequired })
       if (!applied.ok) return applied
-      // A report of an earlier process has a higher number, because the clock was set back.
+      // If the applied number is higher, an earlier process sent that report before the clock was set back.
       known = { bytes: applied.value > n ? known.bytes : bytes, n: applied.value }
       this.#writeReported(known)
     }

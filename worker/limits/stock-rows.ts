@@ -1,13 +1,13 @@
 /**
  * stock-rows.ts: the SQL row in which a user's directory counts the user's sessions.
  *
- * It is written together with the rows that it counts, so it is exact even after a kill.
+ * It is written together with the rows that it counts, so it stays exact even if the process is killed.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
 import { MAX_USER_SESSIONS } from "../../shared/user-limits.ts"
 
-/** Counts the sessions that were listed before there was a count. An erased user has no row, which counts as zero. */
+/** Creates the row with the number of already listed sessions. An erased user has no row, which counts as zero. */
 export const STOCK_TABLE = `
   CREATE TABLE stock (one INTEGER PRIMARY KEY CHECK (one = 1), sessions INTEGER NOT NULL DEFAULT 0);
   INSERT INTO stock (one, sessions) SELECT 1, count(*) FROM sessions`
@@ -19,7 +19,7 @@ export class StockRows {
     this.#sql = sql
   }
 
-  /** Whether one more session may be listed. Errors: `sessions_full`. */
+  /** Checks whether one more session may be listed. Errors: `sessions_full`. */
   checkSessions(max = MAX_USER_SESSIONS): Result<null> {
     return this.countSessions() < max ? succeed(null) : fail({ reason: "sessions_full", max })
   }

@@ -2,8 +2,8 @@
  * user-bytes.ts: counts the stored bytes of a user's sessions in the user's directory, and reports them to the tenant.
  *
  * session-bytes.ts → USER → tenant-bytes.ts
- * The sum is reported to the tenant's object only when it has changed by TENANT_STEP_BYTES, so the tenant's figure lags by less than that
- * for each user.
+ * The sum is reported to the tenant's object only when it has changed by TENANT_STEP_BYTES, so for each user the tenant's
+ * figure is off by less than that.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -65,7 +65,7 @@ export class UserBytes {
 
   /**
    * Applies a report, unless it is older than one that was applied. Growth that exceeds a limit is refused, unless it is
-   * required. Returns the number of the newest report that was applied.
+   * required. Returns the number of the newest applied report.
    *
    * Errors: `storage_full`, `tenant_storage_full`, those of budgets.
    */
@@ -98,14 +98,16 @@ export class UserBytes {
     })
   }
 
-  /** Applies reports one after the other, even while one waits for the tenant. */
+  /** Applies one report at a time, even while a report is waiting for the tenant. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#pending.then(work)
     this.#pending = done.catch(() => {})
     return done
   }
 
-  /** Reports the sum to the tenant if it differs enough. A required report that fails is repeated with the next change. */
+  /**
+   * Reports the sum to the tenant if it has changed enough. A required report that fails is repeated with the next change.
+   */
   async #tell(bytes: number, isRequired: boolean): Promise<Result<null>> {
     const { told, n } = this.#read()
     if (Math.abs(bytes - told) < TENANT_STEP_BYTES) return succeed(null)

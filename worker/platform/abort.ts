@@ -18,7 +18,7 @@ export async function* iterateUntilAborted<T>(items: AsyncIterable<T>, signal: A
   signal.addEventListener("abort", abort, { once: true })
   try {
     while (!signal.aborted) {
-      // A new promise per item: a long-lived promise would retain everything that was raced against it.
+      // A new promise per item, because a long-lived promise would retain everything that was raced against it.
       const next = await new Promise<IteratorResult<T> | null>((resolve, reject) => {
         wake = () => resolve(null)
         stream.next().then(resolve, reject)
@@ -28,7 +28,7 @@ export async function* iterateUntilAborted<T>(items: AsyncIterable<T>, signal: A
     }
   } finally {
     signal.removeEventListener("abort", abort)
-    // Close the stream, but do not wait for it: it may ignore the abort.
+    // Close the stream, but do not wait for it, because it may ignore the abort.
     stream.return?.().catch(() => {})
   }
 }

@@ -7,7 +7,7 @@ export function createCallId(pos: number, part: number): string {
   return `call_${pos}_${part}`
 }
 
-/** The position of the message that holds a call; null if the id has another form. */
+/** The position of the message that contains a call; null if the id has another form. */
 export function callIdToPos(callId: string): number | null {
   const pos = /^call_(\d{1,15})_/.exec(callId)?.[1]
   return pos === undefined ? null : Number(pos)

@@ -3,10 +3,10 @@
 import { type Fault, faultToWire } from "../../shared/fault.ts"
 import { RATE_LIMITS, RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 
-/** The response for a fault: its status, and its code and text as JSON. For a temporary limit it has `Retry-After` (SPEC LI2). */
+/** The response for a fault: its status, and its code and text as JSON. A temporary limit adds `Retry-After` (SPEC LI2). */
 export function faultToResponse(fault: Fault): Response {
   const { code, text, status } = faultToWire(fault)
-  // Tells programs which budget it is.
+  // Tells programs which budget is exhausted.
   const details =
     fault.reason === "budget_exhausted" ? { budget: fault.budget, scope: fault.scope, resets: fault.resets } : {}
   return Response.json({ code, text, ...details }, { status, headers: createRetryHeaders(fault) })

@@ -24,7 +24,7 @@ export class FreshCache<T> {
    *
    * Concurrent fetches are not merged: the platform ties I/O to the request that started it.
    *
-   * @param maxAgeMs a shorter age than that of the cache, for a caller that needs the value to stay fresh for a while
+   * @param maxAgeMs a shorter maximum age than the cache's, for a caller that needs the value to stay fresh for a while
    */
   async getOrFetch(
     key: string,
@@ -39,7 +39,7 @@ export class FreshCache<T> {
     return value
   }
 
-  /** The cached value; undefined if there is none that is fresh. */
+  /** The cached value; undefined if there is no fresh one. */
   get(key: string, now: number, maxAgeMs: number = this.#maxAgeMs): T | undefined {
     const cached = this.#entries.get(key)
     // If the clock was set back, an entry from the future counts as stale.

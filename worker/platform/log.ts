@@ -1,7 +1,7 @@
 /**
  * log.ts: structured log lines. Everything that the Worker logs goes through this module.
  *
- * A line has an event name, ids and figures, and nothing that a person or a model wrote (SPEC OB6).
+ * A line contains an event name, ids and figures, but nothing that a person or a model wrote (SPEC OB6).
  */
 
 /** Writes one line: an event name and its fields. */
@@ -16,28 +16,28 @@ export const logError: Log = (event, fields) => {
   console.error(JSON.stringify({ event, ...fields }))
 }
 
-/** Stack frames in a log line. */
+/** Maximum number of stack frames in a log line. */
 const MAX_FRAMES = 6
-/** Names and codes of errors that are words. Others may be text of any kind. */
+/** Names and codes of errors are logged only if they match. Others can be text of any kind. */
 const WORD = /^[\w.-]{1,64}$/
 
 /**
- * Describes a caught value for a log line: its name, its code, and where it was thrown. Never its message: the messages of tools, providers
- * and parsers quote content.
+ * Describes a caught value for a log line: its name, its code, and where it was thrown. Omits its message, because the
+ * messages of tools, providers and parsers quote content.
  */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   const { name, message, stack = "" } = error
   const code: unknown = Reflect.get(error, "code")
   const words = [WORD.test(name) ? name : "Error", ...(typeof code === "string" && WORD.test(code) ? [code] : [])]
-  // The message may have several lines, of which one may look like a frame.
+  // The message can have several lines, and one of them can look like a frame.
   const head = stack.indexOf(message)
   const frames = head < 0 ? "" : stack.slice(head + message.length)
   const places = [...frames.matchAll(/^ +at (.+)$/gm)].slice(0, MAX_FRAMES).map(([, place]) => place)
   return [words.join(" "), ...places].join(" < ")
 }
 
-/** The message of a caught value, for the result of a tool. Not for log lines: see `describeError`. */
+/** The message of a caught value, for the result of a tool. Log lines must use `describeError` instead. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : "unknown"
 }

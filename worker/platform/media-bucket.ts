@@ -1,7 +1,7 @@
 /**
  * media-bucket.ts: the R2 bucket of each region. No other module reads these bindings.
  *
- * A deployment serves the regions whose buckets are bound.
+ * A deployment serves only the regions for which buckets are bound.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -29,8 +29,8 @@ export function checkRegion(env: Omit<MediaEnv, "MEDIA">, tenant: string): Resul
 }
 
 /**
- * The regions that this deployment serves. On a developer's machine one bucket serves all of them; elsewhere that would
- * move data out of its region.
+ * The regions that this deployment serves. On a developer's machine, one bucket serves all regions. In production that
+ * would move data out of its region.
  */
 export function listServedRegions(env: Omit<MediaEnv, "MEDIA">): readonly Region[] {
   return REGIONS.filter((region) => env.ENVIRONMENT === "local" || findRegionBucket(env, "MEDIA", region) !== undefined)

@@ -1,5 +1,6 @@
 /**
- * migrate.ts: runs the numbered migrations of an object's tables, each once, when it wakes or before its first write.
+ * migrate.ts: runs the numbered migrations of an object's tables. Each runs once, when the object wakes or before its first
+ * write.
  */
 
 /** Whether the object has tables. Does not write, so an object that was never used stays empty. */
@@ -26,7 +27,7 @@ export class ObjectTables {
   readonly #storage: DurableObjectStorage
   readonly #migrations: readonly string[]
 
-  /** Runs the migrations that are new since the object was used last. */
+  /** Runs the migrations that were added since the object was last used. */
   constructor(storage: DurableObjectStorage, migrations: readonly string[]) {
     this.#storage = storage
     this.#migrations = migrations
@@ -47,7 +48,7 @@ export class ObjectTables {
 export function deleteAllRows(sql: SqlStorage): void {
   const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray()
   for (const { name } of tables) {
-    // The others belong to SQLite and to the platform.
+    // The other tables belong to SQLite and to the platform.
     if (!/^(?:sqlite_|_|schema_version$)/.test(name)) sql.exec(`DELETE FROM "${name}"`)
   }
 }

@@ -1,11 +1,14 @@
-/** origin.ts: origins that can be named in a response header, and names of this machine. Pure. */
+/** origin.ts: checks for origins that a response header can contain, and for names of this machine. Pure. */
 
-/** Whether a content security policy can contain this origin: it has no IP address in brackets and no character that ends a directive. */
+/**
+ * Whether a content security policy can contain this origin: it has no IP address in brackets and no character that ends a
+ * directive.
+ */
 export function isPlainOrigin(origin: string): boolean {
   return /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/.test(origin)
 }
 
-/** Whether a URL's host name always means this machine. No other site can point such a name elsewhere (DNS rebinding). */
+/** Whether a URL's host name always means this machine, so that no site can redirect it by DNS rebinding. */
 export function isLoopbackName(hostname: string): boolean {
   return (
     hostname === "localhost" ||

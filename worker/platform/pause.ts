@@ -1,7 +1,7 @@
 /** pause.ts: an abortable delay. */
 
 /**
- * Waits for `ms`. With 0, it still waits until the next turn of the event loop.
+ * Waits for `ms`. Even with 0, it waits until the next turn of the event loop.
  *
  * Errors: throws the signal's reason when the signal is aborted.
  */

@@ -5,7 +5,7 @@
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * Reads a stream to its end. Returns null, and cancels the stream, if it has more than `maxBytes`.
+ * Reads a stream to its end. Returns null, and cancels the stream, if it contains more than `maxBytes`.
  *
  * Errors: throws the signal's reason, and cancels the stream, when the signal is aborted.
  */
@@ -41,10 +41,10 @@ async function joinChunks(chunks: readonly Uint8Array[]): Promise<Bytes> {
   return new Uint8Array(await new Blob([...chunks]).arrayBuffer())
 }
 
-/** Reads a body from its beginning, with a look ahead at its first bytes. */
+/** Reads a body from its beginning, and can look ahead at its first bytes. */
 export class BodyReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-  /** Chunks that `peek` has read and `read` has not yet returned. */
+  /** Chunks that `peek` has read but `read` has not yet returned. */
   readonly #buffered: Uint8Array[] = []
 
   constructor(body: ReadableStream<Uint8Array> | null) {

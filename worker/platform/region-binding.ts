@@ -1,7 +1,7 @@
 /**
  * region-binding.ts: the bindings of a deployment that exist once for each region, such as `MEDIA_EU`.
  *
- * A bucket's jurisdiction is fixed when it is created, so each region has a bucket of its own.
+ * A bucket's jurisdiction is fixed when it is created, so each region needs a separate bucket.
  */
 
 import type { Region } from "./tenant-id.ts"
@@ -16,7 +16,7 @@ type Suffix = (typeof SUFFIXES)[Region]
 /** The optional buckets `<Name>_EU` and so on. */
 export type RegionBindings<Name extends string> = { readonly [key in `${Name}_${Suffix}`]?: R2Bucket }
 
-/** The bucket that is bound for a region; undefined if there is none. `env` has the bindings of this name. */
+/** The bucket that is bound for a region; undefined if there is none. `env` contains the bindings with this name. */
 export function findRegionBucket<Name extends string>(
   env: RegionBindings<Name>,
   name: Name,

@@ -1,8 +1,9 @@
 /**
- * session-key.ts: the keys of sessions, which name their objects and the folders of their files within a tenant.
+ * session-key.ts: the keys of sessions. A key names the session's object and the folder of its files within a tenant.
  *
- * A key is the session's public id. If another user of the tenant already has a session of that id, it is `<id>.<user>`
- * instead, so that nobody learns from a request which ids others use. Neither ids nor users contain a dot (SPEC AU17).
+ * A key is the session's public id. If another user of the tenant already has a session with that id, the key is
+ * `<id>.<user>` instead, so that a request never reveals which ids others use. Neither ids nor users contain a dot (SPEC
+ * AU17).
  */
 
 /** The key of a user's session whose public id was taken. */

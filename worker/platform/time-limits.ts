@@ -1,8 +1,9 @@
 /**
- * time-limits.ts: the time limits of a deployment, in milliseconds: those of shared/limits.ts, scaled down in tests.
+ * time-limits.ts: the time limits of a deployment, in milliseconds. They come from shared/limits.ts and are scaled down in
+ * tests.
  *
- * TIME_SCALE is a factor between 0 and 1 for all limits, so that tests do not have to wait for real timeouts. A
- * production deployment refuses it (SPEC AU3).
+ * TIME_SCALE is a factor between 0 and 1 for all limits, so that tests do not have to wait for real timeouts. A production
+ * deployment rejects it (SPEC AU3).
  */
 
 import {
@@ -88,7 +89,7 @@ export interface TimeLimits {
   readonly usageSpreadMs: number
 }
 
-/** An invalid factor counts as 1. */
+/** Reads the time limits. An invalid factor counts as 1. */
 export function readTimeLimits(env: TimeLimitsEnv): TimeLimits {
   const factor = Number(env.TIME_SCALE ?? 1)
   const scale = factor > 0 && factor <= 1 ? factor : 1

@@ -11,7 +11,7 @@ import { type AppEnv, readBody } from "./request-body.ts"
 
 export const agentRoutes = new Hono<AppEnv>()
 
-/** Users see names and descriptions. Prompts, models and tools are for those who may configure them. */
+/** Users see names and descriptions. Only callers who may configure agents see prompts, models and tools. */
 agentRoutes.get("/", async (context) => {
   const claims = context.get("claims")
   const agents = await tenantStub(context.env, claims.tenant).listAgents()

@@ -12,7 +12,7 @@ import { requireStorage } from "./access/require-storage.ts"
 import { requireTokenSession } from "./access/require-session.ts"
 import type { IngestResult } from "../platform/rpc/session-types.ts"
 
-/** Names the answer, unless the records do. */
+/** Identifies the answer, unless the records do. */
 const answerRefSchema = v.object({ responseId: v.optional(idSchema), turnId: v.optional(idSchema) })
 
 const messageSchema = v.object({ text: v.string(), ...answerRefSchema.entries })
@@ -44,7 +44,7 @@ externalRoutes.post("/:id/messages", requireStorage, async (context) => {
   return accepted.ok ? context.json(accepted.value) : faultToResponse(accepted.fault)
 })
 
-/** A rejected request also gets the state of its answer, so that the producer can tell where to resume. */
+/** Even a rejected request gets the state of its answer, so that the producer knows where to resume. */
 function ingestResultToResponse({ fault, state, ...counts }: IngestResult): Response {
   const body = { ...state, ...counts }
   if (fault === null) return Response.json(body)

@@ -5,17 +5,17 @@ import type { AppEnv } from "./request-body.ts"
 
 type Variables = Pick<AppEnv["Variables"], "claims" | "locationHint">
 
-/** The variables that `authorize` has set, for requests that are being handed over. */
+/** The variables that `authorize` set for each request that is being handed over. */
 const handedOver = new WeakMap<Request, Variables>()
 
-/** Responds with other routes, which begin with `receive`. */
+/** Handles the request with other routes, which begin with `receive`. */
 export async function handOver(context: Context<AppEnv>, routes: Hono<AppEnv>): Promise<Response> {
   const { raw } = context.req
   handedOver.set(raw, { claims: context.get("claims"), locationHint: context.get("locationHint") })
   return await routes.fetch(raw, context.env, context.executionCtx)
 }
 
-/** Restores the variables that `authorize` has set. */
+/** Restores the variables that `authorize` set. */
 export const receive: MiddlewareHandler<AppEnv> = async (context, next) => {
   const variables = handedOver.get(context.req.raw)
   if (variables !== undefined) {

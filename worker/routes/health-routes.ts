@@ -3,5 +3,5 @@
 import { Hono } from "hono"
 import type { AppEnv } from "./request-body.ts"
 
-/** An unsafe deployment never reaches this route: `requireSafeDeployment` answers with 503. */
+/** A request to an unsafe deployment never reaches this route, because `requireSafeDeployment` responds with 503. */
 export const healthRoutes = new Hono<AppEnv>().get("/", (context) => context.json({ ok: true }))

@@ -1,17 +1,17 @@
 /**
- * kept-page-files.ts: serves scripts and styles of other versions of the page from the bucket. Loaded with the first file
- * that this version doesn't have.
+ * kept-page-files.ts: serves scripts and styles of other versions of the page from the bucket. Loaded on the first request
+ * for a file that this version does not have.
  *
- * `npm run deploy` puts the files of each version there before it has traffic (scripts/deploy.ts).
+ * `npm run deploy` uploads the files of each version before that version receives traffic (scripts/deploy.ts).
  */
 
 import type { Env } from "../env.ts"
 import { describeError, logError } from "../platform/log.ts"
 
-/** The folder in the bucket. No tenant's id has a `~`, so it belongs to no tenant. */
+/** The folder in the bucket. No tenant id contains a `~`, so the folder belongs to no tenant. */
 const FOLDER = "~page"
 
-/** A name with a hash of its contents, as the build makes it. */
+/** A file name that contains a hash of the contents, as the build produces it. */
 const FILE_PATH = /^\/assets\/([\w.-]{1,100}-[\w-]{8}\.(js|css))$/
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = { js: "text/javascript", css: "text/css" }
@@ -27,7 +27,7 @@ const HEADERS = {
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 }
 
-/** The file at this path of the page; null if no kept version has it. Cost: one read of the bucket. */
+/** The page's file at this path; null if no stored version has it. Cost: one read of the bucket. */
 export async function readKeptFile({ MEDIA }: Pick<Env, "MEDIA">, path: string): Promise<Response | null> {
   const [, name, type = ""] = FILE_PATH.exec(path) ?? []
   if (name === undefined) return null

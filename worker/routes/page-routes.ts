@@ -24,14 +24,17 @@ export const pageRoutes = new Hono<AppEnv>().get("*", async (context) => {
   return await addPolicy(context, file)
 })
 
-/** While two versions serve, a page asks the one for files of the other. SPEC DP10. */
+/** While two versions are serving, a page of one version can request its files from the other. SPEC DP10. */
 async function findKeptFile({ env, req }: Context<AppEnv>): Promise<Response | null> {
   if (!req.path.startsWith("/assets/")) return null
   const { readKeptFile } = await import("./kept-page-files.ts")
   return await readKeptFile(env, req.path)
 }
 
-/** A short page for a browser that opens the address, JSON for anything else. Not cached, because the next version may have the file. */
+/**
+ * Responds with a short page if a browser opens the address, and with JSON otherwise. Not cached, because the next version
+ * may have the file.
+ */
 function respondNotFound(context: Context<AppEnv>): Response {
   const refusal = faultToResponse({ reason: "route_unknown" })
   if (!(context.req.header("accept") ?? "").includes("text/html")) return refusal
@@ -50,7 +53,9 @@ const NOT_FOUND_PAGE = `<!doctype html>
 <p><a href="/">Open Cuecard</a></p>
 `
 
-/** A 304 would keep the old headers: the policy may have changed although the file has not. */
+/**
+ * Removes conditional headers. A 304 would keep the old headers, but the policy may have changed even if the file has not.
+ */
 function removeConditions(request: Request): Request {
   const headers = new Headers(request.headers)
   for (const name of ["if-none-match", "if-modified-since"]) headers.delete(name)
@@ -66,11 +71,17 @@ async function addPolicy({ env, req }: Context<AppEnv>, file: Response): Promise
   return new Response(file.body, { status: file.status, headers })
 }
 
-/** With PAGE_DOMAIN a deployment shows the pages of all tenants. */
+/**
+ * Maximum number of tenants whose settings an isolate caches. With PAGE_DOMAIN, a deployment serves the pages of all
+ * tenants.
+ */
 const MAX_CACHED_TENANTS = 1_000
 const settingsCache = new FreshCache<TenantSettings>(SETTINGS_FRESH_MS, MAX_CACHED_TENANTS)
 
-/** Without a tenant, or if its object fails, the page gets the deployment's settings: it must load in any case. */
+/**
+ * Loads the settings for a page. Without a tenant, or if its object fails, the page gets the deployment's settings, because
+ * it must load in any case.
+ */
 async function loadSettings(env: Env, url: URL): Promise<TenantSettings> {
   const tenant = getPageTenant(env, url)
   if (tenant === null) return readDeploymentSettings(env)

@@ -14,8 +14,8 @@ import { readTimeLimits } from "../platform/time-limits.ts"
 import type { SessionRpc } from "../platform/rpc/session-rpc.ts"
 
 /**
- * The context of every route. `authorize` sets `claims` and `locationHint`; `requireSession` and similar middleware set `session` and `sessionKey`
- * (platform/session-key.ts).
+ * The context of every route. `authorize` sets `claims` and `locationHint`; `requireSession` and similar middleware set
+ * `session` and `sessionKey` (platform/session-key.ts).
  */
 export type AppEnv = {
   Bindings: Env
@@ -30,7 +30,10 @@ export type AppEnv = {
 
 type AppContext = Context<AppEnv>
 
-/** `application/json`, or a type that is based on it. Any site can send a form or text/plain without a preflight request. */
+/**
+ * Matches `application/json` and types that are based on it. Any site can send a form or text/plain without a preflight
+ * request.
+ */
 export const JSON_TYPE = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
 /**

@@ -1,5 +1,6 @@
 /**
- * session-routes.ts: a user's sessions: creating, listing, renaming, erasing, history, messages, export, import, socket.
+ * session-routes.ts: the routes of a user's sessions: create, list, rename, erase, history, messages, export, import and
+ * socket.
  */
 
 import { Hono } from "hono"
@@ -51,7 +52,7 @@ const titleSchema = v.pipe(
 
 /** If the client chooses the id, creating the same session twice has no effect. */
 const createSchema = v.object({
-  /** Ids of agent sessions are reserved for the sessions that ask agents. */
+  /** Ids of agents' sessions are reserved for the sessions that ask the agents. */
   id: v.optional(
     v.pipe(
       idSchema,
@@ -73,7 +74,7 @@ const sendSchema = v.object({
   attachments: v.optional(v.array(idSchema)),
 })
 
-/** Without an exchange id: cancel the running answer. */
+/** Without an exchange id, the running answer is cancelled. */
 const cancelSchema = v.object({ exchange_id: v.optional(idSchema) })
 
 const decimalSchema = v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))
@@ -154,7 +155,8 @@ sessionRoutes.patch("/:id", requireSession, async (context) => {
 sessionRoutes.delete("/:id", requireSession, async (context) => {
   const claims = context.get("claims")
   const erased = await context.get("session").erase(claims)
-  // The directory entry is removed last, even if the session is already erased, because a retry after a crash must remove it.
+  // The directory entry is removed last, even if the session is already erased, because a retry after a crash must remove
+  // it.
   const directory = directoryStub(context.env, claims)
   const privateKey = createPrivateKey(context.req.param("id"), claims.user)
   const wasListed =
@@ -181,7 +183,7 @@ sessionRoutes.post("/:id/messages", requireSession, async (context) => {
   const body = await readBody(context, sendSchema)
   if (!body.ok) return faultToResponse(body.fault)
   const { id = nanoid(), ...message } = body.value
-  // Generated here and not taken from the request: otherwise a client could give two turns the same id.
+  // Generated here instead of taken from the request, because a client could give two turns the same id.
   const trace = createTraceId()
   const accepted = await context.get("session").send(context.get("claims"), { id, ...message }, trace)
   const response = accepted.ok ? Response.json(accepted.value, { status: 202 }) : faultToResponse(accepted.fault)
@@ -243,14 +245,14 @@ sessionRoutes.get("/:id/socket", requireSession, async (context) => {
   if (protocols.length > 0 && !isSupported)
     return faultToResponse({ reason: "protocol_unsupported", supported: PROTOCOL_VERSION })
   const response = await context.get("session").fetch(createSocketRequest(context.req.raw, context.get("claims")))
-  // The object refused the socket. Its response holds the fault.
+  // The object refused the socket. Its response contains the fault.
   if (response.webSocket === null) return new Response(response.body, response)
   // A client that offered no subprotocol must not receive one.
   const headers: Record<string, string> = isSupported ? { "sec-websocket-protocol": SUBPROTOCOL } : {}
   return new Response(null, { status: 101, webSocket: response.webSocket, headers })
 })
 
-/** The upgrade request for the object: with the verified claims in a header, and without the token. */
+/** The upgrade request for the object. A header contains the verified claims, and the token is removed. */
 function createSocketRequest(request: Request, claims: Claims): Request {
   const headers = new Headers(request.headers)
   headers.delete("authorization")

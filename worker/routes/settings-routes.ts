@@ -1,4 +1,7 @@
-/** settings-routes.ts: the origins and media hosts that a tenant allows: read by its pages, set by an administrator. */
+/**
+ * settings-routes.ts: the origins and media hosts that a tenant allows. Its pages read them, and an administrator sets
+ * them.
+ */
 
 import { Hono } from "hono"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"

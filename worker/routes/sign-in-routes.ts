@@ -1,8 +1,9 @@
 /**
- * sign-in-routes.ts: the page's sign-in (`/auth`). These routes take a cookie and no token, and only the page may call them.
+ * sign-in-routes.ts: the page's sign-in (`/auth`). These routes use a cookie instead of a token, and only the page may call
+ * them.
  *
- * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without a preflight
- * request. Their implementation is loaded on demand.
+ * Two of them are navigations; the others need the page's own origin and a JSON body, which no other site can send without
+ * a preflight request. Their implementation is loaded on demand.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
@@ -21,7 +22,7 @@ import { clearCachedRevocations } from "./access/authorize.ts"
 import { createActor, readLimitAddress } from "./access/request-actor.ts"
 import { type AppEnv, JSON_TYPE, readBody } from "./request-body.ts"
 
-/** Longest query of a callback, in characters: codes of some providers have 2,000. */
+/** Longest query of a callback, in characters. The codes of some providers have 2,000. */
 const MAX_CALLBACK_CHARS = 8 * 1024
 
 export const signInRoutes = new Hono<AppEnv>().basePath("/auth")
@@ -30,7 +31,9 @@ const loadFlow = () => import("../signin/sign-in-flow.ts")
 const loadCookies = () => import("../signin/sign-in-cookies.ts")
 const loadPageToken = () => import("../signin/page-token.ts")
 
-/** A request of the page itself. A browser states the origin of every POST and the relation of the sites. */
+/**
+ * Admits only requests of the page itself. With every POST, a browser sends its origin and how the two sites are related.
+ */
 const requireOwnPage: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
   const isOwn = req.header("origin") === new URL(req.url).origin
   const site = req.header("sec-fetch-site") ?? "same-origin"
@@ -39,18 +42,20 @@ const requireOwnPage: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
   return await next()
 }
 
-/** A top-level navigation: no frame, image or script of another site can begin a sign-in. */
+/** Admits only top-level navigations, so that no frame, image or script of another site can begin a sign-in. */
 const requireNavigation: MiddlewareHandler<AppEnv> = async ({ req }, next) => {
   const isDocument = (req.header("sec-fetch-dest") ?? "document") === "document"
   return isDocument ? await next() : faultToResponse({ reason: "origin_denied" })
 }
 
-/** Bounds how often one address causes a call of the tenant's object. Before a sign-in, the user is unknown (SPEC LI7). */
+/**
+ * Limits how often one address can cause a call to the tenant's object. Before a sign-in, the user is unknown (SPEC LI7).
+ */
 signInRoutes.use("*", async (context, next) => {
   const { env, req } = context
   const [tenant, address] = [getPageTenant(env, new URL(req.url)), readLimitAddress(context)]
   if (tenant === null || address === null) return await next()
-  // Not counted for the tenant, or anybody could use up its limit. No user's id has a colon.
+  // Not counted for the tenant, because anybody could use up its limit. No user id contains a colon.
   const isAdmitted = await isUserWithinRate(env, "read", { tenant, user: `auth:${address}` })
   return isAdmitted ? await next() : faultToResponse(createRateFault("read", "user"))
 })
@@ -93,7 +98,7 @@ signInRoutes.get("/login", requireNavigation, limitAttempts, async (context) => 
   return createRedirect(location, await formatTransactionCookies(env.JWT_SECRET ?? "", transaction, header))
 })
 
-/** Returns an empty text if there is not exactly one provider. */
+/** Returns an empty string unless there is exactly one provider. */
 async function findOnlyProvider({ env }: Context<AppEnv>, tenant: string): Promise<string> {
   const issuers = await listIssuers(env, tenant)
   const clients = issuers.filter(({ client_id }) => client_id !== null)
@@ -112,7 +117,7 @@ signInRoutes.get("/callback/:provider", requireNavigation, limitAttempts, async 
     transaction.tenant === getPageTenant(env, url) &&
     transaction.provider === req.param("provider")
   if (!isOwn || url.search.length > MAX_CALLBACK_CHARS) {
-    // Someone who is signed in has come back here with the browser's history: there is nothing to complete.
+    // A signed-in user has returned here through the browser's history, so there is nothing to complete.
     const isSignedIn = transaction === null && (await cookies.readLoginCookie(secret, header)) !== null
     if (isSignedIn) return createRedirect("/")
     await recordRefusal(context, getPageTenant(env, url), "state_invalid")
@@ -143,7 +148,8 @@ signInRoutes.post("/token", requireOwnPage, async (context) => {
   const issued = await issuePageToken(env, cookie, createActor(context, "anonymous"))
   if (!issued.ok) {
     const refusal = faultToResponse(issued.fault)
-    // A suspended user may be restored, so the sign-in is kept. That of an erased one is kept to say so (SPEC PG88).
+    // A suspended user may be restored, so the sign-in is kept. An erased user's sign-in is kept so that the page can say
+    // so (SPEC PG88).
     if (issued.fault.reason === "sign_in_required") refusal.headers.append("set-cookie", cookies.NO_LOGIN_COOKIE)
     return refusal
   }
@@ -173,7 +179,7 @@ signInRoutes.post("/logout", requireOwnPage, async (context) => {
 signInRoutes.notFound(() => faultToResponse({ reason: "route_unknown" }))
 signInRoutes.onError(errorToResponse)
 
-/** `provider`: only one that the tenant has. Any other name is text that anybody could have sent. */
+/** Records a failed sign-in. `provider` must be one that the tenant has, because anybody can send any other name. */
 async function recordRefusal(
   context: Context<AppEnv>,
   tenant: string | null,

@@ -26,7 +26,10 @@ import { requireOwnSession, requireSession } from "./access/require-session.ts"
 
 const devTokenSchema = v.object({ user: v.optional(idSchema, "you"), role: v.optional(v.picklist(ROLES)) })
 
-/** Only with AUTH=dev, and only under a host name of this machine: issues the page a token for its tenant, `demo` by default. */
+/**
+ * Issues the page a token for its tenant, by default `demo`. Only available with AUTH=dev and under a host name of this
+ * machine.
+ */
 export const devTokenRoutes = new Hono<AppEnv>().post("/", async (context) => {
   const { AUTH, ENVIRONMENT } = context.env
   const url = new URL(context.req.url)
@@ -58,7 +61,7 @@ const externalTokenSchema = v.object({
   ),
 })
 
-/** Mounted below the routes of sessions: a token for an external producer that writes into one session. */
+/** Issues a token for an external producer that writes into one session. Mounted below the routes of sessions. */
 export const externalTokenRoutes = new Hono<AppEnv>()
 
 externalTokenRoutes.post("/:id/external-token", requireSession, requireOwnSession, async (context) => {
@@ -76,7 +79,7 @@ const revokeSchema = v.strictObject({ all: v.optional(v.boolean(), false) })
 /** A token may revoke itself. A token of scope `user` may also revoke all tokens of its user. */
 export const tokenRoutes = new Hono<AppEnv>()
 
-/** With an API key: a token for a user of its tenant. Registers the user at the first contact. */
+/** Issues a token for a user of the API key's tenant. Registers the user on first contact. */
 tokenRoutes.post("/", async (context) => {
   const body = await readBody(context, userTokenSchema)
   if (!body.ok) return faultToResponse(body.fault)

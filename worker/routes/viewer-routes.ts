@@ -1,5 +1,6 @@
 /**
- * viewer-routes.ts: the users with whom a session is shared, and the list of sessions that others shared.
+ * viewer-routes.ts: lists, adds and removes the users with whom a session is shared, and lists the sessions that others
+ * have shared.
  *
  * Mounted below the routes of sessions. A viewer reads a session with `?owner=` (access/authorize.ts).
  */

@@ -24,7 +24,7 @@ const lineSchema = v.pipe(v.string(), v.maxLength(200), v.transform(makeWellForm
 
 /** The body of `PUT /v1/agents/:name`. */
 export const agentSchema = v.object({
-  /** Shown to the other agents, so that they know when to ask this one. */
+  /** Shown to the other agents, so that they know when to ask this agent. */
   description: lineSchema,
   prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_AGENT_PROMPT_CHARS), v.transform(makeWellFormed)),
   /** A model name of the deployment's provider, or `scripted`. Null: the deployment's default model. */
@@ -49,18 +49,18 @@ export interface TenantSettings {
 
 export const NO_SETTINGS: TenantSettings = { embed_origins: [], media_hosts: [] }
 
-/** A session's agent and its peers, with the tenant's settings. */
+/** A session's agent and its peers, together with the tenant's settings. */
 export interface AgentView {
   readonly self: Agent
   readonly peers: readonly PeerAgent[]
   readonly settings?: TenantSettings
-  /** Present if the tenant has set any budget, so that the session asks before its turns (SPEC BU7). */
+  /** Present if the tenant has set any budget. The session then checks with the directory before its turns (SPEC BU7). */
   readonly hasBudgets?: true
   /** The tenant's own prices of the agent's model, if there are any. */
   readonly prices?: readonly PriceEntry[]
 }
 
-/** The agent of a session that was created without naming one. */
+/** The agent of a session that was created without an agent name. */
 export const GENERAL_AGENT_NAME = "general"
 
 /** A tenant has these agents until it configures others. */
@@ -98,7 +98,7 @@ export const DEFAULT_AGENTS: readonly Agent[] = [
   },
 ]
 
-/** The agent of this name and its peers; null if there is no such agent. */
+/** The agent with this name and its peers; null if there is no such agent. */
 export function createAgentView(agents: readonly Agent[], name: string): AgentView | null {
   const self = agents.find((agent) => agent.name === name)
   if (self === undefined) return null

@@ -1,4 +1,4 @@
-/** budget-rpc.ts: the calls of a tenant object about budgets. */
+/** budget-rpc.ts: the tenant object's calls for budgets. */
 
 import type { Result } from "../../shared/fault.ts"
 import type { BudgetChange } from "../../shared/usage/budget-change.ts"
@@ -11,9 +11,10 @@ export interface BudgetRpc {
   listBudgets(): BudgetTable
   /**
    * Replaces the limits of the subjects that the change names. Returns all budgets. Errors: `field_invalid` if more than
-   * MAX_USER_BUDGETS users would have some; `scope_denied` for a role, or a user with a role, above the administrator's; `tenant_erased`.
+   * MAX_USER_BUDGETS users would have limits; `scope_denied` for a role, or a user whose role is, above the
+   * administrator's; `tenant_erased`.
    */
   changeBudgets(by: Administrator, change: BudgetChange): Result<BudgetTable>
-  /** The budgets that a user's directory has to know; null: the tenant has none. Stores nothing. */
+  /** The budgets that a user's directory needs; null if the tenant has none. Stores nothing. */
   getBudgetGrant(user: string): TenantGrant | null
 }

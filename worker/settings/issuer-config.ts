@@ -1,5 +1,6 @@
 /**
- * issuer-config.ts: the configuration of a tenant's OpenID providers, and the parts of it that tokens and sign-ins need. Pure.
+ * issuer-config.ts: the configuration of a tenant's OpenID providers, and the parts of it that token verification and
+ * sign-ins need. Pure.
  */
 
 import type { JWK } from "jose"
@@ -8,7 +9,7 @@ import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { removeControls } from "../../shared/text/title.ts"
 import { ROLES, type Role } from "../platform/rpc/claims.ts"
 
-/** Issuers of a tenant: its own providers, and some room for a change of provider. */
+/** Maximum number of issuers of a tenant: enough for its own providers and for a change of provider. */
 export const MAX_ISSUERS = 10
 
 /** Longest name of a claim; names may be URLs. */
@@ -20,7 +21,7 @@ const MAX_PARTIES = 10
 const MAX_REQUIRED_CLAIMS = 5
 const MAX_CLAIM_VALUES = 20
 
-/** Signatures with a public key. With HS256 the public key itself would be a valid secret, so it is never accepted. */
+/** Algorithms with a public key. HS256 is never accepted, because the public key itself would be a valid secret. */
 export const ISSUER_ALGORITHMS = [
   "RS256",
   "RS384",
@@ -70,10 +71,13 @@ export const issuerSchema = v.strictObject({
   user_claim: v.optional(claimName, "sub"),
   name_claim: v.optional(claimName, "name"),
   role_claim: v.optional(claimName),
-  /** The roles that the issuer's users can have, be it from a claim or from the stored user. */
+  /** The roles that the issuer's users can have, whether from a claim or from the stored user. */
   roles: v.optional(createSetSchema(ROLES), DEFAULT_ROLES),
   authorized_parties: v.optional(v.pipe(v.array(printable(MAX_AUDIENCE_CHARS)), v.maxLength(MAX_PARTIES)), []),
-  /** For each claim, the values of which a token must have one. At a public provider, anybody can have an account. */
+  /**
+   * For each claim, the accepted values; a token must have one of them. Needed for public providers, where anybody can have
+   * an account.
+   */
   required_claims: v.optional(requiredClaims, {}),
   jwks_uri: v.optional(printable(MAX_URL_CHARS)),
   client_id: v.optional(printable(MAX_AUDIENCE_CHARS)),
@@ -110,11 +114,11 @@ export interface IssuerKeys {
   readonly config: IssuerConfig
   /** Public keys for signatures (`parseKeySet`). */
   readonly keys: readonly JWK[]
-  /** The keys must not be used later than this. Milliseconds since 1970. */
+  /** When the keys must no longer be used, in milliseconds since 1970. */
   readonly trustedUntil: number
 }
 
-/** The addresses of a provider that a sign-in uses. All were checked. */
+/** The addresses of a provider that a sign-in uses. All of them were checked. */
 export interface ProviderMetadata {
   readonly issuer: string
   readonly jwks_uri: string
@@ -131,20 +135,23 @@ export interface SignInClient {
   readonly metadata: ProviderMetadata
   /** Null: a public client. */
   readonly clientSecret: string | null
-  /** Changes when the issuer is replaced by one whose users may be different people. A sign-in ends with its generation. */
+  /**
+   * Changes when the issuer is replaced by one whose users may be different people. A sign-in ends when its generation
+   * does.
+   */
   readonly generation: number
 }
 
 /**
- * The role that a claim gives: the highest one that it names (text, or a list of texts) and that the issuer can give. If it names none, the
- * result is the role of a new user, so that a role ends when the provider no longer states it.
+ * The role from a claim, which is a string or a list of strings: the highest role that it names and the issuer can give. If
+ * it names none, the result is the role of a new user, so that a role ends when the provider no longer sends it.
  */
 export function claimToRole(value: unknown, config: Pick<IssuerConfig, "roles">): Role {
   const named = Array.isArray(value) ? value : [value]
   return ROLES.find((role) => config.roles.includes(role) && named.includes(role)) ?? limitRole("member", config)
 }
 
-/** Whether a token has the claims that the issuer requires. A claim that is a list has all of its values. */
+/** Whether a token has the claims that the issuer requires. If a claim is a list, any of its values can match. */
 export function hasRequiredClaims(
   payload: { readonly [name: string]: unknown },
   { required_claims }: Pick<IssuerConfig, "required_claims">,

@@ -1,5 +1,5 @@
 /**
- * leaving-rpc.ts: the calls of a tenant object about export, import and erasure, and the types of their results.
+ * leaving-rpc.ts: the tenant object's calls for export, import and erasure, and the types of their results.
  */
 
 import type { Fault, Result } from "../../shared/fault.ts"
@@ -15,38 +15,40 @@ export interface ArchiveFile {
 }
 
 /**
- * Whether a backup was started. `recent`: the last one is not old enough; `busy`: a job is running that excludes it; `none`: there
- * is nothing to back up, or no bucket.
+ * Whether a backup was started. `recent`: the last one is not old enough. `busy`: a job is running that excludes a backup.
+ * `none`: there is nothing to back up, or there is no bucket.
  */
 export type BackupStart = "started" | "recent" | "busy" | "none"
 
 /** A job as the tenant object reports it. Routes turn its fault into a text. */
 export type ExportView = TenantExport<Fault>
-/** `folder`: its place in the bucket of backups. */
+/** `folder`: its folder in the backup bucket. */
 export type BackupView = ExportView & { readonly folder: string }
 export type ImportView = TenantImport<Fault>
 
-/** The tenant's id is a parameter where a job begins, and is stored with the job. */
+/** Calls that start a job get the tenant's id as a parameter and store it with the job. */
 export interface LeavingRpc {
   getStanding(): TenantStanding
-  /** Errors: `tenant_erased`. Repeating it changes nothing. */
+  /** Starts the grace period before the tenant is erased. Repeating the call has no effect. Errors: `tenant_erased`. */
   leave(tenant: string, actor: Actor): Promise<Result<TenantStanding>>
   /** Ends the grace period. Errors: `tenant_erased`. */
   restoreTenant(actor: Actor): Promise<Result<TenantStanding>>
 
-  /** Errors: `transfer_running` if an export, import or erasure of a user is running. */
+  /** Starts an export. Errors: `transfer_running` if an export, an import or the erasure of a user is running. */
   startExport(tenant: string, actor: Actor): Promise<Result<ExportView>>
   listExports(): Promise<ExportView[]>
   findExport(id: string): Promise<ExportView | null>
   /** Stops an export and deletes its files. False if there is none. */
   removeExport(id: string, actor: Actor): Promise<boolean>
 
-  /** Starts a scheduled backup if the last one is `dueMs` old. */
+  /** Starts a scheduled backup if the last one is at least `dueMs` old. */
   startBackup(tenant: string, dueMs: number): Promise<BackupStart>
   /** Newest first. */
   listBackups(): Promise<BackupView[]>
 
-  /** `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`. */
+  /**
+   * Starts an import. `manifest` is the text of file 0. Errors: `archive_refused`, `tenant_not_empty`, `transfer_running`.
+   */
   startImport(tenant: string, actor: Actor, manifest: string): Promise<Result<ImportView>>
   listImports(): Promise<ImportView[]>
   findImport(id: string): Promise<ImportView | null>
@@ -54,17 +56,17 @@ export interface LeavingRpc {
   findImportFile(id: string, n: number): Promise<ArchiveFile | null>
   /** Records an uploaded file. The last one starts the import. */
   addImportFile(id: string, n: number): Promise<ImportView | null>
-  /** Cancels an import that was not started. False if there is none. */
+  /** Cancels an import that has not started. False if there is none. */
   removeImport(id: string, actor: Actor): Promise<boolean>
 
   /**
-   * Erases a user. Also removes the tenant's exports and the imports that were not started. Errors: `user_unknown`, `scope_denied` if an
-   * admin erases an owner, `last_owner`, `transfer_running` if an import is running.
+   * Erases a user. Also removes the tenant's exports and the imports that have not started. Errors: `user_unknown`;
+   * `scope_denied` if an admin erases an owner; `last_owner`; `transfer_running` if an import is running.
    */
   eraseUser(tenant: string, actor: Actor, user: string, isOwner: boolean): Promise<Result<Receipt>>
   /** The newest receipts first. */
   listReceipts(): Promise<Receipt[]>
   findReceipt(id: string): Promise<Receipt | null>
-  /** The receipt of the whole tenant; null unless it was erased. */
+  /** The receipt for the whole tenant; null unless it was erased. */
   getTenantReceipt(): Promise<Receipt | null>
 }

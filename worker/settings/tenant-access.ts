@@ -1,12 +1,12 @@
 /**
- * tenant-access.ts: the state, API keys and token keys of a tenant, which decide about access to it.
+ * tenant-access.ts: the state, API keys and token keys of a tenant, which determine access to it.
  */
 
 import type { Role } from "../platform/rpc/claims.ts"
 
 /** The part of a tenant's state that every request needs. */
 export interface TenantAccess {
-  /** `leaving`: will be erased when its grace period ends. */
+  /** `leaving`: the tenant will be erased when its grace period ends. */
   readonly status: "open" | "leaving" | "erased"
   /** The oldest and the newest generation of token keys that are accepted. The newest signs. */
   readonly firstTokenKey: number
@@ -27,7 +27,7 @@ export interface StoredKey {
 
 export interface NewApiKey extends StoredKey {
   readonly name: string
-  /** The roles that tokens made with the key may have; at least one. The key itself has the rights of the highest. */
+  /** The roles that tokens made with the key may have; at least one. The key itself has the rights of the highest role. */
   readonly roles: readonly Role[]
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null
@@ -48,7 +48,7 @@ export interface ApiKeyInfo {
 }
 
 export interface ApiKeyUse extends StoredKey {
-  /** The client's address, truncated to its network; null if there is none. */
+  /** The client's address, truncated to its network; null if unknown. */
   readonly address: string | null
 }
 
@@ -63,6 +63,6 @@ export interface TokenKeyInfo {
   readonly generation: number
   /** Milliseconds since 1970; null for the first one, which every tenant has. */
   readonly created: number | null
-  /** The time from which it is no longer accepted; null for the key that signs now. */
+  /** When the key stops being accepted; null for the key that currently signs. */
   readonly retires: number | null
 }

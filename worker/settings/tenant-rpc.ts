@@ -28,7 +28,7 @@ import type { UsageRpc } from "./usage-rpc.ts"
 import type { LeavingRpc } from "./leaving-rpc.ts"
 import type { IssuerInput, IssuerKeys, IssuerView, SignInClient } from "./issuer-config.ts"
 
-/** A user at the first contact. */
+/** A user on first contact. */
 export interface NewUser {
   readonly id: string
   readonly name?: string | undefined
@@ -57,20 +57,20 @@ export interface UserBytesReport {
   readonly bytes: number
   /** Increases with every report about the user. */
   readonly n: number
-  /** The bytes are already stored, so the report is applied whatever the limit is. */
+  /** The bytes are already stored, so the report is applied regardless of the limit. */
   readonly isRequired: boolean
 }
 
 export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetRpc, UsageRpc {
-  /** Applies a report. Returns the number of the newest one that was applied. Errors: `tenant_storage_full`. */
+  /** Applies a report. Returns the number of the newest applied report. Errors: `tenant_storage_full`. */
   tellUserBytes(report: UserBytesReport): Result<number>
   /** All agents, the default ones first. */
   listAgents(): Agent[]
-  /** The agent of this name and its peers; null if there is no such agent. */
+  /** The agent with this name and its peers; null if there is no such agent. */
   getAgentView(name: string): AgentView | null
   /** The tenant's own settings merged with those of the deployment. */
   getSettings(): TenantSettings
-  /** Like `getSettings`, with the time when the tenant is erased. */
+  /** Like `getSettings`, with the time at which the tenant will be erased. */
   getPageSettings(): PageSettings
   /** Replaces the tenant's own settings. Returns the merged ones. */
   setSettings(actor: Actor, settings: TenantSettings): TenantSettings
@@ -80,14 +80,14 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   removeAgent(actor: Actor, name: string): Result<null>
 
   /**
-   * Adds a user at the first contact. Repeating the call changes nothing. Returns the stored user and, if the tenant has budgets, those
-   * that the user's directory has to know.
+   * Adds a user on first contact. Repeating the call has no effect. Returns the stored user and, if the tenant has budgets,
+   * the ones that the user's directory needs.
    */
   registerUser(user: NewUser): TenantUser & { readonly grant?: TenantGrant }
 
   /** The state that every request of the tenant needs. Stores nothing. */
   getAccess(): TenantAccess
-  /** Creates the tenant with its first API key. Errors: `tenant_taken`, also for a tenant that was erased. */
+  /** Creates the tenant with its first API key. Errors: `tenant_taken`, even if the tenant was erased. */
   createTenant(actor: Actor, tenant: NewTenant, key: NewApiKey): Result<null>
   /** All API keys, oldest first. */
   listKeys(): ApiKeyInfo[]
@@ -96,44 +96,44 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** Revokes an API key. Errors: `key_unknown`; `scope_denied` if one of its roles is above the manager's. */
   removeKey(manager: Administrator, id: string): Result<null>
   /**
-   * Adds a key with the name, roles and remaining lifetime of another one, which expires `graceMs` from now. Errors: those
-   * of `addKey` and `removeKey`; `key_expired`.
+   * Adds a key with the name, roles and remaining lifetime of another key, which then expires after `graceMs`. Errors:
+   * those of `addKey` and `removeKey`; `key_expired`.
    */
   rotateKey(manager: Administrator, id: string, successor: StoredKey, graceMs: number): Result<ApiKeyInfo>
   /**
-   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`; if the user who
-   * is responsible for the key has lost the rights, `user_suspended` or `scope_denied`.
+   * Checks an API key and records its use. Stores nothing for a tenant without keys. Errors: `key_invalid`, `key_expired`;
+   * `user_suspended` or `scope_denied` if the user who is responsible for the key has lost the rights.
    */
   useKey(use: ApiKeyUse): Result<ApiKeyUser>
   /**
-   * Registers the user for whom the API key `actor` makes a token, and returns the role of the token: `user.role`, or else the
-   * stored one. Records the first token of each day. Errors: those of `useKey`; `user_suspended`; `scope_denied` if the key
-   * cannot give the role, or the user's stored role is above that of the key's creator.
+   * Registers the user for whom the API key `actor` makes a token. Returns the role of the token: `user.role`, or the
+   * stored role if it is absent. Records the user's first token of each day. Errors: those of `useKey`; `user_suspended`;
+   * `scope_denied` if the key cannot give the role, or if the user's stored role is above that of the key's creator.
    */
   admitTokenUser(actor: Actor, user: NewUser): Result<Role>
   /** The token keys that are accepted, newest first. */
   listTokenKeys(): TokenKeyInfo[]
-  /** Adds a token key, which signs from now on. The others are accepted for `retireMs` more. Errors: `token_keys_full`. */
+  /** Adds a token key, which signs from now on. The others remain accepted for `retireMs`. Errors: `token_keys_full`. */
   rotateTokenKeys(actor: Actor, retireMs: number): Result<TokenKeyInfo[]>
-  /** The user of this id; null if there is none. */
+  /** The user with this id; null if there is none. */
   findUser(id: string): TenantUser | null
   /** The users after an id whose ids begin with `prefix`, by id. */
   listUsers(after: string, prefix: string, limit: number): TenantUser[]
   /**
    * Changes a user's name or role. A new role ends the user's tokens.
    *
-   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`; `role_from_issuer` for
-   * the role of a user whose issuer states it.
+   * Errors: `user_unknown`; `scope_denied` for a user or a role above the administrator's; `last_owner`; `role_from_issuer`
+   * if the user's issuer determines the role.
    */
   changeUser(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>>
-  /** Suspends a user, which ends all tokens and sockets, or restores one. Errors: those of `changeUser`. */
+  /** Suspends or restores a user. Suspending ends all of the user's tokens and sockets. Errors: those of `changeUser`. */
   setUserStatus(by: Administrator, id: string, status: "active" | "suspended"): Promise<Result<TenantUser>>
 
   /** Adds an entry to the audit log, for a change that another object has made. */
   recordEvent(actor: Actor, event: AuditEvent): void
   /**
-   * Adds an entry for an attempt that was refused. Of many in one minute or day, only the number is recorded (SPEC AL6). Does nothing if
-   * the tenant has nothing stored.
+   * Adds an entry for an attempt that was refused. If there are many in one minute or day, only their number is recorded
+   * (SPEC AL6). Does nothing if nothing is stored for the tenant.
    */
   recordFailure(actor: Actor, event: AuditEvent): void
   /** A page of the audit log, the newest entries first. */
@@ -147,19 +147,30 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
   /** The OpenID providers of the tenant, oldest first. */
   listIssuers(): Promise<IssuerView[]>
   /**
-   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs
-   * from another registration of the issuer; `scope_denied` if the manager is not an owner, unless a new issuer is added that doesn't give
-   * the role `owner`.
+   * Registers or replaces an issuer. Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it
+   * differs from another registration of the issuer; `scope_denied` if the manager is not an owner, unless the issuer is
+   * new and does not give the role `owner`.
    */
   putIssuer(manager: Administrator, name: string, issuer: IssuerInput): Promise<Result<IssuerView>>
-  /** Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is not an owner. */
+  /**
+   * Removes an issuer. Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is not an
+   * owner.
+   */
   removeIssuer(manager: Administrator, name: string): Promise<Result<null>>
-  /** The keys for tokens of an issuer and audience, fetched again if `kid` is unknown or they are old. Null: not registered. */
+  /**
+   * The keys for tokens of an issuer and audience; null if not registered. They are fetched again if `kid` is unknown or
+   * they are old.
+   */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
-  /** The keys for ID tokens of an issuer. Null: not registered. */
+  /** The keys for ID tokens of an issuer; null if it is not registered. */
   getSignInKeys(name: string, kid: string | null): Promise<IssuerKeys | null>
-  /** The settings of an issuer for a sign-in. Null: not registered, or without a client. `secret_unreadable`: see `getClient`. */
+  /**
+   * The settings of an issuer for a sign-in; null if it is not registered or has no client. `secret_unreadable`: see
+   * `getClient`.
+   */
   getSignInClient(name: string): Promise<SignInClient | "secret_unreadable" | null>
-  /** Adds a user at the first sign-in, and returns the user with their role now. Null: the issuer was removed or replaced. */
+  /**
+   * Adds a user at the first sign-in. Returns the user with the current role; null if the issuer was removed or replaced.
+   */
   admitSignIn(user: SignInUser): Promise<TenantUser | null>
 }

@@ -1,7 +1,7 @@
 /**
  * tenant-settings.ts: parses and merges the origins and media hosts that a tenant or the deployment allows. Pure.
  *
- * Only public names are accepted, in a form that a content security policy can contain.
+ * Only public host names are accepted, and only in a form that a content security policy can contain.
  */
 
 import * as v from "valibot"
@@ -12,7 +12,9 @@ import { checkPublicUrl, type PublicUrl } from "../../shared/text/public-url.ts"
 import { splitCommaList } from "../platform/comma-list.ts"
 import type { TenantSettings } from "./agent-config.ts"
 
-/** WHATWG URLs allow `;` and `*` in a host name. In the page's content security policy they would have a meaning. */
+/**
+ * WHATWG URLs allow `;` and `*` in a host name, but these characters have a meaning in the page's content security policy.
+ */
 const PLAIN_HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
 
 /** Parses an origin without a path, and normalises it. Errors: `url_refused`. */
@@ -69,7 +71,7 @@ export interface DeploymentSettingsEnv {
   readonly MEDIA_HOSTS?: string | undefined
 }
 
-/** Skips invalid entries: `findAllowListFaults` reports them. */
+/** Parses the deployment's lists. Skips invalid entries, which `findAllowListFaults` reports. */
 export function readDeploymentSettings({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSettingsEnv): TenantSettings {
   return {
     embed_origins: parseValidEntries(EMBED_ORIGINS, parseOrigin),
@@ -96,7 +98,7 @@ export function findAllowListFaults({ EMBED_ORIGINS, MEDIA_HOSTS }: DeploymentSe
   ]
 }
 
-/** The union of two settings. */
+/** The union of two sets of settings. */
 export function mergeSettings(one: TenantSettings, other: TenantSettings): TenantSettings {
   return {
     embed_origins: [...new Set([...one.embed_origins, ...other.embed_origins])],

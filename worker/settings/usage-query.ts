@@ -5,7 +5,7 @@ import { MAX_MODEL_NAME_CHARS } from "../../shared/usage/call-usage.ts"
 import { daySchema } from "../../shared/usage/price-change.ts"
 import { USAGE_GROUPS } from "../../shared/usage/usage-page.ts"
 
-/** Longest range, in days: a leap year. Each day can have a row per model, agent and user. */
+/** Longest range, in days: a leap year. It is limited because each day can have a row per model, agent and user. */
 export const MAX_USAGE_DAYS = 366
 
 /** Longest cursor: the names of a provider and a model as JSON. */

@@ -1,4 +1,4 @@
-/** usage-rpc.ts: the calls of a tenant object about usage and prices. */
+/** usage-rpc.ts: the tenant object's calls for usage and prices. */
 
 import type { Result } from "../../shared/fault.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
@@ -8,9 +8,9 @@ import type { TenantGrant } from "../../shared/usage/user-account.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
 
 export interface UsageRpc {
-  /** Adds a batch of a user's directory. Repeating the call has no effect. Returns the new result of `getBudgetGrant`. */
+  /** Adds a batch from a user's directory. Repeating the call has no effect. Returns the new result of `getBudgetGrant`. */
   addUsage(user: string, batch: UsageReport): TenantGrant | null
-  /** The totals of a range of days: a page of them, and the total of the whole range. */
+  /** One page of the totals for a range of days, and the total of the whole range. */
   readUsage(query: UsageQuery): UsagePage
   /** The tenant's own prices. */
   listPrices(): readonly PriceEntry[]

@@ -5,7 +5,7 @@ import { MAX_ID_CHARS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
 import { toTitle } from "../../shared/text/title.ts"
 import { ROLES } from "../platform/rpc/claims.ts"
 
-/** A user's name: one line without control characters, like a title. An empty one means no name. */
+/** A user's name: one line without control characters, like a title. An empty name means none. */
 export const userNameSchema = v.pipe(
   v.string(),
   v.maxLength(MAX_TITLE_CHARS),

@@ -43,7 +43,7 @@ export function createTransactionSecrets(): Pick<SignInTransaction, "state" | "n
 }
 
 /**
- * Exchanges the provider's answer for an ID token. Its claims are checked, its signature is not. Throws; see `toSignInError`.
+ * Exchanges the provider's answer for an ID token. Checks its claims but not its signature. Throws; see `toSignInError`.
  */
 export async function fetchIdToken(
   env: Env,
@@ -81,7 +81,7 @@ function createServer({ metadata, config }: SignInClient): oauth.AuthorizationSe
 
 function createAuthentication({ clientSecret, metadata }: SignInClient): oauth.ClientAuth {
   if (clientSecret === null) return oauth.None()
-  // The default of the standard if the provider states nothing.
+  // The standard's default, if the provider's metadata does not list any.
   const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
   const isPost = !methods.includes("client_secret_basic") && methods.includes("client_secret_post")
   return isPost ? oauth.ClientSecretPost(clientSecret) : oauth.ClientSecretBasic(clientSecret)
@@ -100,7 +100,7 @@ function createFetch(env: Env) {
   }
 }
 
-/** The public code for what `fetchIdToken` throws. */
+/** The public code of an error that `fetchIdToken` throws. */
 export function toSignInError(error: unknown): SignInError {
   if (error instanceof ProviderUnreachable) return "provider_unreachable"
   if (error instanceof oauth.AuthorizationResponseError)

@@ -1,5 +1,5 @@
 /**
- * page-token.ts: issues tokens for the page from the cookie of a sign-in, and ends the sign-in.
+ * page-token.ts: issues tokens for the page from the cookie of a sign-in, and ends sign-ins.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -16,20 +16,24 @@ import { findClient } from "./sign-in-client.ts"
 import type { Admission, LoginCookie } from "./sign-in-cookies.ts"
 
 /**
- * How long a token's name and role may be those of an earlier token, in milliseconds, if no change is known: a working day, or
- * the tenant's object is asked with each visit. The directory learns of changes, so this only bounds what is lost. SPEC CM5.
+ * How long tokens can reuse the name and role of an earlier token if no change is known, in milliseconds. It covers a
+ * working day, so that not every visit calls the tenant's object. The directory is notified of changes, so this limit only
+ * matters if a notice was lost. SPEC CM5.
  */
 const ADMISSION_MS = 12 * 60 * 60_000
 
-/** For a directory of an earlier version. It equals no version, so that the tenant is asked each time. */
+/**
+ * The version of a directory of an earlier release. It matches no other version, so the tenant's object is called each
+ * time.
+ */
 const NO_VERSION = -1
 
 /**
- * Issues a token and replaces the cookie's secret. The user's state is read each time, name and role at least once in
- * ADMISSION_MS (SPEC CM5).
+ * Issues a token and replaces the cookie's secret. The user's state is read each time, and the name and role at least once
+ * in ADMISSION_MS (SPEC CM5).
  *
- * Errors: `sign_in_required` if the sign-in has ended, was copied, or its issuer was removed;
- * `user_suspended`, `user_erased`.
+ * Errors: `sign_in_required` if the sign-in has ended or was copied, or if its issuer was removed; `user_suspended`,
+ * `user_erased`.
  */
 export async function issuePageToken(
   env: Env,
@@ -55,8 +59,8 @@ export async function issuePageToken(
 }
 
 /**
- * The admission of an earlier token, if nothing has changed since: the directory learns of every change of the user, and this
- * isolate knows the provider. Null if the tenant must be asked.
+ * The admission of an earlier token if nothing has changed since; otherwise null, and the tenant's object must be called.
+ * The directory is notified of every change of the user, and this isolate caches the provider.
  */
 async function findAdmission(
   env: Env,
@@ -70,7 +74,9 @@ async function findAdmission(
   return client !== null && client !== "secret_unreadable" && client.generation === generation ? admission : null
 }
 
-/** Asks the tenant's object. The version was read before, so that a change in the meantime is noticed with the next token. */
+/**
+ * Calls the tenant's object. The version was read before, so that a change in the meantime is detected with the next token.
+ */
 async function requestAdmission(
   env: Env,
   { tenant, user }: LoginCookie,
@@ -84,19 +90,19 @@ async function requestAdmission(
   return succeed({ name: admitted.name, role: admitted.role, version, at })
 }
 
-/** Records that a copy of a cookie was used, by its owner or by somebody else. The sign-in has ended. */
+/** Records that a copied cookie was used, by its owner or by somebody else. The sign-in has ended. */
 async function recordCopy(env: Env, { tenant, user }: LoginCookie, actor: Actor): Promise<void> {
   await recordFailure(env, tenant, actor, { action: "sign_in.copied", target: user })
 }
 
 /**
- * Ends a sign-in, or all of the user's. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if this
- * sign-in has ended, or the cookie is an old copy.
+ * Ends a sign-in, or all of the user's. Repeating it has no effect. Errors, only with `everywhere`: `sign_in_required` if
+ * this sign-in has ended or the cookie is an old copy.
  */
 export async function signOut(env: Env, cookie: LoginCookie, everywhere: boolean, actor: Actor): Promise<Result<null>> {
   const hash = await hashLoginSecret(cookie.secret)
   const ended = await directoryStub(env, cookie).endLogin(cookie.login, hash, everywhere)
   if (ended === "copied") await recordCopy(env, cookie, actor)
-  // The user asked to end the other sign-ins, and must not believe that they have ended.
+  // The other sign-ins, which the user asked to end, still exist, so this must be an error.
   return everywhere && ended !== "current" ? fail({ reason: "sign_in_required" }) : succeed(null)
 }

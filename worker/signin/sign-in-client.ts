@@ -1,6 +1,6 @@
 /**
- * sign-in-client.ts: a provider as the tenant registered it, and its keys. Each isolate caches them, because many people sign
- * in at the same time.
+ * sign-in-client.ts: loads a provider's registration and keys from the tenant's object. Each isolate caches them, because
+ * many people sign in at the same time.
  */
 
 import type { Env } from "../env.ts"
@@ -17,8 +17,8 @@ export async function findClient(env: Env, tenant: string, name: string): Promis
 }
 
 /**
- * Null if the tenant has no such provider. Keys without the one that the token names are not cached: the object fetches them again after
- * a cooldown, and the next sign-in must see the result.
+ * The keys of a provider; null if the tenant has no such provider. Key sets that lack the token's key are not cached,
+ * because the object fetches the keys again after a cooldown, and the next sign-in must see the result.
  */
 export async function findKeys(env: Env, tenant: string, name: string, kid: string | null): Promise<IssuerKeys | null> {
   const find = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null

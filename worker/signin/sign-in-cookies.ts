@@ -1,5 +1,5 @@
 /**
- * sign-in-cookies.ts: the two cookies of the page's sign-in. Both are encrypted, so neither can be read or made elsewhere.
+ * sign-in-cookies.ts: the two cookies of the page's sign-in. Both are encrypted, so nobody else can read or create them.
  *
  * `__Host-` cookies come only from this host over https, so no sibling domain can set one. Scripts cannot read them, and
  * other sites can only send them with a top-level navigation.
@@ -16,22 +16,22 @@ import { tenantIdSchema } from "../platform/tenant-id.ts"
 const LOGIN_COOKIE = "__Host-cuecard"
 const TRANSACTION_COOKIE = "__Host-cuecard-signin"
 
-/** Characters of `state` in the name of a transaction's cookie, so that several tabs can sign in at the same time. */
+/** Number of characters of `state` in a transaction cookie's name. They allow several tabs to sign in at the same time. */
 const STATE_NAME_CHARS = 12
 
-/** Sign-ins that a browser can have begun at the same time. One more ends the oldest. SPEC SI2. */
+/** Maximum number of unfinished sign-ins in a browser. One more removes the oldest. SPEC SI2. */
 export const MAX_TRANSACTIONS = 5
 
-/** Longest cookie that is decrypted, in characters. Browsers store 4 KB. */
+/** Longest cookie that is decrypted, in characters. Browsers store at most 4 KB. */
 const MAX_COOKIE_CHARS = 4_096
 
 const text = v.pipe(v.string(), v.maxLength(MAX_COOKIE_CHARS))
 
-/** The user's name and role in the tenant's list, as read for an earlier token. */
+/** The user's name and role from the tenant's list, as read for an earlier token. */
 const admissionSchema = v.object({
   name: v.nullable(text),
   role: v.picklist(ROLES),
-  /** The directory's version at that time. After another change by an administrator the list is read again. */
+  /** The directory's version at that time. After a later change by an administrator, the list is read again. */
   version: v.number(),
   /** Milliseconds since 1970. */
   at: v.number(),
@@ -48,7 +48,7 @@ const loginSchema = v.object({
 const transactionSchema = v.object({
   tenant: tenantIdSchema,
   provider: text,
-  /** The issuer's, so that the provider's answer goes to no other one. */
+  /** The issuer's generation, so that the provider's answer is not used for a replaced issuer. */
   generation: v.number(),
   state: text,
   nonce: text,
@@ -86,7 +86,7 @@ export async function formatTransactionCookies(
   ]
 }
 
-/** Removes the cookie of a transaction that has ended. Those of other tabs stay. */
+/** Removes the cookie of a transaction that has ended. The cookies of other tabs stay. */
 export function removeTransactionCookie({ state }: Pick<SignInTransaction, "state">): string {
   return formatCookie(nameTransaction(state), "", 0)
 }
@@ -97,7 +97,7 @@ function nameTransaction(state: string): string {
 
 export const NO_LOGIN_COOKIE = formatCookie(LOGIN_COOKIE, "", 0)
 
-/** Null if there is no valid cookie. `header`: the request's `Cookie`. */
+/** Reads the cookie of a sign-in; null if there is no valid one. `header`: the request's `Cookie`. */
 export async function readLoginCookie(secret: string, header: string | null): Promise<LoginCookie | null> {
   const parsed = v.safeParse(loginSchema, await decryptCookie(secret, LOGIN_COOKIE, header))
   return parsed.success ? parsed.output : null

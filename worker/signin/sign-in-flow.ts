@@ -1,5 +1,5 @@
 /**
- * sign-in-flow.ts: begins and completes a sign-in at a provider of the tenant.
+ * sign-in-flow.ts: begins and completes a sign-in with a provider of the tenant.
  */
 
 import { fail } from "../../shared/fault.ts"
@@ -17,10 +17,10 @@ import { createAuthorizationUrl, createTransactionSecrets, fetchIdToken, toSignI
 import { findClient, findKeys } from "./sign-in-client.ts"
 import type { LoginCookie, SignInTransaction } from "./sign-in-cookies.ts"
 
-/** Longest `to`, in characters: a path of the page with an id. */
+/** Longest `to`, in characters: enough for a path of the page with an id. */
 const MAX_TO_CHARS = 512
 
-/** The result of one step: what to do next, or why the sign-in failed. */
+/** The result of one step: its value, or the reason why the sign-in failed. */
 export type Step<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: SignInError }
 
 function failStep(error: SignInError): { readonly ok: false; readonly error: SignInError } {
@@ -28,14 +28,17 @@ function failStep(error: SignInError): { readonly ok: false; readonly error: Sig
 }
 
 /**
- * The address at which a provider returns. It has to be registered there. Each provider has its own, so that the answer of one
- * is never taken for another's (RFC 9700, 4.4).
+ * The address to which a provider redirects back. It must be registered at the provider. Each provider has its own, so that
+ * the answer of one is never mistaken for another's (RFC 9700, 4.4).
  */
 function getRedirectUri(origin: string, provider: string): string {
   return `${origin}/auth/callback/${provider}`
 }
 
-/** A path of this origin, with its query and fragment; `/` for anything else, so that no link leads elsewhere after a sign-in. */
+/**
+ * A path of this origin, with its query and fragment; `/` for anything else, so that a link cannot lead to another site
+ * after the sign-in.
+ */
 export function toLocalPath(to: string, origin: string): string {
   const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(to) && to.length <= MAX_TO_CHARS && URL.canParse(to, origin)
   if (!isPath) return "/"
@@ -44,7 +47,7 @@ export function toLocalPath(to: string, origin: string): string {
   return target !== origin || path.startsWith("//") || pathname.startsWith("/auth/") ? "/" : path
 }
 
-/** Errors: `provider_unknown`; `internal` if the client's secret cannot be decrypted. */
+/** Begins a sign-in. Errors: `provider_unknown`; `internal` if the client's secret cannot be decrypted. */
 export async function beginSignIn(
   env: Env,
   tenant: string,
@@ -64,8 +67,8 @@ export async function beginSignIn(
 }
 
 /**
- * Verifies who returned from the provider, registers the user and adds the sign-in to their directory. Each step can be
- * repeated, so a sign-in that was interrupted leaves nothing that blocks the next one.
+ * Verifies the user who returned from the provider, registers the user, and adds the sign-in to the user's directory. Each
+ * step can be repeated, so a sign-in that was interrupted leaves nothing that blocks the next one.
  */
 export async function completeSignIn(
   env: Env,
@@ -75,7 +78,7 @@ export async function completeSignIn(
   try {
     return await completeCallback(env, callback, transaction)
   } catch (error) {
-    // The person came by a navigation, so the page has to say what happened.
+    // The browser came here by a navigation, so the page must show what happened.
     log("sign_in_crashed", { tenant: transaction.tenant, provider: transaction.provider, error: describeError(error) })
     return failStep("internal")
   }
@@ -107,7 +110,10 @@ async function identifyUser(
   return await verifyIdentity(env, client, transaction.tenant, idToken)
 }
 
-/** The signature is verified too, although the token came directly from the provider: the connection is not the only proof. */
+/**
+ * The signature is verified even though the token came directly from the provider, so that the connection is not the only
+ * proof.
+ */
 async function verifyIdentity(
   env: Env,
   { name, config }: SignInClient,

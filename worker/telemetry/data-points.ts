@@ -1,8 +1,8 @@
 /**
  * data-points.ts: one data point per request and one per turn, for Analytics Engine.
  *
- * Columns are positions, so new ones are only added at the end. ops/README.md names them for queries, and
- * `test/shared/ops-queries.test.ts` runs those queries on points that are written here.
+ * Columns are identified by position, so new ones are only added at the end. ops/README.md lists them for queries, and
+ * `test/shared/ops-queries.test.ts` runs those queries on points that this module writes.
  */
 
 import { log } from "../platform/log.ts"
@@ -24,7 +24,7 @@ export interface RequestFigures {
   /** Empty if the request has no token. */
   readonly tenant: string
   readonly method: string
-  /** The pattern, never the path. */
+  /** The pattern of the route, never the path. */
   readonly route: string
   readonly status: number
   readonly ms: number
@@ -52,7 +52,7 @@ export interface TurnFigures {
   readonly rowsWritten: number
 }
 
-/** An absent number is written as -1. */
+/** Writes the data point of a turn. An absent number is written as -1. */
 export function writeTurnPoint(env: MetricsEnv, figures: TurnFigures): void {
   const { tenant, agent, provider, model, status, reason, ms } = figures
   const { firstDeltaMs, inputTokens, outputTokens, cost, rowsWritten } = figures
@@ -63,7 +63,7 @@ export function writeTurnPoint(env: MetricsEnv, figures: TurnFigures): void {
   })
 }
 
-/** Never throws: a data set that fails must not change the request or the turn (SPEC OB4). */
+/** Never throws, because a data set that fails must not affect the request or the turn (SPEC OB4). */
 function writePoint({ METRICS, POINTS }: MetricsEnv, point: DataPoint): void {
   try {
     METRICS?.writeDataPoint(point)

@@ -1,7 +1,7 @@
 /**
  * genai-attributes.ts: the attributes of a turn's spans.
  *
- * Names of `gen_ai.*` are those of OpenTelemetry's semantic conventions for generative AI; others begin with `cuecard.`.
+ * `gen_ai.*` names come from OpenTelemetry's semantic conventions for generative AI. Others begin with `cuecard.`.
  * Messages, arguments and results are never attributes.
  */
 
@@ -28,7 +28,7 @@ export function describeTurn({ tenant, session, agent }: TurnNames, { exchange_i
   }
 }
 
-/** How a pass of the turn ended: the turn may also wait for the user. */
+/** Describes how a pass of the turn ended. The turn may be waiting for the user. */
 export function describeTurnState({ status, reason }: Message, rowsWritten: number, drift: number): SpanAttributes {
   return {
     "cuecard.turn.status": status,
@@ -38,7 +38,7 @@ export function describeTurnState({ status, reason }: Message, rowsWritten: numb
   }
 }
 
-/** The reason why a turn ended, if it is in the catalogue. The reason of an external answer may be any text. */
+/** The reason why a turn ended, if it is in the catalogue. The reason of an external answer can be any text. */
 export function nameReason(reason: string | null): string | null {
   return reason === null || isTurnFault(reason) ? reason : "other"
 }
@@ -60,7 +60,7 @@ export function describeModelCall(
 export function describeUsage(usage: CallUsage): SpanAttributes {
   return {
     "gen_ai.response.model": usage.model,
-    // Seconds, as the conventions measure durations.
+    // In seconds, which the conventions use for durations.
     "gen_ai.response.time_to_first_chunk": usage.firstChunkMs === null ? undefined : usage.firstChunkMs / 1000,
     "cuecard.retries": usage.retries,
     ...(usage.isReported ? describeTokens(usage) : {}),

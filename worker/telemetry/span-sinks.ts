@@ -1,15 +1,15 @@
 /**
  * span-sinks.ts: writes spans to the platform's tracing or into log lines.
  *
- * The platform records custom spans only together with its automatic ones. The automatic spans of SQL statements contain the values of
- * their parameters, which are content. Log lines need no tracing (docs/decisions/0043-telemetry.md).
+ * The platform records custom spans only together with its automatic ones. The automatic spans of SQL statements include
+ * parameter values, which are content. Log lines need no tracing (docs/decisions/0043-telemetry.md).
  */
 
 import { bytesToHex } from "../platform/crypto/hex.ts"
 import type { Log } from "../platform/log.ts"
 import type { SinkSpan, SpanAttributes, SpanSink } from "./spans.ts"
 
-/** The part of `tracing` of `cloudflare:workers` that is used here. */
+/** The part of `tracing` from `cloudflare:workers` that is used here. */
 export interface PlatformTracing {
   startActiveSpan(name: string, work: (span: PlatformSpan) => void): void
 }
@@ -20,7 +20,7 @@ interface PlatformSpan {
   end(): void
 }
 
-/** The platform nests spans by the asynchronous context in which they begin. */
+/** Writes to the platform's tracing, which nests spans by the asynchronous context in which they begin. */
 export function createPlatformSink(tracing: PlatformTracing): SpanSink {
   return {
     open(name, _parent, work) {
@@ -39,7 +39,7 @@ interface LoggedSpan extends SinkSpan {
   readonly id: string
 }
 
-/** One line for each span, when it ends, with the ids of its trace, itself and its parent. */
+/** Writes one line when a span ends, with the ids of its trace, the span and its parent. */
 export function createLogSink(log: Log, trace: string, now: () => number): SpanSink {
   return {
     open(name, parent, work) {

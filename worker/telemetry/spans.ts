@@ -2,15 +2,15 @@
  * spans.ts: the spans of a turn, with the names and attributes of OpenTelemetry's GenAI conventions.
  *
  * turn → SPANS → sink (the platform's tracing, or log lines)
- * Whatever a sink does, the work runs once and its result is the caller's: a sink that throws is ignored from then on, and
- * nothing waits for one (SPEC OB4). Without spans nothing is computed for them.
+ * A sink never affects the work: the work runs exactly once, the caller gets its result, and nothing waits for a sink. A
+ * sink that throws is ignored from then on (SPEC OB4). Without spans, nothing is computed for them.
  */
 
 import { describeError } from "../platform/log.ts"
 
 export type SpanAttributes = { readonly [name: string]: string | number | boolean | undefined }
 
-/** A span as its sink sees it. Any method may throw. */
+/** A span in its sink. Any method may throw. */
 export interface SinkSpan {
   setAttributes(attributes: SpanAttributes): void
   /** `reason` is a code, or the description of an error without its message. */
@@ -23,10 +23,10 @@ export interface SpanSink {
   open(name: string, parent: SinkSpan | null, work: (span: SinkSpan) => void): void
 }
 
-/** The names of spans. Tool names in them are those of known tools, never text that a model wrote. */
+/** The names of spans. They contain only names of known tools, never text that a model wrote. */
 export type SpanName = "invoke_agent" | "chat" | "execute_tool"
 
-/** Receives the span in which it runs. */
+/** The work of a span. It receives the span in which it runs. */
 export type SpanWork<T> = (span: TraceSpan) => Promise<T>
 
 export interface TraceSpan {
@@ -80,7 +80,7 @@ function wrapSpan(sink: SpanSink, sinkSpan: SinkSpan): TraceSpan {
   }
 }
 
-/** Ignores errors of a sink, because reporting about a turn must not change it. */
+/** Ignores errors of a sink, because reporting on a turn must not affect it. */
 function ignoreErrors(report: () => void): void {
   try {
     report()

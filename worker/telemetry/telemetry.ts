@@ -19,7 +19,7 @@ export type TelemetryEnv = Pick<Env, "METRICS" | "POINTS" | "SPANS" | "SPAN_SAMP
 /** Spans cost as much as log lines, so only a share of the turns has them. */
 const DEFAULT_SPAN_SAMPLING = 0.01
 
-/** Figures about the end of a turn that its message does not contain. */
+/** Figures about a finished turn that its message does not contain. */
 export interface TurnEnd {
   readonly message: Message
   readonly agent: string

@@ -9,7 +9,10 @@ export function createTraceId(): string {
   return bytesToHex(crypto.getRandomValues(new Uint8Array(16)))
 }
 
-/** Whether a share of all traces, 0 to 1, includes this one. All turns of a trace get the same result. */
+/**
+ * Whether a sample of the given share of all traces, 0 to 1, includes this trace. The result for a trace is always the
+ * same.
+ */
 export function isSampled(trace: string, share: number): boolean {
   return Number.parseInt(trace.slice(0, 8), 16) < share * 2 ** 32
 }

@@ -1,7 +1,7 @@
 /**
  * audit-check.ts: checks the chain of a tenant's audit log, a bounded number of entries at a time.
  *
- * It finds changed values, and entries that were removed, moved or added at the beginning, in the middle or at the end.
+ * It detects changed values, and entries that were removed, moved or added anywhere in the log.
  */
 
 import type { AuditHead } from "../../shared/protocol/audit-entry.ts"
@@ -9,8 +9,8 @@ import type { AuditCheck } from "../settings/audit-event.ts"
 import { type AuditRow, type AuditRows, hashAuditEntry } from "./rows/audit-rows.ts"
 
 /**
- * Checks up to `limit` entries after a position that was checked before, or from the beginning (null). `known` is a position
- * that someone kept: it must still be part of the log.
+ * Checks up to `limit` entries after a position that was already checked, or from the beginning (null). `known` is a
+ * position that somebody noted earlier; it must still be part of the log.
  */
 export function checkAuditRows(
   audit: AuditRows,
@@ -31,7 +31,7 @@ export function checkAuditRows(
   return { rows: rows.length, firstBad, last: { seq: last.seq, hash: last.hash }, isDone, head }
 }
 
-/** The log must begin with its first entry, or where the newest entry about a removal says. */
+/** The log must begin with its first entry, or at the position in the newest entry about a removal. */
 function findBadBase(audit: AuditRows, base: AuditHead): number | null {
   if (base.seq === 0) return base.hash === audit.start.hash ? null : 1
   const [pruned] = audit.list({ action: "audit.pruned" }, 1).entries
@@ -39,7 +39,7 @@ function findBadBase(audit: AuditRows, base: AuditHead): number | null {
   return isRecorded ? null : base.seq + 1
 }
 
-/** Entries that were removed by the limit of the log cannot be checked any more. */
+/** Entries that were removed because of the log's limit can no longer be checked. */
 function findBadKnown(audit: AuditRows, known: AuditHead | null, head: AuditHead): number | null {
   if (known === null || known.seq <= audit.readBase().seq || isStored(audit, known)) return null
   return Math.min(known.seq, head.seq + 1)

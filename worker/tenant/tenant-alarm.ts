@@ -1,10 +1,10 @@
-/** tenant-alarm.ts: the alarm of a tenant object, shared by all its background work. */
+/** tenant-alarm.ts: the alarm of a tenant object, which all its background work shares. */
 
-/** Something that has work to do later. */
+/** A part of the tenant object that schedules work for later. */
 export interface AlarmSource {
-  /** When it wants to run next, in milliseconds since 1970; null if it has nothing to do. */
+  /** When its next work is due, in milliseconds since 1970; null if there is none. */
   nextAlarmAt(): number | null
-  /** Does what is due. Does not reject. */
+  /** Does the work that is due. Does not reject. */
   handleAlarm(now: number): Promise<void>
 }
 
@@ -17,7 +17,7 @@ export class TenantAlarm {
     this.#sources = sources
   }
 
-  /** Sets the alarm to the earliest time that a source wants. Stored together with the writes before it. */
+  /** Sets the alarm to the earliest time at which a source has work. It is stored together with the preceding writes. */
   schedule(): void {
     const { storage } = this.#ctx
     const next = Math.min(...this.#sources.map((source) => source.nextAlarmAt() ?? Infinity))

@@ -1,4 +1,4 @@
-/** tenant-audit.ts: the audit log of a tenant object: entries of other objects, pages, exports and checks. */
+/** tenant-audit.ts: the audit log of a tenant object: entries from other objects, pages, exports and checks. */
 
 import type { AuditEntry, AuditFileHeader, AuditHead, AuditPage } from "../../shared/protocol/audit-entry.ts"
 import type { Actor } from "../platform/rpc/actor.ts"
@@ -14,7 +14,7 @@ export class TenantAudit {
   }
 
   recordFailure(actor: Actor, event: AuditEvent): void {
-    // Anybody can name any tenant.
+    // Anybody can name a tenant that does not exist, so nothing is stored for it.
     if (!this.#host.tables.exist() || this.#host.isErased()) return
     this.#host.audit.appendFailure(actor, event, Date.now())
   }

@@ -51,11 +51,11 @@ export class TenantBudgets {
       ...Object.keys(roles),
       ...Object.keys(users).map((user) => this.#host.users.find(user)?.role ?? "member"),
     ]
-    // The names of roles were validated, and the roles of users are stored.
+    // Role names in the request were validated, and users' roles come from the stored rows.
     return named.every((other) => includesRole(role, other as Role))
   }
 
-  /** The budgets that a user's directory has to know; null: the tenant has none. */
+  /** The budgets that a user's directory needs; null if the tenant has none. */
   getGrant(user: string): TenantGrant | null {
     if (!this.hasAny()) return null
     const role = this.#host.users.find(user)?.role ?? "member"

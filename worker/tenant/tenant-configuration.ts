@@ -17,7 +17,7 @@ import {
 import { isEmptySettings, mergeSettings, readDeploymentSettings } from "../settings/tenant-settings.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
-/** A row without a configuration is a default agent that was removed. */
+/** A row without a configuration stands for a default agent that was removed. */
 export const AGENT_TABLE = "CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID"
 
 export const SETTINGS_TABLE = "CREATE TABLE settings (one INTEGER PRIMARY KEY CHECK (one = 1), config TEXT NOT NULL)"
@@ -31,7 +31,7 @@ export class TenantConfiguration {
 
   listAgents(): Agent[] {
     const agents = new Map<string, Agent | null>(DEFAULT_AGENTS.map((agent) => [agent.name, agent]))
-    // A replaced default agent keeps its place in the list. Null: a removed one.
+    // A replaced default agent keeps its place in the list. Null stands for a removed one.
     for (const [name, agent] of this.#readConfiguredAgents()) agents.set(name, agent)
     return [...agents.values()].filter((agent) => agent !== null)
   }

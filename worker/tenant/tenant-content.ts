@@ -32,7 +32,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
     isLastOwner: (user) => users.isLastOwner(user),
     restoreUser: (user) => {
       users.restore(user)
-      // The directory of a suspended user refuses tokens. Later changes have a higher number in the audit log.
+      // Makes the directory of a suspended user refuse tokens. Later changes have a higher number in the audit log.
       if (user.status === "suspended") notices.addForAlarm(user.id, 1, Date.now())
     },
     markErasing: (user) => users.update({ ...user, status: "erasing" }),

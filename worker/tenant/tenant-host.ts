@@ -1,4 +1,7 @@
-/** tenant-host.ts: the shared base of the parts of a tenant object: its tables, users and audit log, and the frame of every change. */
+/**
+ * tenant-host.ts: the shared base of the parts of a tenant object: its tables, users and audit log, and the method that
+ * runs every change.
+ */
 
 import { fail, type Result } from "../../shared/fault.ts"
 import type { TenantStanding } from "../../shared/protocol/http-body.ts"
@@ -22,7 +25,7 @@ export class TenantHost {
   readonly notices: UserNotices
   readonly audit: AuditRows
   readonly jobs: JobRows
-  /** Sets the alarm to the earliest time that a part wants. */
+  /** Sets the alarm to the earliest time that a part requests. */
   readonly scheduleAlarm: () => void
 
   constructor({ id, storage }: DurableObjectState, env: Env, tables: ObjectTables, scheduleAlarm: () => void) {
@@ -30,7 +33,7 @@ export class TenantHost {
     this.env = env
     this.storage = storage
     this.sql = sql
-    // Every stub of this object is made by its name.
+    // Every stub of this object is created from its name.
     this.tenant = id.name ?? ""
     this.tables = tables
     this.users = new UserRows(sql)
@@ -46,7 +49,7 @@ export class TenantHost {
     return { status, erases_at: erases }
   }
 
-  /** Whether nothing may be written any more. Late requests can still arrive. */
+  /** Whether the tenant was erased, so that nothing may be written. Late requests can still arrive. */
   isErased(): boolean {
     return this.getStanding().status === "erased"
   }
@@ -58,7 +61,7 @@ export class TenantHost {
     this.audit.append(actor, event, Date.now())
   }
 
-  /** Runs a change in one transaction, with its row of the audit log. Errors: `tenant_erased`. */
+  /** Runs a change and writes its audit entry in one transaction. Errors: `tenant_erased`. */
   change<T>(run: () => Result<T>): Result<T> {
     if (this.isErased()) return fail({ reason: "tenant_erased" })
     this.tables.create()

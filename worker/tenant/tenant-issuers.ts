@@ -1,8 +1,8 @@
 /**
- * tenant-issuers.ts: registers the OpenID providers of a tenant, and keeps their keys.
+ * tenant-issuers.ts: registers the OpenID providers of a tenant, and stores their keys.
  *
- * Only this module fetches keys, and only from the registered addresses. The time of the last attempt is stored, so that neither a restart
- * nor a flood of unknown key ids causes more requests to a provider.
+ * Only this module fetches keys, and only from the registered addresses. The time of the last attempt is stored, so that
+ * neither a restart nor a flood of unknown key ids causes more requests to a provider.
  */
 
 import type { Administrator } from "../platform/rpc/actor.ts"
@@ -31,16 +31,16 @@ import type { SignInUser, TenantUser } from "../settings/tenant-rpc.ts"
 import { type IssuerClaim, IssuerRows, type StoredIssuer } from "./rows/issuer-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
-/** The addresses of a provider are discovered again after this time, in milliseconds: they hardly ever change. */
+/** A provider's addresses are discovered again after this time, in milliseconds. They hardly ever change. */
 const METADATA_FRESH_MS = 24 * 60 * 60_000
 
 /**
- * When the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and open sockets, for
- * TOKEN_TRUST_MS after the change.
+ * When the users of a removed issuer are notified, in milliseconds. An isolate may accept their tokens, and open sockets,
+ * for TOKEN_TRUST_MS after the change.
  */
 const NOTICE_DELAY_MS = TOKEN_TRUST_MS + 1_000
 
-/** A claim without an issuer is released after this time, in milliseconds: longer than a registration takes. */
+/** A claim without an issuer is released after this time, in milliseconds. It is longer than a registration takes. */
 const CLAIM_RETRY_MS = 60_000
 
 interface FetchedProvider {
@@ -51,7 +51,7 @@ interface FetchedProvider {
 export class TenantIssuers {
   readonly #host: TenantHost
   readonly #rows: IssuerRows
-  /** Fetches in progress by issuer, so that requests at the same time share one. */
+  /** Fetches in progress by issuer, so that concurrent requests share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
   /** The change in progress. */
   #change: Promise<unknown> = Promise.resolve()
@@ -71,10 +71,11 @@ export class TenantIssuers {
   }
 
   /**
-   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is stored.
+   * Registers or replaces an issuer. Fetches its metadata and its keys first, so that only a working configuration is
+   * stored.
    *
-   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of the
-   * issuer; `scope_denied` if only an owner may do it.
+   * Errors: `issuer_refused`, `issuer_taken`, `issuers_full`; `field_invalid` if it differs from another registration of
+   * the issuer; `scope_denied` if only an owner may make this change.
    */
   put(manager: Administrator, name: string, input: IssuerInput): Promise<Result<IssuerView>> {
     return this.#runAlone(() => this.#put(manager, name, input))
@@ -86,7 +87,7 @@ export class TenantIssuers {
     if (!admitted.ok) return admitted
     const fetched = await this.#fetchProvider(config)
     if (!fetched.ok) return fetched
-    // Stored before it is made, so that the alarm releases a claim whose registration was killed.
+    // The claim is stored before it is made, so that the alarm releases it if the process is killed.
     this.#rows.putClaim(config, Date.now() + CLAIM_RETRY_MS)
     this.#host.scheduleAlarm()
     const claimed = await claimIssuer(this.#host.env, this.#host.tenant, config.issuer, config.audience)
@@ -111,7 +112,7 @@ export class TenantIssuers {
     return issuer === null ? fail({ reason: "issuer_unknown" }) : succeed(issuer)
   }
 
-  /** Errors: `issuer_unknown`; `scope_denied` if it gives the role `owner` and the manager is no owner. */
+  /** Errors: `issuer_unknown`; `scope_denied` if the issuer gives the role `owner` and the manager is not an owner. */
   remove(manager: Administrator, name: string): Promise<Result<null>> {
     return this.#runAlone(() => this.#remove(manager, name))
   }
@@ -130,7 +131,7 @@ export class TenantIssuers {
     return succeed(null)
   }
 
-  /** Ends the tokens and sockets of the users of an issuer. Its sign-ins end by the generation that they name. */
+  /** Ends the tokens and sockets of the users of an issuer. Its sign-ins end because their generation no longer exists. */
   #endTokens({ name, config }: StoredIssuer, change: number, now: number): void {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer !== config.issuer)
     this.#host.notices.addForIssuer(
@@ -141,7 +142,7 @@ export class TenantIssuers {
     this.#host.scheduleAlarm()
   }
 
-  /** Runs changes one after the other, so that none releases a claim of another one that is not yet stored. */
+  /** Runs changes one after the other, so that none releases the claim of another change whose issuer is not stored yet. */
   #runAlone<T>(change: () => Promise<T>): Promise<T> {
     const run = this.#change.then(change, change)
     this.#change = run
@@ -179,8 +180,8 @@ export class TenantIssuers {
   }
 
   /**
-   * The settings of an issuer for a sign-in; null if there is no such issuer, or it has no client. `secret_unreadable`: JWT_SECRET was
-   * changed, so the client's secret cannot be decrypted and has to be set again.
+   * The settings of an issuer for a sign-in; null if there is no such issuer, or it has no client. `secret_unreadable`:
+   * JWT_SECRET was changed, so the client's secret cannot be decrypted and must be set again.
    */
   async getClient(name: string): Promise<SignInClient | "secret_unreadable" | null> {
     const issuer = this.#rows.find(name)
@@ -198,7 +199,7 @@ export class TenantIssuers {
     return { name, config: { ...config, client_id }, metadata, clientSecret, generation }
   }
 
-  /** Adds a user at the first sign-in, and returns the user with their role now. Null: there is no longer such an issuer. */
+  /** Adds a user at the first sign-in. Returns the user with the current role; null if the issuer no longer exists. */
   admit({ id, name, issuer, generation, role }: SignInUser): TenantUser | null {
     const found = this.#rows.find(issuer)
     if (found === null || found.generation !== generation) return null
@@ -214,7 +215,8 @@ export class TenantIssuers {
     if (issuer === null) return null
     const { config, keys, fetched, failing } = issuer
     const { keysTrustMs, keysMaxAgeMs } = readTimeLimits(this.#host.env)
-    // Not counted from the last fetch: keys that nobody has needed for an hour would expire as soon as an outage begins.
+    // The time counts from the first failed fetch, not from the last successful one. Otherwise keys that nobody has needed
+    // for an hour would expire as soon as an outage begins.
     const trustedUntil = Math.min(fetched + keysMaxAgeMs, (failing ?? Infinity) + keysTrustMs)
     return { name, config, keys, trustedUntil }
   }
@@ -231,7 +233,7 @@ export class TenantIssuers {
 
   #needsRefresh({ keys, fetched, attempted }: StoredIssuer, kid: string | null, now: number): boolean {
     const { keysCooldownMs, keysFreshMs } = readTimeLimits(this.#host.env)
-    // If the clock was set back, the times are in the future and say nothing.
+    // If the clock was set back, times in the future are ignored.
     const isRecent = (at: number, ms: number): boolean => at <= now && now - at < ms
     const isKnown = kid === null || keys.some((key) => key.kid === kid)
     return !(isRecent(fetched, keysFreshMs) && isKnown) && !isRecent(attempted, keysCooldownMs)
@@ -253,7 +255,7 @@ export class TenantIssuers {
       })
     }
     const current = this.#rows.find(name)
-    // It may have been replaced meanwhile.
+    // The issuer may have been replaced in the meantime.
     if (current === null || JSON.stringify(current.config) !== JSON.stringify(config)) return
     const discovered = isDiscovered ? before.discovered : now
     this.#rows.put({ ...current, ...fetched.value, fetched: now, failing: null, discovered })
@@ -272,7 +274,7 @@ export class TenantIssuers {
 
   #admit(role: Administrator["role"], name: string, config: IssuerConfig): Result<null> {
     const known = this.#rows.find(name)
-    // Anybody who chooses the keys or the claims of an issuer can act as any of its users.
+    // Anybody who controls an issuer's keys or claims can act as any of its users, so an admin may only add new issuers.
     const isForAdmins = known === null && !givesOwner(config) && this.#rows.isNew(config.issuer)
     if (role !== "owner" && !isForAdmins) return fail({ reason: "scope_denied" })
     const differing = this.#findDifferingField(name, config)
@@ -284,7 +286,9 @@ export class TenantIssuers {
     return succeed(null)
   }
 
-  /** The fields that identify a user have to be the same in all registrations of an issuer. */
+  /**
+   * Finds a field that identifies users and differs from another registration of the issuer. These fields must be the same.
+   */
   #findDifferingField(name: string, { issuer, user_claim, jwks_uri }: IssuerConfig): string | null {
     const others = this.#rows.list().filter((other) => other.name !== name && other.config.issuer === issuer)
     if (others.some(({ config }) => config.user_claim !== user_claim)) return "user_claim"
@@ -306,7 +310,10 @@ export class TenantIssuers {
   }
 }
 
-/** Whether both have the same users: no difference affects who the users are or which tokens are accepted. */
+/**
+ * Whether both configurations have the same users: they differ in nothing that affects who the users are or which tokens
+ * are accepted.
+ */
 function hasSameUsers(before: IssuerConfig, after: IssuerConfig): boolean {
   const [a, b] = [before, after].map(({ label: _label, name_claim: _name, scopes: _scopes, ...deciding }) =>
     JSON.stringify(deciding),

@@ -8,10 +8,10 @@ import type { AlarmSource } from "./tenant-alarm.ts"
 import { createTenantContent } from "./tenant-content.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
-/** When the alarm runs again if the process is killed while a job runs, in milliseconds. */
+/** Delay after which the alarm runs again if the process is killed during a job, in milliseconds. */
 const JOB_STALL_MS = 10_000
 
-/** Loaded on demand, because most objects never run a job, and then kept for all tenants of the isolate. */
+/** Loaded on demand, because most objects never run a job. Shared by all tenants of the isolate. */
 let jobRunner: typeof import("../leaving/job-runner.ts") | undefined
 
 export class TenantJobs implements AlarmSource {
@@ -35,7 +35,7 @@ export class TenantJobs implements AlarmSource {
     await jobRunner.runDueJobs(this.#leavingHost)
   }
 
-  /** `none` is the result for a tenant without tables. */
+  /** Runs a read-only call. `none` is the result for a tenant without tables. */
   async read<T>(none: T, read: (leaving: TenantLeaving) => T): Promise<T> {
     return this.#host.tables.exist() ? read(await this.#openLeaving()) : none
   }

@@ -24,10 +24,10 @@ import { TenantRow } from "./rows/tenant-row.ts"
 import { FIRST_TOKEN_KEYS, TokenKeyRows } from "./rows/token-key-rows.ts"
 import type { TenantHost } from "./tenant-host.ts"
 
-/** API keys of a tenant: several services with two keys each during a rotation. */
+/** Maximum number of a tenant's API keys: enough for many services, each with two keys during a rotation. */
 export const MAX_API_KEYS = 50
 
-/** Token keys that are accepted at once. Each rotation adds one. */
+/** Maximum number of token keys that are accepted at the same time. Each rotation adds one. */
 export const MAX_TOKEN_KEYS = 10
 
 /** The last use of a key is stored at most this often, in milliseconds. */
@@ -37,8 +37,8 @@ const USE_INTERVAL_MS = 60_000
 const RECORD_INTERVAL_MS = 60 * 60_000
 
 /**
- * The audit log records the first token that a key makes for a user on a day, up to this many a day, so that a large number of users does
- * not push other entries out of the log. Tokens for owners and admins are always recorded.
+ * The audit log records the first token per day that a key makes for a user, up to this many a day, so that many users
+ * cannot push other entries out of the log. Tokens for owners and admins are always recorded.
  */
 export const MAX_RECORDED_TOKENS = 1_000
 
@@ -57,9 +57,9 @@ export class TenantKeys implements AlarmSource {
     this.#tenantRow = new TenantRow(host.sql)
   }
 
-  /** Adds the row of the tenant, with its first API key. Errors: `tenant_taken`. */
+  /** Adds the tenant's row and its first API key. Errors: `tenant_taken`. */
   createTenant(actor: Actor, { id, name }: NewTenant, key: NewApiKey, now: number): Result<null> {
-    // The id of an erased tenant stays taken, or its old tokens would be valid again.
+    // The id of an erased tenant stays taken. Otherwise its old tokens would be valid again.
     if (this.#host.isErased()) return fail({ reason: "tenant_taken" })
     return this.#host.change(() => {
       if (!this.#tenantRow.create(name ?? null, now)) return fail({ reason: "tenant_taken" })
@@ -101,20 +101,20 @@ export class TenantKeys implements AlarmSource {
     })
   }
 
-  /** A key that was made with another key has the same creator, so that both end with that user's rights. */
+  /** A key that was made with another key has the same creator, so that both end when that user loses the rights. */
   #readCreator({ actor: { kind, id }, role }: Administrator, now: number): KeyCreator {
     const created_by = id === "" ? kind : `${kind}:${id}`
     const parent = kind === "key" ? this.#apiKeyRows.find(id) : null
     const creator = kind === "user" ? id : (parent?.creator ?? null)
     if (creator === null) return { created_by, creator, creator_role: role, max_role: role }
-    // Without a row, a user who is suspended later could not be distinguished from an unknown one.
+    // Without this row, a creator who is suspended later would look like an unknown user.
     const { role: creator_role } = this.#host.users.register({ id: creator, role }, now)
     return { created_by, creator, creator_role, max_role: role }
   }
 
   /**
-   * The highest stored role of the users for whom a key makes tokens: not above that of its creator, or an administrator could act as an
-   * owner. A creator with a lowered role loses the former rights.
+   * The highest stored role that users may have if a key makes tokens for them. It is not above the creator's role, or an
+   * administrator could act as an owner. If the creator's role is lowered, the key loses the former rights too.
    *
    * Errors: `user_suspended`; `scope_denied` if one of the key's roles is above the creator's.
    */
@@ -122,7 +122,7 @@ export class TenantKeys implements AlarmSource {
     if (creator === null) return succeed(max_role)
     const user = this.#host.users.find(creator)
     if (user?.status !== "active") return fail({ reason: "user_suspended" })
-    // The role of a token can be above the stored one, where another system signs it.
+    // The role in a token that another system signs can be above the stored role.
     if (includesRole(user.role, creator_role)) return succeed(max_role)
     return mayManage(user.role, roles) ? succeed(getLowerRole(max_role, user.role)) : fail({ reason: "scope_denied" })
   }
@@ -159,7 +159,7 @@ export class TenantKeys implements AlarmSource {
 
   /** Cost: one row read; at most one written in USE_INTERVAL_MS, and one more in RECORD_INTERVAL_MS. */
   useKey({ id, hash, address }: ApiKeyUse, now: number): Result<ApiKeyUser> {
-    // Nothing is stored of a tenant that somebody has made up, not even the attempt.
+    // Nothing is stored for a tenant that somebody has made up, not even the attempt.
     if (!this.#host.tables.exist()) return fail({ reason: "key_invalid" })
     const key = this.#apiKeyRows.find(id)
     if (key === null || !isSameHash(key.hash, hash)) {
@@ -205,12 +205,15 @@ export class TenantKeys implements AlarmSource {
     const isAlways = includesRole(stored, "admin")
     const n = this.#apiKeyRows.noteToken(actor.id, user, Math.floor(now / DAY_MS), MAX_RECORDED_TOKENS, isAlways)
     if (n === null) return
-    // Shows that the other tokens of this day are not in the log.
+    // Marks the last token entry of the day: further tokens are not in the log.
     const details = n === MAX_RECORDED_TOKENS ? { role, last_of_day: true } : { role }
     this.#host.audit.append(actor, { action: "token.issued", target: user, details }, now)
   }
 
-  /** Bounded, because anybody can make up keys. `id`: the key whose secret was wrong. */
+  /**
+   * Records a refused key. The number of entries is limited, because anybody can make up keys. `id`: the key whose secret
+   * was wrong.
+   */
   #recordRefusal(actor: Actor, id: string | undefined, now: number): void {
     const event = { action: "key.refused", ...(id === undefined ? {} : { target: id }) }
     this.#host.storage.transactionSync(() => this.#host.audit.appendFailure(actor, event, now))
@@ -234,7 +237,7 @@ export class TenantKeys implements AlarmSource {
     const details = { retire_seconds: retireMs / 1000 }
     const event = { action: "token_key.rotated", target: String(keys[0]?.generation), details }
     const version = this.#host.audit.append(actor, event, now)
-    // A token whose key has retired must not be used any more, not even on an open socket.
+    // Tokens whose key has retired must stop working, even on open sockets.
     if (retireMs === 0) {
       this.#tokenKeyRows.takeRetired(now)
       this.#host.notices.addForAll(version, null, now)
@@ -246,11 +249,12 @@ export class TenantKeys implements AlarmSource {
     return this.#tokenKeyRows.findNextRetirement()
   }
 
-  /** Ends the tokens of token keys that have retired, with their sockets, unless all of them have expired. */
+  /** Ends the tokens of retired token keys and closes their sockets, unless all of those tokens have expired. */
   handleAlarm(now: number): Promise<void> {
     this.#host.storage.transactionSync(() => {
       const retired = this.#tokenKeyRows.takeRetired(now)
-      // The next key signs since the rotation; isolates that did not know of it signed with the old one a little longer.
+      // The next key has been signing since the rotation. Isolates that did not yet know of it used the old key a little
+      // longer.
       const rotated = this.#tokenKeyRows.listAccepted(now).at(-1)?.created ?? null
       if (retired?.retires == null || rotated === null) return
       const event = { action: "token_key.retired", target: String(retired.generation) }
@@ -263,7 +267,7 @@ export class TenantKeys implements AlarmSource {
   }
 }
 
-/** The role of a new user if the request names none. It is never an administrator's. Null: the request must name one. */
+/** The role of a new user if the request names none. It is never an administrator role. Null: the request must name one. */
 function getFirstRole(roles: readonly Role[]): Role | null {
   if (roles.includes("member")) return "member"
   return roles.length === 1 && roles.includes("viewer") ? "viewer" : null

@@ -22,7 +22,7 @@ export class TenantMetering {
     this.#usage = new TenantUsage(host.sql)
   }
 
-  /** Adds a batch of a user's directory, once. */
+  /** Adds a batch from a user's directory, once. */
   addBatch(user: string, batch: UsageReport): void {
     const { storage, tables, users } = this.#host
     if (this.#host.isErased()) return

@@ -1,8 +1,8 @@
 /**
- * tenant-object.ts: the Durable Object of one tenant. Each method routes to the part that has the rows; `TenantRpc` describes
- * them.
+ * tenant-object.ts: the Durable Object of one tenant. Each method forwards to the part that owns the rows. `TenantRpc`
+ * describes the methods.
  *
- * Until something is written, it stores nothing and has the default agents.
+ * Before its first write, it stores nothing and has the default agents.
  */
 
 import { DurableObject } from "cloudflare:workers"
@@ -323,7 +323,7 @@ export class Tenant extends DurableObject<Env> implements TenantRpc {
   }
 
   async startBackup(tenant: string, dueMs: number): Promise<Leaving.BackupStart> {
-    // Nothing was ever stored of a tenant without tables, and nothing is stored now.
+    // A tenant without tables has never stored anything, so there is nothing to back up.
     if (!this.#host.tables.exist()) return "none"
     return await this.#jobs.change((leaving) => leaving.startBackup(tenant, dueMs))
   }

@@ -1,6 +1,6 @@
 /**
- * tenant-users.ts: the users of a tenant, in the tenant object: their registration at the first contact, and changes by
- * administrators: who may change whom, the rows, the audit log, and the notice to the user's directory.
+ * tenant-users.ts: registers the users of a tenant on first contact, and applies administrators' changes, in the tenant
+ * object. A change checks permissions, writes the row and the audit log, and notifies the user's directory.
  */
 
 import type { Administrator } from "../platform/rpc/actor.ts"
@@ -38,10 +38,10 @@ export class TenantUsers {
   }
 
   /**
-   * Changes the name or role. A change of the role ends the user's tokens, so that no token has the old one.
+   * Changes the name or role. A new role ends the user's tokens, so that no token keeps the old one.
    *
-   * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change, but comes from the role claim of an
-   * issuer.
+   * Errors: `user_unknown`, `scope_denied`, `last_owner`; `role_from_issuer` if the role would change but comes from an
+   * issuer's role claim.
    */
   async change(by: Administrator, id: string, change: UserChange): Promise<Result<TenantUser>> {
     return await this.#notifyAfter(id, () => this.#change(by, id, change))
@@ -58,7 +58,7 @@ export class TenantUsers {
     if (isNewRole && this.#host.users.isLastOwner(before)) return fail({ reason: "last_owner" })
     if (!isNewRole && after.name === before.name) return succeed(before)
     const roles = isNewRole ? { role: after.role, before: before.role } : {}
-    // The name itself is personal data, and would outlive the erasure of the user.
+    // The name is personal data, and in the log it would outlive the erasure of the user.
     const details = after.name === before.name ? roles : { ...roles, name_changed: true }
     this.#write(by, after, { action: "user.changed", target: id, details }, isNewRole)
     return succeed(after)
@@ -79,7 +79,7 @@ export class TenantUsers {
     return succeed(after)
   }
 
-  /** Changes a user, and sends the notice that the change has added, if any. The alarm repeats a failed notice. */
+  /** Changes a user, and sends the notice that the change added, if any. The alarm repeats a failed notice. */
   async #notifyAfter(id: string, change: () => Result<TenantUser>): Promise<Result<TenantUser>> {
     if (!this.#host.tables.exist()) return fail({ reason: "user_unknown" })
     const changed = change()

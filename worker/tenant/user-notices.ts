@@ -1,8 +1,8 @@
 /**
  * user-notices.ts: notifies the directories of users who were suspended or restored, have another role, or need new tokens.
  *
- * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm
- * repeats the others, so that no change is lost if this process ends.
+ * A notice is a row that is written with the change and deleted when the directory has applied it. The tenant's alarm sends
+ * the remaining notices again, so that no change is lost if this process ends.
  */
 
 import type { Env } from "../env.ts"
@@ -43,7 +43,7 @@ export class UserNotices {
     this.#users = users
   }
 
-  /** Adds a notice, which its caller sends. A newer one replaces an older one of the same user. */
+  /** Adds a notice, which the caller sends. It replaces an older notice of the same user. */
   add(user: string, version: number, now: number): void {
     this.addForAlarm(user, version, now + NOTICE_RETRY_MS)
   }
@@ -54,17 +54,17 @@ export class UserNotices {
     this.#sql.exec(sql, user, version, at)
   }
 
-  /** For a user who was erased. */
+  /** Removes the notice of a user who was erased. */
   remove(user: string): void {
     this.#sql.exec("DELETE FROM user_notices WHERE user = ?", user)
   }
 
   /**
-   * Adds a notice for every active user, which the next alarms send. `upTo`: ends only the tokens issued up to then, in seconds
-   * since 1970. Cost: a row written for each.
+   * Adds a notice for every active user; the next alarms send them. `upTo`: ends only the tokens issued up to this time, in
+   * seconds since 1970. Cost: one row written per user.
    */
   addForAll(version: number, upTo: number | null, now: number): void {
-    // A change that a directory has not applied yet still ends all tokens.
+    // A notice that a directory has not applied yet still ends all tokens.
     const sql = `INSERT INTO user_notices (user, version, retry, up_to)
       SELECT id, ?, ?, ? FROM users WHERE status = 'active'
       ON CONFLICT (user) DO UPDATE SET
@@ -73,8 +73,8 @@ export class UserNotices {
   }
 
   /**
-   * Adds a notice for every active user of an issuer, which the alarm sends at `at`. `others` are the names of the issuers
-   * whose users are not concerned. Cost: reads all users.
+   * Adds a notice for every active user of an issuer; the alarm sends them at `at`. `others` are the names of the issuers
+   * whose users get no notice. Cost: reads all users.
    */
   addForIssuer(others: readonly string[], version: number, at: number): void {
     const sql = `INSERT OR REPLACE INTO user_notices (user, version, retry) SELECT id, ?, ? FROM users
@@ -97,7 +97,7 @@ export class UserNotices {
     await Promise.all(rows.map((row) => this.#deliver(row, now)))
   }
 
-  /** When the next notice is to be repeated, in milliseconds since 1970; null if there is none. */
+  /** When the next notice is due, in milliseconds since 1970; null if there is none. */
   nextAlarmAt(): number | null {
     const [row] = this.#sql.exec<{ at: number | null }>("SELECT min(retry) AS at FROM user_notices").toArray()
     return row?.at ?? null

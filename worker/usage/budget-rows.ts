@@ -1,5 +1,5 @@
 /**
- * budget-rows.ts: the SQL rows of a tenant's budgets: one row for the tenant, each role and each user that has limits.
+ * budget-rows.ts: the SQL rows of a tenant's budgets: one row each for the tenant, and for every role and user with limits.
  */
 
 import { parseJson } from "../../shared/json.ts"
@@ -35,7 +35,10 @@ export class BudgetRows {
     this.#sql = sql
   }
 
-  /** Cost: one row read. Not cached, because imports and erasures write these rows with their own instance. */
+  /**
+   * Whether any limits are set. Not cached, because imports and erasures write these rows through their own instance. Cost:
+   * one row read.
+   */
   hasAny(): boolean {
     return this.#sql.exec("SELECT 1 FROM budgets LIMIT 1").toArray().length > 0
   }
@@ -47,7 +50,7 @@ export class BudgetRows {
     return { tenant: list("tenant")[""] ?? {}, roles: list("role"), users: list("user") }
   }
 
-  /** The limits that count for a user of a role. */
+  /** The limits that apply to a user with a role. */
   readLimits(user: string, role: string): UserLimits {
     return { tenant: this.#read("tenant", ""), role: this.#read("role", role), user: this.#read("user", user) }
   }
@@ -62,7 +65,7 @@ export class BudgetRows {
     return all.size <= MAX_USER_BUDGETS
   }
 
-  /** Returns the subjects whose limits have changed. */
+  /** Replaces limits. Returns the subjects whose limits have changed. */
   change(change: BudgetChange): ChangedSubject[] {
     return listSubjects(change).filter(({ scope, subject, limits }) => {
       const before = JSON.stringify(this.#read(scope, subject))
@@ -72,7 +75,7 @@ export class BudgetRows {
     })
   }
 
-  /** Replaces all limits with those of an archive, unless it has none. */
+  /** Replaces all limits with an archive's, unless the archive has none. */
   restore({ tenant, roles, users }: BudgetTable): void {
     const subjects = listSubjects({ tenant, roles, users }).filter(({ limits }) => !isEmptyLimits(limits))
     if (subjects.length === 0) return
@@ -80,7 +83,7 @@ export class BudgetRows {
     for (const { scope, subject, limits } of subjects) this.#write(scope, subject, limits)
   }
 
-  /** Removes the limits of a user who is erased. */
+  /** Removes the limits of a user who is being erased. */
   removeUser(user: string): void {
     this.#write("user", user, {})
   }

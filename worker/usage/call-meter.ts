@@ -4,9 +4,11 @@ import { type CallUsage, cleanModelName, NO_TOKENS, type TokenCounts } from "../
 
 /** Events of a model that only metering reads. */
 export type MeterEvent =
-  /** The first chunk of the response has arrived. Sent if no content follows at once, for example before a tool call. */
+  /**
+   * The first chunk of the response has arrived. Sent if no content follows immediately, for example before a tool call.
+   */
   | { readonly type: "started" }
-  /** An attempt has failed and is repeated. */
+  /** An attempt has failed and will be repeated. */
   | { readonly type: "retry" }
   /** The tokens so far. A later event replaces an earlier one. */
   | { readonly type: "usage"; readonly tokens: TokenCounts }
@@ -23,7 +25,7 @@ type ObservedEvent =
   | MeterEvent
   | { readonly type: Exclude<string, MeterEvent["type"]>; readonly delta?: string; readonly args?: string }
 
-/** Events that say nothing about the response's content. */
+/** Events that carry no content of the response. */
 const NO_CONTENT: ReadonlySet<string> = new Set(["retry", "usage", "finish", "fault"])
 
 export class CallMeter {

@@ -1,5 +1,6 @@
 /**
- * directory-budgets.ts: the budgets of a user's directory object: leases turns, and reads the current budgets from the tenant.
+ * directory-budgets.ts: the budgets of a user's directory object. It leases turns, and reads the current budgets from the
+ * tenant.
  */
 
 import { type Fault, type Result, succeed } from "../../shared/fault.ts"
@@ -23,27 +24,30 @@ import { DirectoryMetering } from "./directory-metering.ts"
 import { UserBudget } from "./user-budget.ts"
 
 /**
- * Shortest time between two questions to the tenant, apart from reports: before a refusal, or if no budget is known. It doubles with each
- * further refusal, up to the maximum. Milliseconds.
+ * Shortest time between two calls to the tenant, not counting reports, in milliseconds. Such calls are made before a
+ * refusal, or if no budget is known. The time doubles with each further refusal, up to the maximum.
  */
 const ASK_PAUSE_MS = 5_000
 const MAX_ASK_PAUSE_MS = 5 * 60_000
 
-/** A new process does not know when the tenant was last asked. It does not ask if a budget was counted within this time. Milliseconds. */
+/**
+ * A new process does not know when the tenant was last called. It makes no call if a budget was counted within this time,
+ * in milliseconds.
+ */
 const RESTART_PAUSE_MS = 2 * 60_000
 
 /**
- * With every eighth conversation the limits of a user who sends no messages are asked for, if the last reply or turn is older than
- * this. Milliseconds.
+ * Every eighth new conversation, the limits of a user who sends no messages are fetched, if the last reply or turn is older
+ * than this, in milliseconds.
  */
 const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000
 
-/** How long the directories of an isolate rely on one reply that says that a tenant's budget is used up, in milliseconds. */
+/** How long all directories of an isolate rely on a reply that a tenant's budget is used up, in milliseconds. */
 const SHARED_ANSWER_MS = 60_000
 const MAX_SHARED_ANSWERS = 1_000
 
-/** By tenant: its newest reply to any directory of this isolate. */
+/** For each tenant, its newest reply to any directory of this isolate. */
 const tenantAnswers = new FreshCache<TenantGrant>(SHARED_ANSWER_MS, MAX_SHARED_ANSWERS)
 
 /** The longest that a refusal waits for the tenant, in milliseconds. */
@@ -56,9 +60,9 @@ export class DirectoryBudgets {
   /** The usage that budgets count. */
   readonly metering: DirectoryMetering
   #asking: Promise<void> | null = null
-  /** The tenant was asked, but has not replied yet or could not be reached. */
+  /** The tenant was called, but has not replied yet or could not be reached. */
   #isUnanswered = false
-  /** When the tenant was asked last, apart from reports. Milliseconds since 1970. */
+  /** When the tenant was last called, not counting reports, in milliseconds since 1970. */
   #askedAt = 0
   #pauseMs = ASK_PAUSE_MS
 
@@ -74,7 +78,7 @@ export class DirectoryBudgets {
     })
   }
 
-  /** Forgets what is in memory, because the user is being erased. */
+  /** Clears the state in memory. Call this when the user is being erased. */
   forget(): void {
     this.account.forget()
     this.metering.forget()
@@ -83,20 +87,20 @@ export class DirectoryBudgets {
   async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
     const leased = this.#leaseTurn(session, isAgent)
     if (leased.ok) this.#pauseMs = ASK_PAUSE_MS
-    // Nobody is refused because of a budget that has been raised meanwhile.
+    // Before a refusal, check whether the budget has been raised in the meantime.
     if (leased.ok || !(await this.#asksBeforeRefusal(leased.fault))) return leased
     const again = this.#leaseTurn(session, isAgent)
-    // Otherwise clients that keep retrying would all reach the tenant's object.
+    // Otherwise every retry of a client would reach the tenant's object.
     if (!again.ok) this.#pauseMs = Math.min(this.#pauseMs * (2 + Math.random() / 2), MAX_ASK_PAUSE_MS)
     return again
   }
 
-  /** Asks the tenant, unless that was done a short time ago. Returns whether it did. */
+  /** Calls the tenant, unless it was called a short time ago. Returns whether it was called. */
   async #asksBeforeRefusal(fault: Fault): Promise<boolean> {
-    // Otherwise all users of the tenant would ask its object as soon as its budget is used up.
+    // Otherwise all users of the tenant would call its object as soon as its budget is used up.
     if (this.#isKnownUsedUp(fault)) return false
     const isUsedUp = fault.reason === "budget_exhausted" && fault.resets !== null
-    // Administrators see at once what has used up a budget. The reply to a report has the current budgets.
+    // A report lets administrators see at once what has used up a budget, and its reply contains the current budgets.
     const isReport = (isUsedUp || this.#mayAskAgain()) && this.metering.readUnsent(null).length > 0
     if (!isReport && !this.#mayAskAgain()) return false
     if (isReport) this.#askedAt = Date.now()
@@ -104,7 +108,7 @@ export class DirectoryBudgets {
     return true
   }
 
-  /** Whether the tenant has just told this isolate that all users together have used up the budget. */
+  /** Whether the tenant has recently told this isolate that all users together have used up the budget. */
   #isKnownUsedUp(fault: Fault): boolean {
     const now = Date.now()
     const answer = tenantAnswers.get(this.#host.tenant, now)
@@ -116,7 +120,7 @@ export class DirectoryBudgets {
     const { tenant } = this.#host
     const now = Date.now()
     if (grant === null) tenantAnswers.delete(tenant)
-    // Replies can overtake each other.
+    // Replies can arrive out of order.
     else if (grant.at >= (tenantAnswers.get(tenant, now)?.at ?? 0)) tenantAnswers.set(tenant, grant, now)
   }
 
@@ -130,7 +134,7 @@ export class DirectoryBudgets {
     const leased = this.#host.tables.exist() ? this.account.leaseTurn(session, isAgent) : succeed(null)
     if (!leased.ok || leased.value !== null) return leased
     const mayAsk = this.#mayAsk()
-    // The tenant has said that no budget concerns the user.
+    // The tenant has replied that no budget applies to the user.
     if (!mayAsk && !this.#isUnanswered) return leased
     // The session learned of budgets before this object did. No turn waits for the tenant.
     if (mayAsk) this.#host.ctx.waitUntil(this.#askTenant())
@@ -141,13 +145,16 @@ export class DirectoryBudgets {
   async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
     if (!this.#host.tables.exist()) return []
     const account = this.account.readAccount()
-    // A user whose directory has never been asked for a turn since budgets were set.
+    // The user's directory has not been called for a turn since budgets were set.
     if (account === null && this.#mayAsk()) await this.#askTenant()
     const held = { ...countHeld(), concurrent_turns: this.account.countRunning() }
     return listBudgetViews(this.account.readAccount(), held, Date.now())
   }
 
-  /** `countSessions` counts the user's sessions. It is called only if the object has tables. */
+  /**
+   * Fetches the user's budgets if the known ones are old. `countSessions` counts the user's sessions, and is called only if
+   * the object has tables.
+   */
   async learn(countSessions: () => number): Promise<void> {
     if (!this.#host.tables.exist() || !this.#mayAsk()) return
     const account = this.account.readAccount()
@@ -158,20 +165,20 @@ export class DirectoryBudgets {
 
   async refresh(): Promise<void> {
     if (!this.#host.tables.exist()) return
-    // A request in progress may have been answered before the change.
+    // The reply to a request in progress may be older than the change.
     await this.#asking
     this.#pauseMs = ASK_PAUSE_MS
     await this.#askTenant()
   }
 
   /**
-   * Applies a reply of the tenant. `included`: the newest batch that it is known to include. If it includes a later batch, that batch is
-   * counted twice until the next reply.
+   * Applies a reply from the tenant. `included`: the newest batch that the reply is known to include. If the reply includes
+   * a later batch, that batch is counted twice until the next reply.
    */
   applyGrant(grant: TenantGrant | null, included = this.metering.getAcknowledgedBatch()): void {
     this.#isUnanswered = false
     this.#shareAnswer(grant)
-    // Without budgets, nothing is stored for them.
+    // If there are no budgets, nothing must be stored for them.
     if (grant === null && !this.#host.tables.exist()) return
     this.#host.tables.create()
     if (grant === null) return this.account.removeAccount()
@@ -185,7 +192,7 @@ export class DirectoryBudgets {
     return Math.abs(Date.now() - this.#askedAt) >= this.#pauseMs
   }
 
-  /** Asks the tenant for the user's current budgets. Concurrent calls share one request. Never rejects. */
+  /** Fetches the user's current budgets from the tenant. Concurrent calls share one request. Never rejects. */
   #askTenant(): Promise<void> {
     this.#asking ??= this.#fetchGrant().finally(() => {
       this.#asking = null
@@ -207,7 +214,7 @@ export class DirectoryBudgets {
   }
 }
 
-/** Sums entries of one month: the usage in the day, and in the month, of an instant. */
+/** Sums the entries of one month: the usage on the day of an instant, and in its month. */
 function sumPeriods(entries: readonly UsageEntry[], at: number): PeriodSpending {
   const today = toDay(at)
   return { day: sumSpending(entries.filter(({ day }) => day === today)), month: sumSpending(entries) }

@@ -1,5 +1,6 @@
 /**
- * directory-metering.ts: the usage in a user's directory object: adds the reports of sessions, and sends batches to the tenant.
+ * directory-metering.ts: the usage in a user's directory object. It adds the reports of sessions, and sends batches to the
+ * tenant.
  */
 
 import type { TenantGrant } from "../../shared/usage/user-account.ts"
@@ -12,15 +13,15 @@ import type { DirectoryHost } from "./directory-host.ts"
 import { type BatchId, DirectoryUsage } from "./directory-usage.ts"
 import type { UsageReport } from "../../shared/usage/usage-report.ts"
 
-/** Calls for the budgets, which count the same reports. */
+/** Callbacks for the budgets, which count the same reports. */
 export interface MeteringHooks {
   /** Called in the transaction that adds a report, once for each. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
   /** Called after a transaction that was rolled back. */
   readonly onRollback: () => void
-  /** Called when the tenant has added a batch, with the budgets from its reply. */
+  /** Called with the budgets from the tenant's reply when the tenant has added a batch. */
   readonly onBatchSent: (grant: TenantGrant | null, batch: BatchId) => void
-  /** Whether the tenant should be asked at once. Otherwise a full batch waits. */
+  /** Whether the tenant should be called at once. Otherwise a full batch waits. */
   readonly needsRenewal: () => boolean
 }
 
@@ -66,12 +67,12 @@ export class DirectoryMetering {
     }
   }
 
-  /** Forgets what is in memory, after the rows were changed or deleted by another part. */
+  /** Clears the state in memory. Call this after another part has changed or deleted the rows. */
   forget(): void {
     this.#usage.forget()
   }
 
-  /** Sends the tenant the usage that it does not have yet. Rejects if that fails. */
+  /** Sends the tenant all usage that it has not yet received. Rejects if that fails. */
   async flush(): Promise<void> {
     if (this.#host.tables.exist()) await this.#usage.flush()
   }
@@ -82,7 +83,7 @@ export class DirectoryMetering {
     return this.#host.tables.exist() ? this.#usage.findLedger() : null
   }
 
-  /** Like `flush`, but never rejects: the alarm repeats a failed flush. */
+  /** Like `flush`, but never rejects, because the alarm repeats a failed flush. */
   async flushSafely(): Promise<void> {
     await this.#logFailure(this.flush())
   }
@@ -95,7 +96,10 @@ export class DirectoryMetering {
     }
   }
 
-  /** Sends a batch that is due. Never rejects, and waits at most `maxMs`. The batch continues afterwards, and `nextBatchAt` allows for it. */
+  /**
+   * Sends a batch that is due. Never rejects, and waits at most `maxMs`. Sending continues after that, and `nextBatchAt`
+   * takes it into account.
+   */
   async flushDue(maxMs: number): Promise<void> {
     await waitAtMost(this.#logFailure(this.#usage.flushDue()), maxMs)
   }
@@ -105,12 +109,12 @@ export class DirectoryMetering {
     return this.#host.tables.exist() ? this.#usage.readTotals(from, to) : []
   }
 
-  /** The entries that are in no batch, and with `after` those of the newest batch, if it is later than that one. */
+  /** The entries that are in no batch. With `after`, also those of the newest batch if it is later than that one. */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     return this.#usage.readUnsent(after)
   }
 
-  /** The newest batch that the tenant is known to have; null: unknown. */
+  /** The newest batch that the tenant is known to have; null if unknown. */
   getAcknowledgedBatch(): BatchId | null {
     return this.#usage.getAcknowledged()
   }

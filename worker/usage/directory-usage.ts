@@ -1,10 +1,10 @@
 /**
- * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day, model and agent, and
- * the batches that go to the tenant.
+ * directory-usage.ts: the usage of one user, in the user's directory: the reports of each session, the totals by day, model
+ * and agent, and the batches that go to the tenant.
  *
  * report of a session → one row → batch → totals, tenant
- * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins after
- * RENEW_TURNS reports, however often the process ends in between, or when the month has ended.
+ * A report writes one row. The totals are written when a batch begins, so most turns cost nothing more. A batch begins
+ * after RENEW_TURNS reports, even if the process ends in between, or when the month has ended.
  */
 
 import { nanoid } from "nanoid"
@@ -38,7 +38,7 @@ export const UNSENT_REPORTS = "ALTER TABLE usage_session ADD COLUMN reports INTE
 /** A batch that the tenant has is stored without entries, so that no later process sends it again. */
 const SENT = "[]"
 
-/** How long the ledger of an erased session is remembered, in milliseconds: longer than any call can take. */
+/** How long the ledger of an erased session is kept, in milliseconds. It is longer than any call can take. */
 const ENDED_MS = 24 * 60 * 60_000
 
 export type BatchId = Pick<UsageReport, "ledger" | "n">
@@ -46,25 +46,25 @@ export type BatchId = Pick<UsageReport, "ledger" | "n">
 export interface DirectoryUsageHost {
   readonly sql: SqlStorage
   readonly now: () => number
-  /** The name of this directory: it decides when in the hours after a month a rest is reported. */
+  /** The name of this directory. It determines when, in the hours after the end of a month, a remainder is reported. */
   readonly name: string
-  /** How long a batch waits if nobody needs it sooner, or after a failure, in milliseconds. */
+  /** How long a batch waits after a failure, or if it is not needed sooner, in milliseconds. */
   readonly waitMs: number
-  /** Applies all writes of a callback or none. */
+  /** Applies either all or none of a callback's writes. */
   readonly runInTransaction: <T>(write: () => T) => T
   /** Sends a batch to the tenant. It may be repeated. */
   readonly sendBatch: (batch: UsageReport) => Promise<void>
   /** Called with the entries of each report that is added. */
   readonly onReport: (entries: readonly UsageEntry[]) => void
-  /** Makes sure that `flush` is called by this time, even if this process ends. */
+  /** Makes sure that `flush` is called at this time, even if this process ends. */
   readonly wakeBy: (atMs: number) => void
 }
 
 export class DirectoryUsage {
   readonly #host: DirectoryUsageHost
-  /** Reports that are in no batch. Null: not counted yet. */
+  /** Number of reports that are in no batch. Null: not counted yet. */
   #reports: number | null = null
-  /** Until then this process relies on the alarm. */
+  /** The latest time for which this process has requested a call of `flush`. */
   #wakesAt: number | null = null
   /** When a batch that waits is sent. */
   #dueAt: number | null = null
@@ -87,7 +87,7 @@ export class DirectoryUsage {
     return this.#countReports() >= RENEW_TURNS
   }
 
-  /** Forgets what is in memory, because the rows may be others now. */
+  /** Clears the state in memory. Call this when the rows may have changed. */
   forget(): void {
     this.#reports = null
     this.#wakesAt = null
@@ -122,14 +122,17 @@ export class DirectoryUsage {
     if (this.#wakesAt !== null) wakeBy(this.#wakesAt)
   }
 
-  /** When a rest is reported if it stays one; null if there is none. */
+  /** When the remainder is reported unless a full batch is sent before; null if there is none. */
   #findClosing(unsent: readonly UsageEntry[]): number | null {
     const { now, name } = this.#host
     const [oldest] = unsent.map(({ day }) => day).sort()
     return oldest === undefined ? null : findClosingTime(oldest, now(), name)
   }
 
-  /** Sends what the tenant does not have yet. Rejects if the tenant cannot be reached; `wakeBy` is then called again. */
+  /**
+   * Sends the tenant all usage that it has not yet received. If the tenant cannot be reached, calls `wakeBy` again and
+   * rejects.
+   */
   flush(): Promise<void> {
     this.#flushing ??= this.#sendAll().finally(() => {
       this.#flushing = null
@@ -153,7 +156,9 @@ export class DirectoryUsage {
     }
   }
 
-  /** Makes sure that a batch is sent some time later: users who come together do not all report together. */
+  /**
+   * Makes sure that a batch is sent later, so that users who arrive at the same time do not all report at the same time.
+   */
   flushLater(): void {
     if (this.#dueAt !== null) return
     const { now, waitMs, wakeBy } = this.#host
@@ -161,21 +166,24 @@ export class DirectoryUsage {
     wakeBy(this.#dueAt)
   }
 
-  /** The entries stay in memory for an answer of the tenant that is under way and does not include them. */
+  /** Keeps the entries in memory, because a reply that is still on its way from the tenant may not include them. */
   #acknowledge(batch: UsageReport): void {
     this.#acknowledged = batch
     const { ledger, n } = batch
     this.#host.sql.exec("UPDATE usage_batch SET sending = ? WHERE ledger = ? AND n = ?", SENT, ledger, n)
   }
 
-  /** The batch that the tenant may not have; else one of everything that is in none yet; null if there is nothing. */
+  /**
+   * The batch that the tenant may lack, or else a new batch of all entries that are in none yet; null if there is nothing
+   * to send.
+   */
   #nextBatch(): UsageReport | null {
     const row = this.#readBatchAfter(this.#acknowledged)
     if (row !== null) return { ledger: row.ledger, n: row.n, entries: parseEntries(row.sending) }
     return this.#host.runInTransaction(() => this.#beginBatch())
   }
 
-  /** The newest batch, if it is later than another and the tenant may not have it. */
+  /** The newest batch, if it is later than `other` and the tenant may lack it. */
   #readBatchAfter(other: BatchId | null): BatchRow | null {
     const row = this.#readBatch()
     if (row === undefined || row.sending === SENT) return null
@@ -191,12 +199,12 @@ export class DirectoryUsage {
     const { now, waitMs } = this.#host
     if (this.#flushing !== null) return now() + waitMs
     if (this.#dueAt !== null) return this.#dueAt
-    // The process that waited with a batch, or was sending one, has ended.
+    // If this is late, an earlier process ended while it was delaying or sending a batch.
     const isLate = this.#countReports() >= RENEW_TURNS || this.#readBatchAfter(this.#acknowledged) !== null
     return isLate ? now() : this.#findClosing(this.readUnsent(null))
   }
 
-  /** Like `flush`, if it is time for it. */
+  /** Like `flush`, but only if a batch is due. */
   async flushDue(): Promise<void> {
     const dueAt = this.nextBatchAt()
     if (dueAt !== null && dueAt <= this.#host.now()) await this.flush()
@@ -225,7 +233,7 @@ export class DirectoryUsage {
     return batch
   }
 
-  /** The entries that are in no batch, and with `after` those of the newest batch, if it is later than that one. */
+  /** The entries that are in no batch. With `after`, also those of the newest batch if it is later than that one. */
   readUnsent(after: { readonly included: BatchId | null } | null): UsageEntry[] {
     const { sql } = this.#host
     const rows = sql.exec<{ unsent: string }>("SELECT unsent FROM usage_session WHERE has_unsent = 1").toArray()

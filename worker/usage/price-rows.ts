@@ -1,4 +1,4 @@
-/** price-rows.ts: the tenant's own prices, in one row. */
+/** price-rows.ts: the SQL row of a tenant's own prices. */
 
 import { sha256 } from "@noble/hashes/sha2.js"
 import { parseJson } from "../../shared/json.ts"

@@ -1,18 +1,22 @@
 /**
- * report-time.ts: when a user's directory reports a rest of fewer than RENEW_TURNS turns to the tenant. Pure: time is an argument.
+ * report-time.ts: when a user's directory reports a remainder of fewer than RENEW_TURNS turns to the tenant. Pure: time is
+ * an argument.
  */
 
 import { findPeriodEnd, findPeriodStart, toMonth } from "../../shared/usage/period.ts"
 
-/** The rests of a month are reported within this time of its end, in milliseconds: 500,000 users are 12 reports a second. SPEC MT6. */
+/**
+ * The remainders of a month are reported within this time after its end, in milliseconds. With 500,000 users, that is 12
+ * reports a second. SPEC MT6.
+ */
 export const USAGE_CLOSING_MS = 12 * 60 * 60_000
 
 /**
- * When the rest of a month is reported, in milliseconds since 1970. Each directory has a moment of its own, which a restart
- * does not change. A day that has not come, because the clock was set back, counts as today, and one of any earlier month as one
- * of the last.
+ * When the remainder of a month is reported, in milliseconds since 1970. Each directory has its own time, which a restart
+ * does not change. A future day, which occurs if the clock was set back, counts as today. A day of any earlier month counts
+ * as a day of last month.
  *
- * @param day the oldest day of the rest, as `2026-11-22`
+ * @param day the oldest day of the remainder, as `2026-11-22`
  * @param key the name of the directory
  */
 export function findClosingTime(day: string, now: number, key: string): number {
@@ -21,7 +25,7 @@ export function findClosingTime(day: string, now: number, key: string): number {
   return end + Math.floor(hashToUnit(key) * USAGE_CLOSING_MS)
 }
 
-/** Evenly distributed in [0, 1): FNV-1a, whose bits are mixed once more. */
+/** Hashes a key to a number that is evenly distributed in [0, 1): FNV-1a, with its bits mixed once more. */
 function hashToUnit(key: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)

@@ -1,4 +1,4 @@
-/** session-gate.ts: the turn gate of a live session, which asks the user's directory. */
+/** session-gate.ts: creates the turn gate of a live session, which calls the user's directory. */
 
 import type { Env } from "../env.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -10,7 +10,7 @@ export function createTurnGate(env: Env, session: GatedSession): TurnGate {
     now: Date.now,
     readView: () => session.agentView,
     askDirectory: async (isAgent) => {
-      // Otherwise turns in quick succession would begin before any of them is counted.
+      // Otherwise turns in quick succession could begin before any of them is counted.
       await session.directorySync.syncRunningState()
       return await directoryStub(env, row).leaseTurn(row.id, isAgent)
     },

@@ -2,8 +2,8 @@
  * session-usage.ts: the ledger of a session: the usage of its turns that has not yet reached the user's directory.
  *
  * turn's end → LEDGER (one row, in the transaction of the end) → report → directory
- * The row holds the newest report and the usage since then. Which reports the directory has is known only in memory: a new process sends
- * the newest one again, which has no effect.
+ * The row contains the newest report and the usage since then. Only memory records which reports the directory has, so a
+ * new process sends the newest report again, which has no effect.
  */
 
 import { nanoid } from "nanoid"
@@ -42,12 +42,15 @@ export class SessionUsage {
     this.#sql = sql
   }
 
-  /** Adds the calls of a turn that ends. Call this in the transaction of the end. Writes one row, or none without calls. */
+  /**
+   * Adds the calls of a turn that ends. Call this in the transaction of the end. Writes one row, or none if there were no
+   * calls.
+   */
   addTurn(calls: readonly PricedCall[], agent: string, nowMs: number): void {
     if (calls.length === 0) return
     const row = this.#readRow() ?? { ledger: nanoid(), n: 0, day: "", sending: [], unsent: [] }
     const today = toDay(nowMs)
-    // If the clock was set back, the turn still counts for a day that is not over.
+    // If the clock was set back, the turn counts for the day of the newest turn.
     const [, day = today] = [row.day, today].sort()
     const unsent = mergeEntries([...row.unsent, ...callsToEntries(calls, day, agent)])
     const { ledger, n, sending } = row
@@ -55,7 +58,7 @@ export class SessionUsage {
     else this.#writeRow({ ledger, n: n + 1, day, sending: unsent, unsent: [] })
   }
 
-  /** The report to send next; null if the directory has everything. Writes a row if it has to begin a new report. */
+  /** The report to send next; null if the directory has everything. Writes a row if it must begin a new report. */
   nextReport(): UsageReport | null {
     const row = this.#readRow()
     if (row === null) return null
@@ -68,7 +71,7 @@ export class SessionUsage {
 
   /** All reports that the directory may not have, for a session that is being erased. The last of them ends the ledger. */
   takeAll(): UsageReport[] {
-    // Includes the newest report even if the directory may have it, because it tells the directory that it is the last one.
+    // Includes the newest report even if the directory may have it, to tell the directory that it is the last one.
     this.#acknowledged = 0
     const newest = this.nextReport()
     if (newest === null) return []
@@ -77,12 +80,12 @@ export class SessionUsage {
     return rest === null ? [newest] : [newest, rest]
   }
 
-  /** Called when the directory has a report. */
+  /** Called when the directory has received a report. */
   acknowledge(n: number): void {
     this.#acknowledged = Math.max(this.#acknowledged, n)
   }
 
-  /** Whether a report has to be sent. */
+  /** Whether a report must be sent. */
   isPending(): boolean {
     const row = this.#readRow()
     return row !== null && (row.n > this.#acknowledged || row.unsent.length > 0)

@@ -2,7 +2,7 @@
  * tenant-usage.ts: the usage of a tenant: totals by day, model and agent, and by user and day.
  *
  * batch of a directory → USAGE → pages of `GET /v1/usage`
- * The first totals name no user, so they stay when a user is erased.
+ * The totals by day, model and agent name no user, so they stay when a user is erased.
  */
 
 import { addTotals, type UsageEntry, type UsageTotals } from "../../shared/usage/usage-totals.ts"
@@ -19,11 +19,11 @@ export const TENANT_USAGE_TABLES = `
     user TEXT NOT NULL, day TEXT NOT NULL, ${TOTALS_COLUMNS},
     PRIMARY KEY (user, day)) WITHOUT ROWID`
 
-/** Users that one page searches for usage, and rows of any other page. */
+/** Number of users that one page searches for usage, and number of rows of any other page. */
 const PAGE_USERS = 100
 const PAGE_ROWS = 500
 
-/** Ranges whose sum is kept in memory: a day and a month, and the next ones. */
+/** Number of ranges whose sums are kept in memory: a day and a month, and the following day and month. */
 const MAX_SUMS = 4
 
 /** The ledger of all erased users. It is shorter than a random name. */
@@ -45,7 +45,7 @@ export class TenantUsage {
     this.#sql = sql
   }
 
-  /** Adds a batch, once. `user`: null for a user whom the tenant does not list (any more). Call this in a transaction. */
+  /** Adds a batch, once. `user` is null if the tenant does not list the user (any more). Call this in a transaction. */
   add({ ledger, n, entries }: UsageReport, user: string | null): void {
     const [row] = this.#sql.exec<{ n: number }>("SELECT n FROM usage_ledger WHERE ledger = ?", ledger).toArray()
     if (row !== undefined && n <= row.n) return
@@ -62,7 +62,7 @@ export class TenantUsage {
     this.#sums = []
   }
 
-  /** Like `readTotal`. Cost: one read of the range, then nothing while few other ranges are asked for. */
+  /** Like `readTotal`. Cost: one read of the range. Further calls cost nothing until MAX_SUMS other ranges were read. */
   sumRange(from: string, to: string): UsageTotals {
     const known = this.#sums.find((range) => range.from === from && range.to === to)
     if (known !== undefined) return known.sum
@@ -77,7 +77,10 @@ export class TenantUsage {
     if (user !== null) putTotals(this.#sql, { table: "usage_user", key: { user, day }, totals: entry })
   }
 
-  /** Removes the rows of a user. The number of the user's batches stays in a row for all erased users. Call this in a transaction. */
+  /**
+   * Removes the rows of a user. The number of the user's batches is added to a row for all erased users. Call this in a
+   * transaction.
+   */
   removeUser(user: string, ledger: string | null): void {
     this.#sql.exec("DELETE FROM usage_user WHERE user = ?", user)
     if (ledger === null) return
@@ -115,7 +118,7 @@ export class TenantUsage {
     return { rows, next: last === undefined ? null : JSON.stringify(columns.map((name) => last[name])) }
   }
 
-  /** Reads at most PAGE_USERS × the days of the range, however many users have no usage in it. */
+  /** Reads at most PAGE_USERS rows per day of the range, no matter how many users have no usage in it. */
   #readUsers(
     { from, to, after }: UsageQuery,
     listUsers: (after: string, limit: number) => readonly string[],
@@ -144,7 +147,7 @@ function rowToUsage(row: TotalsRow & Record<string, SqlStorageValue>, columns: r
   return { ...key, ...rowToTotals(row) }
 }
 
-/** The values of a cursor; null if there is none, or it does not belong to this list. */
+/** The values of a cursor; null if there is none, or if it does not belong to this list. */
 function parseCursor(cursor: string | undefined, length: number): string[] | null {
   if (cursor === undefined) return null
   try {

@@ -30,7 +30,7 @@ const NAMES = [
   "cost",
 ] as const
 
-/** Sums of the columns. Each is at most the largest safe integer. `total` adds without an overflow. */
+/** Sums of the columns. Each is at most the largest safe integer. SQLite's `total` cannot overflow. */
 export const SUMMED_COLUMNS = NAMES.map(
   (name) => `CAST(min(total(${name}), ${Number.MAX_SAFE_INTEGER}) AS INTEGER) AS ${name}`,
 ).join(", ")

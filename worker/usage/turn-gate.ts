@@ -1,10 +1,10 @@
 /**
- * turn-gate.ts: decides in a session whether a turn may begin: with the lease that the session has, or else by asking the
+ * turn-gate.ts: decides in a session whether a turn may begin. It uses the session's lease or, without one, calls the
  * user's directory.
  *
- * In a tenant without budgets it makes no request. The lease is only in memory: after a restart, the next turn asks.
- * Whether there are budgets is in the session's stored configuration, which is read again from time to time: the session may
- * be older than the first budget.
+ * In a tenant without budgets, it makes no request. The lease is only in memory, so after a restart the next turn calls the
+ * directory. The session's stored configuration says whether there are budgets. It is read again from time to time, because
+ * the session may be older than the first budget.
  */
 
 import { type Fault, fail, type Result, succeed } from "../../shared/fault.ts"
@@ -16,7 +16,7 @@ import type { SessionLease } from "../../shared/usage/user-account.ts"
 import { describeError, log } from "../platform/log.ts"
 import { waitAtMost } from "../platform/timeout.ts"
 
-/** Longest that a message over HTTP waits for the configuration, in milliseconds. */
+/** Longest time for which a message over HTTP waits for the configuration, in milliseconds. */
 const VIEW_WAIT_MS = 1_000
 
 /** The part of a live session that its gate uses. */
@@ -30,15 +30,15 @@ export interface GatedSession {
 
 export interface TurnGateHost {
   readonly now: () => number
-  /** The newest configuration of the session, which says whether its tenant had budgets. */
+  /** The session's newest configuration, which says whether its tenant had budgets. */
   readonly readView: () => GatedSession["agentView"]
-  /** Asks the directory. Null: no budget concerns the user. */
+  /** Calls the directory. Null: no budget applies to the user. */
   readonly askDirectory: (isAgent: boolean) => Promise<Result<SessionLease | null>>
   /** Reads the configuration again, and stores it. */
   readonly refreshView: () => Promise<unknown>
-  /** Whether a turn runs, or a message waits for one. */
+  /** Whether a turn is running, or a message is waiting for one. */
   readonly isRunning: () => boolean
-  /** Tells the directory that no turn runs. */
+  /** Tells the directory that no turn is running. */
   readonly returnLease: () => Promise<unknown>
 }
 
@@ -48,7 +48,7 @@ export class TurnGate {
   /** The configuration at the time when the directory last reported that there are no budgets. A later one may differ. */
   #unlimitedView: GatedSession["agentView"] | null = null
   #asking: Promise<Result<null>> | null = null
-  /** The directory was asked for the lease and counts a running turn, but no turn has begun yet. */
+  /** The lease was requested from the directory, which counts a running turn, but no turn has begun yet. */
   #isAsked = false
   #returning: Promise<void> = Promise.resolve()
   #refreshing: Promise<void> = Promise.resolve()
@@ -58,7 +58,7 @@ export class TurnGate {
     this.#host = host
   }
 
-  /** Whether a turn may begin without asking the directory. Reads no row. */
+  /** Whether a turn may begin without a call to the directory. Reads no row. */
   canBeginNow(): boolean {
     const view = this.#host.readView()
     if (this.#lease === null && (view.hasBudgets !== true || view === this.#unlimitedView)) return true
@@ -66,8 +66,8 @@ export class TurnGate {
   }
 
   /**
-   * Checks whether a turn may begin now. Returns a promise only if the directory has to be asked. Errors: `budget_exhausted`,
-   * `budget_unchecked`. Never rejects.
+   * Checks whether a turn may begin now. Returns a promise only if the directory must be called. Errors:
+   * `budget_exhausted`, `budget_unchecked`. Never rejects.
    */
   check(isAgent = false): Result<null> | Promise<Result<null>> {
     if (this.canBeginNow()) return succeed(null)
@@ -79,26 +79,26 @@ export class TurnGate {
   }
 
   /**
-   * Reads the configuration again if that was last done TOKEN_TRUST_MS ago. Waits for it, up to VIEW_WAIT_MS, if the session knows of no
-   * budgets. Never rejects.
+   * Reads the configuration again if that was last done at least TOKEN_TRUST_MS ago. If the session knows of no budgets,
+   * waits for it up to VIEW_WAIT_MS. Never rejects.
    */
   async refreshView(): Promise<void> {
     const { now, readView, refreshView } = this.#host
     if (Math.abs(now() - this.#refreshedAt) >= TOKEN_TRUST_MS) {
       this.#refreshedAt = now()
       const refreshing = refreshView().then(() => {})
-      // If it fails, the turn goes on with the configuration that the session has.
+      // If it fails, the turn continues with the session's stored configuration.
       this.#refreshing = waitAtMost(refreshing, VIEW_WAIT_MS).catch(() => {})
     }
     if (readView().hasBudgets !== true) await this.#refreshing
   }
 
-  /** Returns a lease for which the directory was asked, if no turn has begun or will begin with it. Never rejects. */
+  /** Returns a requested lease to the directory if no turn has begun or will begin with it. Never rejects. */
   giveBack(): Promise<void> {
     if (!this.#isAsked || this.#lease === null || this.#host.isRunning()) return this.#returning
     this.#lease = beginWithLease(this.#lease)
     this.#isAsked = false
-    // If it fails, the lease ends by itself.
+    // If it fails, the lease expires.
     this.#returning = this.#host
       .returnLease()
       .then(() => {})
@@ -119,7 +119,7 @@ export class TurnGate {
     this.#lease = countInLease(this.#lease, { tokens: addCounts(input, output), cost }, this.#host.now())
   }
 
-  /** Applies the directory's reply to a report. Undefined: the reply says nothing about budgets. */
+  /** Applies the directory's reply to a report. Undefined: the reply contains nothing about budgets. */
   renew(lease: SessionLease | null | undefined): void {
     if (lease === undefined) return
     this.#lease = lease

@@ -5,7 +5,7 @@ import { CallMeter, type TokenEstimate } from "./call-meter.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 import type { UsageRecorder } from "./usage-recorder.ts"
 
-/** What `Model` says about itself. */
+/** The properties of `Model` that metering needs. */
 interface MeteredModel {
   readonly provider: string
   readonly name: string
@@ -19,14 +19,14 @@ export class TurnUsage {
   #meter: CallMeter | null = null
   #listBuiltInPrices: () => readonly PriceEntry[] = () => []
 
-  /** `stored`: the calls that the turn's rows have. */
+  /** `stored`: the calls that the turn's rows already contain. */
   constructor(recorder: UsageRecorder, now: () => number, stored: readonly PricedCall[] = []) {
     this.#recorder = recorder
     this.#now = now
     this.#calls = stored
   }
 
-  /** All calls that have ended, oldest first. Each change is a new array. */
+  /** All calls that have ended, oldest first. Each change creates a new array. */
   calls(): readonly PricedCall[] {
     return this.#calls
   }
@@ -41,7 +41,10 @@ export class TurnUsage {
     this.#meter?.observe(event)
   }
 
-  /** Records the call that is in progress, with the tokens that the provider has reported so far. Does nothing if there is none. */
+  /**
+   * Records the call in progress, with the tokens that the provider has reported so far. Does nothing if no call is in
+   * progress.
+   */
   endCall(): void {
     if (this.#meter === null) return
     this.#calls = [...this.#calls, this.#recorder.recordCall(this.#meter.read(), this.#listBuiltInPrices())]

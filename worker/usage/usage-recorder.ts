@@ -10,7 +10,7 @@ import { toDay } from "../../shared/usage/period.ts"
 import type { PriceEntry } from "../../shared/usage/price-entry.ts"
 
 export interface UsageRecorder {
-  /** Prices a call that has ended, however it ended. Cost: no I/O. The turn's next write stores it. */
+  /** Prices a call that has ended, with or without success. The turn's next write stores it. Cost: no I/O. */
   recordCall(call: CallUsage, builtInPrices: readonly PriceEntry[]): PricedCall
 }
 

@@ -1,8 +1,8 @@
 /**
  * user-budget.ts: the budgets of one user, in the user's directory: the stored account, and the leases of the sessions.
  *
- * The stored account changes in the transaction that counts a report, so it always agrees with the ledger. The leases are only in memory.
- * After a restart, the running sessions are read from the list of sessions.
+ * The stored account changes in the transaction that counts a report, so it always matches the ledger. The leases are only
+ * in memory. After a restart, the running sessions are read from the list of sessions.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -47,7 +47,7 @@ export class UserBudget {
     this.#host = host
   }
 
-  /** Null: the directory knows of no budgets in the tenant. Cost: one row read, once. */
+  /** The stored account; null if the directory knows of no budgets in the tenant. Cost: one row read, once. */
   readAccount(): UserAccount | null {
     if (this.#account === undefined) {
       const [row] = this.#host.sql.exec<{ account: string }>("SELECT account FROM budget_account").toArray()
@@ -57,14 +57,17 @@ export class UserBudget {
     return this.#account
   }
 
-  /** Decides about a turn that has no lease. Null: no budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`. */
+  /**
+   * Decides whether a turn without a lease may begin. Returns null if no budget applies to the user. Errors:
+   * `budget_exhausted`, `budget_unchecked`.
+   */
   leaseTurn(session: string, isAgent: boolean): Result<SessionLease | null> {
     const account = this.readAccount()
     if (account === null) return succeed(null)
     const now = this.#host.now()
     const decision = decideTurn(account, this.#listOthers(session, now), now, isAgent)
     if ("lease" in decision) {
-      // When the turn has begun, the session says so.
+      // The session reports later that the turn has begun.
       this.#give({ session, until: decision.lease.until, isRunning: true })
       return succeed(decision.lease)
     }
@@ -72,7 +75,7 @@ export class UserBudget {
     return fail(refusal === "unchecked" ? { reason: "budget_unchecked" } : { reason: "budget_exhausted", ...refusal })
   }
 
-  /** Notes that a turn has begun in a session, or that none runs there. */
+  /** Records that a turn has begun in a session, or that none is running there. */
   setRunning(session: string, isRunning: boolean): void {
     if (this.readAccount() === null) return
     if (isRunning) this.#give({ session, until: this.#host.now() + MAX_RUNNING_MS, isRunning })
@@ -85,7 +88,7 @@ export class UserBudget {
     if (account !== null) this.#writeAccount(countTurn(account, use, this.#host.now()))
   }
 
-  /** The lease for the next turn of a session whose report was counted. Null: no budget concerns the user. */
+  /** The lease for the next turn of a session whose report was counted; null if no budget applies to the user. */
   leaseNext(session: string): SessionLease | null {
     const account = this.readAccount()
     if (account === null) return null
@@ -113,7 +116,7 @@ export class UserBudget {
     return account !== null && needsRenewal(account)
   }
 
-  /** Applies a reply of the tenant. `own` and `unreported` are those of the pure `applyGrant`. Writes one row. */
+  /** Applies a reply from the tenant. For `own` and `unreported`, see the pure function `applyGrant`. Writes one row. */
   applyGrant(grant: TenantGrant, own: PeriodSpending, unreported: PeriodSpending): void {
     this.#writeAccount(applyGrant(this.readAccount(), grant, own, unreported))
   }

@@ -1,8 +1,8 @@
 /**
  * foreign-token.ts: verifies tokens of OpenID providers.
  *
- * The tenant is the one that registered exactly this issuer and audience. The keys come from the tenant's object; nothing in
- * a token says where to find one. On the warm path, no other object is called.
+ * A token belongs to the tenant that registered exactly this issuer and audience. The keys come from the tenant's object,
+ * never from an address in the token. While the caches are warm, no object is called.
  */
 
 import { base64url, createLocalJWKSet, errors, jwtVerify } from "jose"
@@ -30,11 +30,14 @@ import { findIssuerTenant } from "./issuer-registry.ts"
 import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers that an isolate caches. Anybody can invent unknown ones, so those have a cache of their own. */
+/** Issuers that an isolate caches. Unknown issuers have a separate cache, because anybody can invent them. */
 const MAX_CACHED_ISSUERS = 500
 const MAX_UNKNOWN_ISSUERS = 500
 
-/** An isolate records refused tokens of a tenant at most this often, in milliseconds; each entry has their number. */
+/**
+ * Shortest time between two audit entries of an isolate about a tenant's refused tokens, in milliseconds. Each entry
+ * contains their number.
+ */
 const REFUSAL_INTERVAL_MS = 60_000
 
 /** Longest value of the claim that identifies a user, in characters. */
@@ -43,10 +46,13 @@ const MAX_USER_CLAIM_CHARS = 512
 /** Longest name of a user, in UTF-16 code units. */
 const MAX_NAME_CHARS = 120
 
-/** Longest token id: it is stored with each revocation. A longer one cannot be revoked alone. */
+/**
+ * The form and length of a token id, which is stored with each revocation. A token with a longer id cannot be revoked
+ * individually.
+ */
 const TOKEN_ID = /^[\x20-\x7e]{1,256}$/
 
-/** The data that a provider states about a user. */
+/** A user as a provider describes them. */
 export interface ForeignIdentity {
   /** `o_…`, derived from the issuer and the user claim. */
   readonly user: string
@@ -61,7 +67,7 @@ class CachedIssuer {
   readonly keys: IssuerKeys
   readonly findKey: ReturnType<typeof createLocalJWKSet>
   readonly #kids: ReadonlySet<string | undefined>
-  /** When the tenant's object was last asked about a key that is not in the set. Milliseconds since 1970. */
+  /** When the tenant's object was last called for a key that is not in the set, in milliseconds since 1970. */
   askedAt: number
 
   constructor(tenant: string, keys: IssuerKeys, now: number) {
@@ -82,7 +88,7 @@ const issuerCache = new FreshCache<CachedIssuer>(TOKEN_TRUST_MS, MAX_CACHED_ISSU
 const unknownIssuers = new FreshCache<true>(TOKEN_TRUST_MS, MAX_UNKNOWN_ISSUERS)
 
 /**
- * Verifies a foreign token. Cost: only the verification while the issuer and the user are cached (TOKEN_TRUST_MS).
+ * Verifies a foreign token. Cost: while the issuer and the user are cached (TOKEN_TRUST_MS), only the verification.
  *
  * Errors: `token_expired`; `token_invalid`; `issuer_unreachable` if the keys could not be fetched for an hour;
  * `user_suspended`.
@@ -105,7 +111,7 @@ export async function verifyForeignToken(
   const identity = verified.ok ? await readIdentity(parts.payload, keys.config) : null
   if (identity === null) {
     const fault = verified.ok ? ({ reason: "token_invalid" } as const) : verified.fault
-    // Expired tokens are common.
+    // Expired tokens are common, so they are not recorded.
     if (fault.reason === "token_invalid") await recordRefusal(env, issuer, actor, now)
     return fail(fault)
   }
@@ -117,8 +123,8 @@ export async function verifyForeignToken(
 }
 
 /**
- * The issuer that a token names, if this isolate has found it registered, however long ago; otherwise null. Verifies nothing.
- * Senders of such tokens can make the isolate call an object only rarely.
+ * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Even an
+ * attacker's tokens that name such an issuer can only rarely make the isolate call an object.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)
@@ -133,7 +139,7 @@ export function findKnownIssuer(token: string): string | null {
 }
 
 /**
- * Verifies the ID token of a sign-in with keys of the issuer, which the caller has fetched. Errors: `token_expired`,
+ * Verifies the ID token of a sign-in with the issuer's keys, which the caller has fetched. Errors: `token_expired`,
  * `token_invalid`, `issuer_unreachable`.
  */
 export async function verifyIdToken(
@@ -151,7 +157,10 @@ export async function verifyIdToken(
   return identity === null ? fail({ reason: "token_invalid" }) : succeed(identity)
 }
 
-/** The issuer with a key for the token. Null: unknown, or its audiences belong to different tenants. */
+/**
+ * The issuer with a key for the token. Null if the issuer is unknown, or if the token's audiences belong to different
+ * tenants.
+ */
 async function findIssuer(
   env: Env,
   { header, payload, audiences }: TokenParts,
@@ -176,7 +185,7 @@ async function loadIssuer(
   const cached = issuerCache.get(cacheKey, now)
   if (cached === undefined && unknownIssuers.get(cacheKey, now)) return null
   const isUsable = cached?.hasKey(kid) === true && now < cached.keys.trustedUntil
-  // Anybody can invent key ids, so an isolate asks about unknown ones only at intervals.
+  // Anybody can invent key ids, so an isolate looks up unknown ones only at intervals.
   const isAskedRecently = cached !== undefined && now - cached.askedAt < readTimeLimits(env).unknownKeyMs
   if (cached !== undefined && (isUsable || isAskedRecently)) return cached
   const tenant = cached?.tenant ?? (await findIssuerTenant(env, issuer, audience))
@@ -217,7 +226,7 @@ async function verifySignature(
   }
 }
 
-/** A token that was issued to another application must not be accepted, even if it has our audience too. */
+/** A token that was issued to another application must not be accepted, even if it also has our audience. */
 function isAuthorizedParty({ azp }: ForeignPayload, config: IssuerConfig, audience: string): boolean {
   return azp === undefined || [audience, config.client_id, ...config.authorized_parties].includes(azp)
 }
@@ -226,7 +235,8 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
   if (!hasRequiredClaims(payload, config)) return null
   const claim = payload[config.user_claim]
   if (typeof claim !== "string" || claim === "" || claim.length > MAX_USER_CLAIM_CHARS) return null
-  // Otherwise anybody could enter somebody else's address at the provider. Some providers state nothing, or text.
+  // Otherwise anybody could sign in after entering somebody else's address at the provider. Some providers omit the claim
+  // or send it as text.
   if (config.user_claim === "email" && String(payload["email_verified"]) !== "true") return null
   const name = payload[config.name_claim]
   return {
@@ -237,7 +247,7 @@ async function readIdentity(payload: ForeignPayload, config: IssuerConfig): Prom
 }
 
 /**
- * The id of an issuer's user. Two issuers of a tenant never share one, nor do the values of two claims. It reveals nothing about the
+ * The id of an issuer's user. It is different for each issuer of a tenant, and for each claim. It reveals nothing about the
  * person.
  */
 export async function createForeignUserId(issuer: string, claim: string, value: string): Promise<string> {
@@ -247,7 +257,7 @@ export async function createForeignUserId(issuer: string, claim: string, value: 
   return `o_${base64url.encode(new Uint8Array(digest)).slice(0, 27)}`
 }
 
-/** Registers the user at the first contact. Errors: `user_suspended`. */
+/** Registers the user on first contact and returns the role. Errors: `user_suspended`. */
 async function loadRole(
   env: Env,
   tenant: string,
@@ -265,10 +275,13 @@ async function loadRole(
   return succeed(role ?? limitRole(stored.role, config))
 }
 
-/** Refused tokens of a tenant since the last entry of this isolate, and when that was. */
+/** For each tenant, the number of tokens refused since this isolate's last audit entry, and the time of that entry. */
 const refusals = new BoundedMap<string, { readonly at: number; readonly count: number }>(MAX_CACHED_ISSUERS)
 
-/** Records that a token in the name of a registered issuer was refused. Cost: a request to the tenant's object per interval. */
+/**
+ * Records that a token naming a registered issuer was refused. Cost: one request to the tenant's object per
+ * REFUSAL_INTERVAL_MS.
+ */
 async function recordRefusal(env: Env, { tenant, keys }: CachedIssuer, actor: Actor, now: number): Promise<void> {
   const { at, count } = refusals.get(tenant) ?? { at: 0, count: 0 }
   if (now - at < REFUSAL_INTERVAL_MS) {

@@ -1,9 +1,10 @@
 /**
- * issuer-registry.ts: finds the tenant that registered an issuer and audience. At most one tenant of a deployment has them.
+ * issuer-registry.ts: finds the tenant that registered an issuer and audience. At most one tenant of a deployment can
+ * register a pair.
  *
- * The registry of a region stores this for the tenants of that region, so that nothing about them is stored elsewhere. A look-up asks all
- * registries, because a token names no region. A registration does too: otherwise a tenant of another region could make the tokens of this
- * one ambiguous. The registries receive only a hash, and asking stores nothing (SPEC RG1).
+ * The registry of a region stores the pairs of that region's tenants, so that nothing about them is stored elsewhere. A
+ * look-up queries all registries, because a token names no region. So does a registration, because tenants of different
+ * regions must not register the same pair. The registries receive only a hash, and a query stores nothing (SPEC RG1).
  */
 
 import { fail, type Result } from "../../../shared/fault.ts"
@@ -13,7 +14,7 @@ import { listServedRegions } from "../../platform/media-bucket.ts"
 import { registryStub } from "../../platform/rpc/object-stubs.ts"
 import { getRegion, type Region } from "../../platform/tenant-id.ts"
 
-/** Null: the registry of the tenants without a region. */
+/** A registry's region. Null: the registry of tenants without a region. */
 type Place = Region | null
 
 function listPlaces(env: Env): readonly Place[] {
@@ -25,7 +26,10 @@ async function createRegistryKey(issuer: string, audience: string): Promise<stri
   return `issuer:${bytesToHex(digest)}`
 }
 
-/** The tenant; null if none registered them, or two tenants of different regions are registering them right now. Stores nothing. */
+/**
+ * The tenant that registered the pair. Null if there is none, or if two tenants of different regions are registering it at
+ * this moment. Stores nothing.
+ */
 export async function findIssuerTenant(env: Env, issuer: string, audience: string): Promise<string | null> {
   const key = await createRegistryKey(issuer, audience)
   const tenants = await Promise.all(listPlaces(env).map((place) => registryStub(env, place, key).lookup()))
@@ -34,10 +38,10 @@ export async function findIssuerTenant(env: Env, issuer: string, audience: strin
 }
 
 /**
- * Registers them for a tenant. Repeating the call has no effect. Errors: `issuer_taken`.
+ * Registers an issuer and audience for a tenant. Repeating the call has no effect. Errors: `issuer_taken`.
  *
- * The other registries are asked after the claim, so that of two tenants that claim at the same time in different regions,
- * at most one succeeds.
+ * The other registries are queried after the claim. So if two tenants of different regions claim at the same time, at most
+ * one succeeds.
  */
 export async function claimIssuer(env: Env, tenant: string, issuer: string, audience: string): Promise<Result<null>> {
   const key = await createRegistryKey(issuer, audience)

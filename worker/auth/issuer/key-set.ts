@@ -6,10 +6,10 @@ import type { JWK } from "jose"
 import * as v from "valibot"
 import { fail, type Result, succeed } from "../../../shared/fault.ts"
 
-/** Keys that are stored. Providers publish two to ten. */
+/** Maximum number of stored keys. Providers publish two to ten. */
 const MAX_KEYS = 32
 
-/** RSA keys in bits: shorter ones can be broken, longer ones make each verification slow. */
+/** Range of RSA key lengths, in bits. Shorter keys can be broken, and longer keys make each verification slow. */
 const MIN_RSA_BITS = 2_048
 const MAX_RSA_BITS = 8_192
 
@@ -29,7 +29,7 @@ const keySchema = v.variant("kty", [
     ...common,
     kty: v.literal("RSA"),
     n: v.pipe(base64url(base64urlChars(MAX_RSA_BITS)), v.minLength(base64urlChars(MIN_RSA_BITS))),
-    // 65537, or a small odd number: a large exponent makes each verification slow.
+    // Usually 65537. A large exponent would make each verification slow.
     e: base64url(6),
   }),
   v.object({

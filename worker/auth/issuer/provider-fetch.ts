@@ -1,5 +1,6 @@
 /**
- * provider-fetch.ts: requests to OpenID providers: only to public https addresses, without redirects, bounded in size and time.
+ * provider-fetch.ts: sends requests to OpenID providers. Only public https addresses are allowed, redirects are not
+ * followed, and size and time are limited.
  */
 
 import { type Fault, fail, type IssuerFlaw, type Result, succeed } from "../../../shared/fault.ts"
@@ -12,7 +13,7 @@ import { readTimeLimits, type TimeLimitsEnv } from "../../platform/time-limits.t
 /** Largest response of a provider, in bytes: more than a hundred keys. SPEC OI4. */
 export const MAX_PROVIDER_BYTES = 64 * 1024
 
-/** Deepest JSON of a provider. Metadata and key sets have three levels, and some providers add a few. */
+/** Maximum nesting of a provider's JSON. Metadata and key sets have three levels, and some providers add a few. */
 const MAX_PROVIDER_DEPTH = 10
 
 export interface ProviderEnv extends TimeLimitsEnv {
@@ -46,7 +47,7 @@ function isOwnHost(href: string, { PAGE_DOMAIN, PAGE_ORIGIN, CANVAS_ORIGIN }: Pr
 }
 
 /**
- * Sends a request and returns its response with the whole body. A redirect is not followed: it is the response.
+ * Sends a request and returns its response with the whole body. A redirect is not followed; it is returned as the response.
  *
  * Errors: `issuer_refused` (`address`, `too_large`, `unreachable`).
  */

@@ -18,10 +18,10 @@ const metadataSchema = v.object({
 })
 
 /**
- * The addresses of an issuer. With `jwks_uri` and without `client_id`, nothing is fetched.
+ * Finds the addresses of an issuer. Fetches nothing if `jwks_uri` is configured and `client_id` is not.
  *
- * Errors: `issuer_refused`: `issuer_differs` if the provider calls itself by another name, `malformed` without the addresses
- * that a sign-in needs, and those of `fetchProviderJson`.
+ * Errors: `issuer_refused`: `issuer_differs` if the provider states another issuer, `malformed` if addresses that a sign-in
+ * needs are missing, and those of `fetchProviderJson`.
  */
 export async function discoverProvider(config: IssuerConfig, env: ProviderEnv): Promise<Result<ProviderMetadata>> {
   const { issuer, jwks_uri, client_id } = config

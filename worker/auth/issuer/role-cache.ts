@@ -1,4 +1,4 @@
-/** role-cache.ts: the stored roles of issuers' users, which this isolate trusts for a short time. */
+/** role-cache.ts: a short-lived cache of the stored roles of issuers' users. */
 
 import { SOCKET_REGISTER_MS, TOKEN_TRUST_MS } from "../../../shared/limits.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
@@ -9,8 +9,8 @@ import { userKey } from "../../platform/rpc/object-stubs.ts"
 const MAX_CACHED_USERS = 2_000
 
 /**
- * In milliseconds. A socket that opens with a stored role is checked again 2 × SOCKET_REGISTER_MS later at the latest, which is
- * within TOKEN_TRUST_MS (access/authorize.ts).
+ * How long a cached role is trusted, in milliseconds. A socket that opens with a stored role is checked again at most 2 ×
+ * SOCKET_REGISTER_MS later, so the total stays within TOKEN_TRUST_MS (access/authorize.ts).
  */
 const ROLE_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
 
@@ -24,7 +24,7 @@ export function cacheRole(user: SessionOwner, role: Role, now: number): void {
   roleCache.set(userKey(user), role, now)
 }
 
-/** Makes a change of a user's role effective at once in this isolate. */
+/** Makes a change to a user's role effective at once in this isolate. */
 export function clearCachedRole(user: SessionOwner): void {
   roleCache.delete(userKey(user))
 }

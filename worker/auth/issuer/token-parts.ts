@@ -10,18 +10,21 @@ import { isJsonObject, parseJson } from "../../../shared/json.ts"
 import { MAX_FOREIGN_TOKEN_CHARS } from "../../../shared/limits.ts"
 import { ISSUER_ALGORITHMS } from "../../settings/issuer-config.ts"
 
-/** Deepest level of a header or payload. Real ones have three or four. */
+/** Maximum nesting of a header or payload. Real ones have three or four levels. */
 const MAX_TOKEN_DEPTH = 8
 
-/** Each one causes a look-up, whoever sends the token. Providers that add their own address to the API's need two. */
+/**
+ * Each audience causes a look-up, even if the token is forged. Two are enough for providers that add their own address to
+ * the API's.
+ */
 const MAX_AUDIENCES = 2
 const MAX_CLAIM_CHARS = 2_048
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(MAX_CLAIM_CHARS))
 
 /**
- * `jwk`, `jku`, `x5c` and `x5u` may be present and are never used: whoever made the token chose them. `typ` of other kinds of
- * JWTs, such as logout tokens and proofs, is refused.
+ * `jwk`, `jku`, `x5c` and `x5u` may be present but are never used, because the token's creator chose them. The `typ` of
+ * other kinds of JWTs, such as logout tokens and proofs, is refused.
  */
 const headerSchema = v.object({
   alg: v.picklist(ISSUER_ALGORITHMS),
@@ -81,8 +84,8 @@ function decodeBase64url(part: string): string | null {
 const STRING = /"(?:[^"\\]|\\.)*"/y
 
 /**
- * Whether an object of the JSON text has a name twice. `JSON.parse` keeps the last one, other parsers the first. Also true for text that is
- * not JSON.
+ * Whether any object in the JSON text has a duplicate name. `JSON.parse` keeps the last one, while other parsers keep the
+ * first. Also true for text that is not JSON.
  */
 export function hasDuplicateNames(json: string): boolean {
   /** The names of each open object; null for an array. */

@@ -1,8 +1,10 @@
-/** base62.ts: random text and checksums in base62 (`0-9A-Za-z`), which no separator and no URL escapes. */
+/**
+ * base62.ts: random text and checksums in base62 (`0-9A-Za-z`), which contains no separators and needs no escaping in URLs.
+ */
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** Bytes from this value on would make the first digits more likely than the others. */
+/** Bytes of this value or more are skipped, because they would make the first digits more likely than the others. */
 const FAIR_BYTES = 256 - (256 % DIGITS.length)
 
 /** Random text with 5.95 bits per character. */
@@ -16,7 +18,7 @@ export function createRandomBase62(length: number): string {
   return text
 }
 
-/** A non-negative integer in at least `length` digits. */
+/** Formats a non-negative integer with at least `length` digits. */
 export function intToBase62(value: number, length: number): string {
   let text = ""
   for (let rest = value; rest > 0; rest = Math.floor(rest / DIGITS.length)) text = DIGITS[rest % DIGITS.length] + text

@@ -1,4 +1,4 @@
-/** compare-secrets.ts: compares secrets and their hashes in a time that does not depend on where they differ. */
+/** compare-secrets.ts: compares secrets and their hashes in constant time. */
 
 /** Whether two hashes are the same. Hashes of different lengths differ. */
 export function isSameHash(a: string, b: string): boolean {

@@ -1,5 +1,5 @@
 /**
- * claims.ts: the verified identity behind a request.
+ * claims.ts: the verified identity of a request's sender.
  */
 
 /** `user`: acts as the user. `external`: writes answers into one session. `admin`: configures the tenant. */
@@ -7,8 +7,8 @@ export const SCOPES = ["user", "external", "admin"] as const
 export type Scope = (typeof SCOPES)[number]
 
 /**
- * Roles of a user in the tenant. `owner`: may do everything. `admin`: everything except ending or moving the tenant and changing owners.
- * `member`: has own sessions. `viewer`: reads what was shared with them, and writes nothing.
+ * Roles of a user in the tenant. An `owner` may do everything. An `admin` may do everything except end or move the tenant
+ * and change owners. A `member` has sessions of their own. A `viewer` only reads sessions that others share.
  */
 export const ROLES = ["owner", "admin", "member", "viewer"] as const
 export type Role = (typeof ROLES)[number]
@@ -29,22 +29,22 @@ export interface Claims {
   readonly issued: number
   /** Absent: `user`. */
   readonly scope?: Scope | undefined
-  /** Only in an `external` token: the session that it grants access to. */
+  /** The session to which an `external` token grants access. Absent in other tokens. */
   readonly session?: string | undefined
   /** Absent: `member`. Only with scope `user`. */
   readonly role?: Role | undefined
-  /** The role was read from the tenant's list up to TOKEN_TRUST_MS ago; the token states none. */
+  /** The role was read from the tenant's list within the last TOKEN_TRUST_MS, because the token contains none. */
   readonly hasStoredRole?: boolean | undefined
   /** The sign-in (`sid`) from which the token was issued. Revoking it revokes all its tokens. */
   readonly login?: string | undefined
   /**
-   * The owner of the session that the request reads, if they shared it with this user (`?owner=`). Absent: the request is
-   * about the user's own sessions. Set by the Worker for one request; no token has it.
+   * The owner of the session that the request reads, if they shared it with this user (`?owner=`). Absent if the request is
+   * about the user's own sessions. The Worker sets it for one request; tokens never contain it.
    */
   readonly sharedBy?: string | undefined
-  /** The id of the API key that made the request. Then `user` is `key:<id>`, which no token can name. */
+  /** The id of the API key that made the request. `user` is then `key:<id>`, which no token can contain. */
   readonly key?: string | undefined
-  /** The generation of the tenant's token key that signed the token; absent if the deployment's secret did. */
+  /** The generation of the tenant's token key that signed the token; absent if the deployment's secret signed it. */
   readonly generation?: number | undefined
 }
 
@@ -54,7 +54,7 @@ export type SessionOwner = Pick<Claims, "tenant" | "user">
 /** The identity of an owner or viewer of a session, with scope and role. */
 export type OwnerClaims = SessionOwner & Pick<Claims, "scope" | "role" | "sharedBy">
 
-/** Whether these claims may only read: they have the role `viewer`, or the request is for somebody else's session. */
+/** Whether these claims allow only reading, because of the role `viewer` or because the session belongs to another user. */
 export function isReadOnly(claims: Pick<Claims, "role" | "sharedBy">): boolean {
   return claims.sharedBy !== undefined || !includesRole(getRole(claims), "member")
 }

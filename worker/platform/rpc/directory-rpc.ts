@@ -18,11 +18,16 @@ export interface RevocationState {
   readonly n: number
   /** Ids of the tokens (`jti`) and of the sign-ins (`sid`) that were revoked individually. */
   readonly tokens: readonly string[]
-  /** Every token issued up to this time is revoked. Seconds since 1970; null if all tokens were never revoked at once. */
+  /**
+   * Every token issued up to this time is revoked, in seconds since 1970; null if all tokens were never revoked together.
+   */
   readonly upTo: number | null
-  /** The user was suspended: no token is accepted, however new it is. Absent: no. */
+  /** The user was suspended, so no token is accepted, not even a new one. Absent: no. */
   readonly suspended?: boolean
-  /** The user is being erased, or was erased and has not come back since: links signed up to `upTo` are refused. Absent: no. */
+  /**
+   * The user is being erased, or was erased and has not come back since, so links signed up to `upTo` are refused. Absent:
+   * no.
+   */
   readonly erased?: boolean
 }
 
@@ -33,25 +38,25 @@ export interface UserState {
   readonly suspended: boolean
   /** Null: the tenant has no such user. */
   readonly role: Role | null
-  /** Ends the tokens issued up to this time, in seconds since 1970; null: all that were issued until now. */
+  /** Ends the tokens issued up to this time, in seconds since 1970. Null: ends all tokens issued until now. */
   readonly upTo: number | null
 }
 
-/** The tokens that a request revoked: its own, or all that were issued up to a time (seconds since 1970). */
+/** The tokens that a request revoked: its own token, or all tokens issued up to a time (seconds since 1970). */
 export type RevocationResult = { readonly revoked: "token" } | { readonly revoked: "all"; readonly up_to: number }
 
 /** A stored sign-in of the page. */
 export interface Login {
   /** The name of the issuer at which the user signed in. */
   readonly issuer: string
-  /** The issuer's generation at the sign-in. A replaced issuer gives no more tokens. */
+  /** The issuer's generation at the sign-in. Sign-ins of a replaced issuer get no more tokens. */
   readonly generation: number
   /** The role from the issuer's role claim; null: the stored role counts. */
   readonly role: Role | null
 }
 
 export interface UsedLogin extends Login {
-  /** The newest change of the user by an administrator. A directory of an earlier version does not state it. */
+  /** The newest change of the user by an administrator. Absent from a directory of an earlier version. */
   readonly version?: number
 }
 
@@ -61,13 +66,15 @@ export interface NewLogin extends Login {
   readonly hash: string
 }
 
-/** SHA-256 of the secret of a cookie, and of the one that follows it. */
+/** SHA-256 of a cookie's secret, and of the next secret. */
 export interface LoginSecrets {
   readonly presented: string
   readonly next: string
 }
 
-/** A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased. */
+/**
+ * A position in the list of sessions, with a public id. It stays valid when the session that it names is used or erased.
+ */
 export type SessionCursor = Pick<SessionSummary, "active" | "created" | "id">
 
 /** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */
@@ -82,14 +89,14 @@ export interface BytesReport {
   readonly bytes: number
   /** Increases with every report of the session. */
   readonly n: number
-  /** The bytes are already stored, so the report is applied whatever the limits are. */
+  /** The bytes are already stored, so the report is applied regardless of the limits. */
   readonly isRequired: boolean
 }
 
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
-   * Lists a new session. Repeating the call has no effect. `role` is that of the user's token: with the first session, the
-   * user is added to the tenant's list of users. Errors: `sessions_full`, `token_revoked`.
+   * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of users;
+   * `role` is the role in the user's token. Errors: `sessions_full`, `token_revoked`.
    */
   addSession(
     id: string,
@@ -98,77 +105,79 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
     claims?: Pick<Claims, "role" | "issued">,
   ): Promise<Result<null>>
   /**
-   * Updates the time of the last activity, and the title and whether a turn is running if they are given. Ignores a
-   * session that is not listed. True if it has taken the running state.
+   * Updates the time of the last activity and, if given, the title and whether a turn is running. Ignores a session that is
+   * not listed. Returns true if the running state was stored.
    */
   recordActivity(id: string, at: number, title?: string, running?: boolean): boolean
   /** The most recently active sessions first, from the beginning or after a position. */
   listSessions(limit: number, after?: SessionCursor): SessionSummary[]
   /**
-   * Stores whether a turn is running in a session, and adds its usage report, once.
+   * Stores whether a turn is running in a session, and adds the session's usage report, once.
    */
   setRunning(id: string, running: boolean, report?: UsageReport): UsageReceipt
   /** Adds the last reports of a session that is being erased, each once. */
   endUsage(reports: readonly UsageReport[]): void
-  /** Sends the tenant the usage that it does not have yet. Rejects if that fails. */
+  /** Sends the tenant all usage that it has not yet received. Rejects if that fails. */
   flushUsage(): Promise<void>
   /** Like `flushUsage`, before the user is erased. Returns the name of the directory's ledger; null if it has none. */
   closeUsage(): Promise<string | null>
   /** The user's usage from one day to another, both included. Complete up to the last reports of the sessions. */
   readUsage(from: string, to: string): UsageEntry[]
   /**
-   * Decides about a turn that is about to begin in a session without a lease. `isAgent`: another agent asks for it. Null: no
-   * budget concerns the user. Errors: `budget_exhausted`, `budget_unchecked`.
+   * Decides whether a turn may begin in a session without a lease. `isAgent`: another agent requested the turn. Returns
+   * null if no budget applies to the user. Errors: `budget_exhausted`, `budget_unchecked`.
    */
   leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>>
-  /** Called when the tenant is known to have budgets: reads the user's budgets from the tenant if the known ones are old. */
+  /**
+   * Called when the tenant is known to have budgets. Reads the user's budgets from the tenant if the known ones are old.
+   */
   learnBudgets(): Promise<void>
 
   /** Reads the user's current budgets from the tenant. */
   refreshBudget(): Promise<void>
-  /** The remaining amounts of the budgets that concern the user. */
+  /** The remaining amounts of the budgets that apply to the user. */
   readBudgets(): Promise<BudgetView[]>
   /** Removes an erased session. Returns whether it was listed. */
   removeSession(id: string): boolean
   /**
-   * Lists a session of another user, or replaces its entry. The caller has checked that the tenant knows this user, so that
-   * nobody adds users by sharing. Errors: `shares_full`.
+   * Lists a session of another user, or replaces its entry. The caller has checked that the tenant lists this user, so that
+   * sharing cannot add users. Errors: `shares_full`.
    */
   putShared(shared: SharedSession): Result<null>
   /** Changes the title of a listed session of another user. */
   renameShared(owner: string, id: string, title: string): void
   /** Removes a session of another user from the list. Repeating the call has no effect. */
   removeShared(owner: string, id: string): void
-  /** The sessions that others shared with this user, newest first, from the beginning or after a position. */
+  /** The sessions that others have shared with this user, newest first, from the beginning or after a position. */
   listShared(limit: number, after?: SharedCursor): SharedSession[]
   /**
-   * Applies a session's report of its stored bytes. Returns the number of the newest one that was applied. Errors:
+   * Applies a session's report of its stored bytes. Returns the number of the newest applied report. Errors:
    * `storage_full`, `tenant_storage_full`, `budget_exhausted`.
    */
   reportBytes(report: BytesReport): Promise<Result<number>>
   /** Stops counting the bytes of a session that is being erased. Repeating the call has no effect. */
   removeBytes(session: string): Promise<void>
-  /** Whether the user may store this much more. Errors: `storage_full`, `budget_exhausted`. */
+  /** Checks whether the user may store this many more bytes. Errors: `storage_full`, `budget_exhausted`. */
   checkBytes(more: number): Result<null>
-  /** Counts a file of another host that is fetched for the user. Errors: `remote_limited`. */
+  /** Counts a file that is fetched from another host for the user. Errors: `remote_limited`. */
   countRemoteFetch(): Result<null>
   getRevocationState(): RevocationState
   /**
-   * Checks a token before its socket opens, and registers the session for revocations until the token expires. A stored role
-   * that was read before an administrator lowered it counts as revoked. `sockets`: the open sockets of the user in that
-   * session, with this one; absent: unknown.
+   * Checks a token before its socket opens, and registers the session for revocations until the token expires. If a stored
+   * role was read before an administrator lowered it, the token counts as revoked. `sockets`: the number of the user's open
+   * sockets in that session, including this one; absent if unknown.
    *
    * Errors: `token_revoked`, `user_suspended`, `user_sockets_full`.
    */
   authorizeSocket(claims: Claims, session: string, sockets?: number): Promise<Result<null>>
   /**
-   * Adds a sign-in. Errors: `sign_in_required` if one of this id exists or was revoked: a sign-in is completed once;
-   * `revocations_full`.
+   * Adds a sign-in. Errors: `sign_in_required` if a sign-in with this id exists or was revoked, because a sign-in is
+   * completed only once; `revocations_full`.
    */
   addLogin(login: NewLogin): Result<null>
   /**
-   * Like `addLogin`, for a user whom the tenant is known to list, so that the tenant need not be asked. Further errors: `user_unknown` if
-   * the tenant must be asked, `user_suspended`.
+   * Like `addLogin`, without a call to the tenant's object, for a user whom the tenant is known to list. Further errors:
+   * `user_unknown` if the tenant's object must be called; `user_suspended`.
    */
   addKnownLogin(login: NewLogin): Result<null>
   /**
@@ -177,31 +186,33 @@ export interface DirectoryRpc extends Rpc.DurableObjectBranded {
    */
   useLogin(id: string, secrets: LoginSecrets): Result<UsedLogin | "copied">
   /**
-   * Ends a sign-in and revokes its tokens; with `everywhere` all sign-ins and tokens. `presented`: SHA-256 of the cookie's
-   * secret. Repeating the call has no effect.
+   * Ends a sign-in and revokes its tokens. With `everywhere`, ends all sign-ins and revokes all tokens. `presented`:
+   * SHA-256 of the cookie's secret. Repeating the call has no effect.
    *
-   * Returns null if the sign-in has ended already, and `copied` if the secret is older than the previous one. In both cases the other
-   * sign-ins continue.
+   * Returns null if the sign-in has already ended, and `copied` if the secret is older than the previous one. In both cases
+   * the other sign-ins continue.
    */
   endLogin(id: string, presented: string, everywhere: boolean): "current" | "copied" | null
   /**
    * Revokes the token of the request, or all tokens of its user. Repeating the call has no effect.
    *
-   * Errors: `token_revoked` if an individually revoked token asks to revoke all others; `revocations_full`.
+   * Errors: `token_revoked` if the request is to revoke all tokens but its own was revoked individually;
+   * `revocations_full`.
    */
   revokeTokens(claims: Claims, wantsAll: boolean): Promise<Result<RevocationResult>>
   /** Ends all tokens of a user who was suspended or has another role. Repeating the call has no effect. */
   applyUserState(state: UserState): void
 
-  /** The list of sessions by key, from the beginning or after a key: at most `limit`. */
+  /** Lists up to `limit` sessions by key, from the beginning or after a key. */
   listEntries(after: string | null, limit: number): DirectoryEntry[]
-  /** Lists an imported session as it was listed. Repeating the call has no effect. */
+  /** Lists an imported session with its former entry. Repeating the call has no effect. */
   restoreEntry(entry: DirectoryEntry): void
-  /** Refuses every token of the user, whenever it was issued, and closes their sockets, until `endErasure`. */
+  /** Closes the user's sockets, and refuses all of the user's tokens, even new ones, until `endErasure`. */
   beginErasure(): void
   /**
-   * Deletes everything that is stored here except one row, which refuses the tokens issued until now. With `keepsTombstone` false, that row
-   * is deleted too: the whole tenant is being erased, and its object refuses the tokens.
+   * Deletes everything that is stored here except one row, because of which the tokens issued until now are refused. If
+   * `keepsTombstone` is false, that row is deleted too: the whole tenant is being erased, and its object refuses the
+   * tokens.
    */
   endErasure(keepsTombstone: boolean): Promise<void>
   /** Makes all clients of the user reconnect. Returns the number of sessions that could not be reached. */

@@ -1,20 +1,20 @@
 /**
  * object-stubs.ts: the names and locations of the Durable Objects, and stubs for them. No other module creates stubs.
  *
- * Every name begins with the tenant, so no id in a request reaches an object of another tenant. The objects of a tenant
+ * Every name begins with the tenant, so no id in a request can reach an object of another tenant. The objects of a tenant
  * with a region are created in the platform's jurisdiction of that name. Those of other tenants are created near the first
  * request, or where `locationHint` says.
  */
 
 import { getRegion, type Region } from "../tenant-id.ts"
 
-/** The part of a Durable Object namespace that is used here. */
+/** The part of a Durable Object namespace that this module uses. */
 interface ObjectNamespace<Stub> {
   getByName(name: string, options?: { readonly locationHint?: DurableObjectLocationHint }): Stub
   jurisdiction(region: Region): { getByName(name: string): Stub }
 }
 
-/** Decides where objects are created. Plain workerd has no jurisdictions; there the region is only a part of the name. */
+/** Decides where objects are created. Plain workerd has no jurisdictions, so there the region is only part of the name. */
 interface PlacementEnv {
   readonly ENVIRONMENT: string
 }
@@ -44,7 +44,7 @@ export function tenantStub<Stub>(env: PlacementEnv & { readonly TENANT: ObjectNa
 }
 
 /**
- * The object of one key of the deployment's registry. Tenants of a region are registered in the registry of that region; null: the registry
+ * The object of one key of the deployment's registry. Each region has its own registry for its tenants. Null: the registry
  * of tenants without a region.
  */
 export function registryStub<Stub>(
@@ -75,7 +75,7 @@ export function userKey({ tenant, user }: { readonly tenant: string; readonly us
   return `${tenant}:${user}`
 }
 
-/** The user of a directory object, by the object's name: every stub of one is made by `userKey`. */
+/** Parses the name of a directory object. Every stub of one is created with `userKey`. */
 export function parseUserKey(key: string | undefined): { readonly tenant: string; readonly user: string } {
   const [tenant = "", user = ""] = (key ?? "").split(":", 2)
   return { tenant, user }

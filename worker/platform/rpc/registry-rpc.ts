@@ -7,22 +7,23 @@
 import type { Result } from "../../../shared/fault.ts"
 
 /**
- * The registry is the deployment's small index. Each key has an object of its own: `issuer:<hash>` says which tenant has
- * claimed an issuer, `tenants` lists the tenants that were created. It stores nothing about a tenant except its id.
+ * The registry is a small index of the deployment. Each key has a separate object: `issuer:<hash>` stores which tenant has
+ * claimed an issuer, and `tenants` lists the tenants that were created. The registry stores nothing about a tenant except
+ * its id.
  */
 export interface RegistryRpc extends Rpc.DurableObjectBranded {
   /** Claims the key for a tenant. Repeating the call has no effect. Errors: `issuer_taken` if another tenant has it. */
   claim(tenant: string): Result<null>
   /** The tenant that has claimed the key; null if none has. */
   lookup(): string | null
-  /** Ends the tenant's claim. Another tenant's stays. */
+  /** Ends the tenant's claim. A claim of another tenant stays. */
   release(tenant: string): void
 
   /** Adds a tenant to the list. Repeating the call has no effect. */
   addTenant(id: string): void
   /** Removes a tenant from the list. */
   removeTenant(id: string): void
-  /** Ids in the order of their characters, from the beginning or after one. Cost: one row read for each. */
+  /** Lists ids in character order, from the beginning or after an id. Cost: one row read per id. */
   listTenants(limit: number, after?: string): string[]
 }
 

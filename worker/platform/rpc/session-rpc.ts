@@ -29,28 +29,34 @@ import type {
 } from "./session-types.ts"
 
 /**
- * Methods that take `claims` or `owner` fail with `session_unknown` if the session is not theirs. Those that only read
- * also accept the claims of a viewer (`sharedBy`).
+ * Methods with the parameter `claims` or `owner` fail with `session_unknown` if the session belongs to another user.
+ * Methods that only read also accept the claims of a viewer (`sharedBy`).
  */
 export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** Creates the session. Repeating the call has no effect. Errors: `agent_unknown`. */
   create(claims: Claims, id: string, title: string, agent?: string): Promise<Result<null>>
   checkOwner(claims: OwnerClaims): Result<null>
-  /** Whether the claims may read the session: those of its owner, or of a user with whom it is shared. */
+  /** Checks that the claims are those of the session's owner or of a user with whom it is shared. */
   checkReader(claims: OwnerClaims): Result<null>
-  /** Shares the session with a user. Returns the entry for their list. Repeating the call has no effect. Errors: `viewers_full`. */
+  /**
+   * Shares the session with a user. Returns the entry for that user's list. Repeating the call has no effect. Errors:
+   * `viewers_full`.
+   */
   addViewer(claims: OwnerClaims, viewer: string): Result<SharedSession>
   /** Ends sharing with a user and closes their sockets. Repeating the call has no effect. */
   removeViewer(claims: OwnerClaims, viewer: string): Result<null>
   listViewers(claims: OwnerClaims): Result<readonly SessionViewer[]>
   /** Renames the session. This does not count as activity. */
   renameSession(claims: Claims, title: string): Promise<Result<null>>
-  /** Stops all work, closes the sockets and erases everything stored. Does not update the directory. */
+  /** Stops all work, closes the sockets and erases all stored data. Does not update the directory. */
   erase(owner: SessionOwner, withAgents?: boolean): Promise<Result<null>>
 
-  /** `trace` is the id of the turn in the log. Without one, the object generates it. */
+  /** Sends a message. `trace` is the id of the turn in the log. If it is absent, the object generates one. */
   send(claims: Claims, request: SendRequest, trace?: string): Promise<Result<AcceptedMessage>>
-  /** Stops the answer of an exchange, or the running one (null). Returns which exchange it was. Errors: `turn_ended`. */
+  /**
+   * Stops the answer of an exchange, or the running answer if the id is null. Returns which exchange it was. Errors:
+   * `turn_ended`.
+   */
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
   readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>
 
@@ -58,9 +64,9 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   reserveAsset(claims: Claims, size: number): Promise<Result<string>>
   /** Commits an upload after its bytes were written to the bucket. Errors: `asset_store_failed`. */
   commitAsset(claims: Claims, asset: Asset, hash: string): Result<StoredAsset>
-  /** Gives up an upload whose bytes were deleted. */
+  /** Removes the reservation of an upload whose bytes were deleted. */
   discardAsset(claims: Claims, id: string): Result<null>
-  /** The assets of these ids, null for each one that does not exist. */
+  /** The assets with these ids, or null for each id that does not exist. */
   findAssets(claims: Claims, ids: readonly string[]): Result<readonly (Asset | null)[]>
 
   /** Applies a producer's records as they arrive. Resolves when the stream ends. */
@@ -73,19 +79,19 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   writeExternalAnswer(claims: Claims, answerRef: AnswerRef, text: string): Result<CompleteAnswerState>
   readExternalState(claims: Claims, id: string): Result<ExternalState>
 
-  /** The whole transcript as JSONL or its active path as Markdown, from the beginning or after a position. */
+  /** Exports the whole transcript as JSONL, or its active path as Markdown, from the beginning or after a position. */
   export(
     claims: Claims,
     after: number | null,
     format?: ExportFormat,
   ): Promise<Result<{ readonly lines: ReadableStream }>>
-  /** Imports a file of records or a part of one. Records that cannot be folded at once are folded later. */
+  /** Imports a file of records, or a part of such a file. Records that cannot be folded at once are folded later. */
   import(claims: Claims, body: ReadableStream<Uint8Array>, importPart?: ImportPart): Promise<Result<ImportAnswer>>
   importProgress(claims: Claims): Result<ImportProgress>
 
   /** Accepts a question from another agent's session, and creates this session if necessary. */
   acceptAsk(request: AskRequest): Promise<Result<null, TurnFault>>
-  /** Whether a question that this session asked is still open. */
+  /** Whether a question from this session is still open. */
   isAskOpen(owner: SessionOwner, id: string): boolean
   /** Resolves with the answer to a question that was accepted here. */
   waitForAnswer(owner: SessionOwner, id: string): Promise<AskAnswer>
@@ -96,13 +102,13 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   /** The sessions whose answers the running turn is waiting for. */
   listAwaitedSessions(owner: SessionOwner): string[]
 
-  /** The stored data of the session besides its transcript and assets. */
+  /** The stored data of the session, except its transcript and assets. */
   describe(owner: SessionOwner): Result<StoredSession>
-  /** Complete assets by id, from the beginning or after an id: at most `limit`. */
+  /** Lists up to `limit` complete assets by id, from the beginning or after an id. */
   listAssetEntries(owner: SessionOwner, after: string | null, limit: number): Result<readonly AssetEntry[]>
-  /** Creates the session as it was described, without its transcript and assets. Repeating the call has no effect. */
+  /** Creates the session from its description, without its transcript and assets. Repeating the call has no effect. */
   restoreSession(owner: SessionOwner, stored: StoredSession): Promise<Result<null>>
-  /** Reserves an asset that is restored under its id. False if it is complete already. Errors: `assets_full`. */
+  /** Reserves an asset that is being restored under its id. False if it is already complete. Errors: `assets_full`. */
   reserveRestored(owner: SessionOwner, entry: AssetEntry): Result<boolean>
   /** Completes a restored asset whose bytes are in the bucket. Errors: `asset_store_failed` if the reservation expired. */
   commitRestored(owner: SessionOwner, entry: AssetEntry): Result<null>

@@ -8,7 +8,7 @@ import type { Asset } from "../../../shared/protocol/event.ts"
 import type { MessageStatus } from "../../../shared/protocol/message.ts"
 import type { SessionOwner } from "./claims.ts"
 
-/** A message to be sent. Its id makes the send repeatable. */
+/** A message to be sent. Its id makes sending repeatable. */
 export interface SendRequest {
   readonly id: string
   readonly content: string
@@ -19,12 +19,12 @@ export interface SendRequest {
 
 export interface AcceptedMessage {
   readonly id: string
-  /** The seq of the message: that of its arrival, or, once it has left the queue, that of the start of its turn. */
+  /** The seq of the message's arrival or, once the message has left the queue, of the start of its turn. */
   readonly seq: number
   readonly duplicate: boolean
 }
 
-/** A stored asset. `duplicate`: the session already had an asset with the same bytes, and this is that one. */
+/** A stored asset. `duplicate`: the session already had an asset with the same bytes, and this is that asset. */
 export interface StoredAsset {
   readonly asset: Asset
   readonly duplicate: boolean
@@ -33,7 +33,7 @@ export interface StoredAsset {
 export interface PageQuery {
   /** Number of messages, 1 to MAX_PAGE_MESSAGES. */
   readonly limit: number
-  /** Return messages before this position; absent: the newest. */
+  /** Return messages before this position. Absent: return the newest messages. */
   readonly before?: number
 }
 
@@ -53,7 +53,7 @@ export interface ImportPart {
   readonly sealedBy?: string | undefined
 }
 
-/** The stored data of a session besides its transcript and its assets. */
+/** The stored data of a session, except its transcript and assets. */
 export interface StoredSession {
   /** Its key (platform/session-key.ts). */
   readonly id: string
@@ -63,14 +63,14 @@ export interface StoredSession {
   /** JSON of the agent's configuration; null: the general agent. */
   readonly agent: string | null
   readonly family: SessionGroup
-  /** It has no messages, so there is no transcript to import. */
+  /** True if the session has no messages, so that there is no transcript to import. */
   readonly isEmpty: boolean
   readonly asks: readonly AskLink[]
   /** The users with whom it is shared. */
   readonly viewers: readonly SessionViewer[]
 }
 
-/** A question to an agent's session. The question itself has ended, or counts as ended. */
+/** A link to an agent's session that was asked a question. The question has ended, or counts as ended. */
 export interface AskLink {
   readonly id: string
   readonly call_id: string
@@ -88,13 +88,13 @@ export interface AssetEntry {
   readonly origin: "user" | "tool" | "import"
 }
 
-/** The answer that a producer's request is about, unless its records name one. */
+/** The answer to which a producer's request belongs, unless its records name one. */
 export interface AnswerRef {
   readonly responseId?: string | undefined
   readonly turnId?: string | undefined
 }
 
-/** The state of an external answer: what its producer needs to continue. */
+/** The state of an external answer, from which its producer can continue. */
 export interface ExternalState {
   readonly responseId: string
   readonly turnId: string
@@ -117,7 +117,7 @@ export interface RefusedLine {
 export interface IngestResult {
   /** The reason why reading stopped early; null if the request was read to its end. */
   readonly fault: Fault | null
-  /** State of the last answer that the records named. Null if they named none. */
+  /** State of the last answer that the records named; null if they named none. */
   readonly state: ExternalState | null
   readonly applied: number
   /** Records that had already been applied. */
@@ -127,7 +127,7 @@ export interface IngestResult {
   readonly skipped: number
 }
 
-/** A user's session and its agent. Each agent that is asked in it, directly or by other agents, has one session of its own. */
+/** A user's session and its agent. Each agent that is asked in it, directly or by other agents, has a separate session. */
 export interface SessionGroup {
   readonly session: string
   readonly agent: string
@@ -138,7 +138,7 @@ export interface AskRequest {
   /** Id of the question, and of its exchange in both sessions. */
   readonly id: string
   readonly owner: SessionOwner
-  /** The session that is asked, its agent and its session group. */
+  /** The session that receives the question, its agent and its session group. */
   readonly to: string
   readonly agent: string
   readonly family: SessionGroup
@@ -149,9 +149,9 @@ export interface AskRequest {
   readonly path: readonly string[]
   /** Number of questions and late answers since the user's message. */
   readonly depth: number
-  /** Number of questions that this one may lead to. */
+  /** Maximum number of further questions to which this question can lead. */
   readonly budget: number
-  /** The trace of the turn that asks. Absent if an object of version 0.1.0 asks. */
+  /** The trace of the asking turn. Absent if the question comes from an object of version 0.1.0. */
   readonly trace?: string | undefined
 }
 

@@ -1,8 +1,8 @@
 /**
  * access-table.ts: the callers that may use each route of the API. Pure.
  *
- * A route that is not in the table does not exist for clients, so a new route starts closed. Routes outside `/v1` and
- * `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access themselves.
+ * A route that is not in the table does not exist for clients, so new routes are closed by default. Routes outside `/v1`
+ * and `/external` are not listed: the page's files, `/healthz`, `/auth` and the signed links check access themselves.
  */
 
 import type { RateClass } from "../../../shared/user-limits.ts"
@@ -10,7 +10,7 @@ import type { Claims, Role } from "../../platform/rpc/claims.ts"
 import { getRole, getScope } from "../../platform/rpc/claims.ts"
 
 /**
- * A role of a user, a token of scope `external` or `admin` (issued before there were roles), or an API key of a role.
+ * A user's role, a token of scope `external` or `admin` (from before roles existed), or an API key with a role.
  */
 export type Principal = Role | "external" | "admin-scope" | `key-${Role}`
 
@@ -20,13 +20,13 @@ export interface AccessRule {
   readonly path: string
   /** `open`: needs no token. `operator`: needs the operator's secret. */
   readonly allow: readonly Principal[] | "open" | "operator"
-  /** Revoked tokens are admitted too. */
+  /** Even revoked tokens are admitted. */
   readonly admitsRevoked?: true
-  /** Admitted while the tenant is leaving although it is not a GET, because it writes nothing or is part of leaving. */
+  /** Admitted while the tenant is leaving even though it is not a GET, because it writes nothing or is part of leaving. */
   readonly admitsLeaving?: true
-  /** With `?owner=`, also reads a session that its owner shares with the user. */
+  /** With `?owner=`, the route also reads a session that its owner shares with the user. */
   readonly admitsViewers?: true
-  /** The rate limit that a request counts against. Absent: `read` for a GET, `write` for any other. */
+  /** The rate limit against which a request counts. Default: `read` for a GET, and `write` for any other method. */
   readonly rateClass?: RateClass
 }
 
@@ -39,7 +39,7 @@ const OWNERS: readonly Principal[] = ["owner", "key-owner"]
 const MANAGERS: readonly Principal[] = ["owner", "admin", "key-owner", "key-admin"]
 const MEMBERS: readonly Principal[] = ["owner", "admin", "member"]
 const READERS: readonly Principal[] = ["owner", "admin", "member", "viewer"]
-/** Users and API keys that configure the tenant, and the tokens that did so before there were roles. */
+/** Users and API keys that configure the tenant, and the tokens that did so before roles existed. */
 const CONFIGURERS: readonly Principal[] = [...ADMINS, "admin-scope", "key-owner", "key-admin"]
 /** Users and API keys that administer the tenant. */
 const ADMINISTRATORS: readonly Principal[] = [...ADMINS, "key-owner", "key-admin"]
@@ -162,7 +162,7 @@ function matchesPath(pattern: readonly string[], segments: readonly string[]): b
   )
 }
 
-/** The principal, as the table names it, that makes a request. */
+/** The principal that makes a request, by its name in the table. */
 export function getPrincipal(claims: Claims): Principal {
   if (claims.key !== undefined) return `key-${getRole(claims)}`
   const scope = getScope(claims)

@@ -35,7 +35,9 @@ import { readLocationHint } from "./location-hint.ts"
 import { createActor, readLimitAddress } from "./request-actor.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged. */
+/**
+ * Prefix of the subprotocol that carries a socket's token: a browser's WebSocket cannot send headers, and URLs are logged.
+ */
 const TOKEN_PROTOCOL = "token."
 
 /**
@@ -65,13 +67,16 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
 /** Key under which failed attempts with the operator's secret are counted. No tenant has this id. */
 const OPERATOR = "-"
 
-/** Key under which failed tokens of all issuers are counted. Those of a known issuer are also counted under its name. */
+/**
+ * Key under which failed tokens of all issuers are counted. Failed tokens of a known issuer are also counted under its
+ * name.
+ */
 const FOREIGN = "issuer"
 
-/** Faults of a wrong credential. An expired one is not among them, because it was valid once. */
+/** Faults of a wrong credential. Expired credentials are not included, because they were once valid. */
 const FAILED_SIGN_IN: ReadonlySet<FaultReason> = new Set<FaultReason>(["token_invalid", "key_invalid"])
 
-/** Runs a check that an attacker could use to guess credentials, or to call an object repeatedly (SPEC LI7). */
+/** Runs a check, limiting failures so that an attacker cannot guess credentials or keep calling an object (SPEC LI7). */
 async function limitFailures<T>(
   context: Context<AppEnv>,
   tenant: string,
@@ -109,15 +114,16 @@ async function authorizeClaims(context: Context<AppEnv>, rule: AccessRule): Prom
   return succeed(null)
 }
 
-/** A socket of a tenant that is leaving can read everything and write nothing. */
+/** A socket of a tenant that is leaving can read everything but cannot write. */
 function limitSocket(context: Context<AppEnv>, claims: Claims): Claims {
   return isUpgrade(context) ? { ...claims, role: "viewer" } : claims
 }
 
 /**
- * The user whose shared session a request is about (`?owner=`); null: the caller's own session, or no session.
+ * The owner of the shared session that a request names (`?owner=`); null for the caller's own session, or if the request
+ * names no session.
  *
- * Errors: `field_invalid`; `scope_denied` where a viewer could write or learn more than the session.
+ * Errors: `field_invalid`; `scope_denied` on routes where a viewer could write, or read more than the session.
  */
 function readSharedBy({ req }: Context<AppEnv>, rule: AccessRule, { user }: Claims): Result<string | null> {
   const owner = req.query("owner")
@@ -128,7 +134,7 @@ function readSharedBy({ req }: Context<AppEnv>, rule: AccessRule, { user }: Clai
 }
 
 /**
- * Verifies the credentials of a request: an API key or a token, in the header, or for a WebSocket among its subprotocols.
+ * Verifies the credentials of a request: an API key or a token, from the header or, for a WebSocket, from its subprotocols.
  * Does not check for revoked tokens.
  */
 async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise<Result<Claims>> {
@@ -139,7 +145,7 @@ async function authenticate(context: Context<AppEnv>, rule: AccessRule): Promise
   return await verifyToken(token, context.env.JWT_SECRET ?? "", Date.now())
 }
 
-/** A valid token of an issuer that the isolate knows is accepted, whatever has failed from the same address (SPEC LI7). */
+/** A valid token of an issuer that the isolate knows is accepted even after failures from the same address (SPEC LI7). */
 async function authenticateForeign(context: Context<AppEnv>, token: string): Promise<Result<Claims>> {
   const { findKnownIssuer, verifyForeignToken } = await import("../../auth/issuer/foreign-token.ts")
   const verify = () => verifyForeignToken(context.env, token, Date.now(), createActor(context, "anonymous"))
@@ -184,9 +190,9 @@ function isForeignToken(token: string): boolean {
 const revocationCache = createRevocationCache()
 
 /**
- * Maximum age of a user's cached state when a socket opens, in milliseconds. The socket is registered with the directory SOCKET_REGISTER_MS
- * later at the latest; another SOCKET_REGISTER_MS is for the way to the session's object. So a revoked token has no socket after
- * TOKEN_TRUST_MS, even if the directory can't be reached.
+ * Maximum age of a user's cached state when a socket opens, in milliseconds. The request can take SOCKET_REGISTER_MS to
+ * reach the session's object, and another SOCKET_REGISTER_MS can pass until the socket is registered with the directory. So
+ * a revoked token has no socket after TOKEN_TRUST_MS, even if the directory cannot be reached.
  */
 const SOCKET_TRUST_MS = TOKEN_TRUST_MS - 2 * SOCKET_REGISTER_MS
 
@@ -200,8 +206,8 @@ async function checkRevocation(context: Context<AppEnv>, claims: Claims): Promis
 }
 
 /**
- * The reason to refuse a link that was signed for a user at a time (in seconds since 1970): the user is suspended, or was erased since.
- * Null if there is none. Takes effect within TOKEN_TRUST_MS.
+ * The reason to refuse a link that was signed for a user at a time (in seconds since 1970): the user is suspended, or has
+ * been erased since then. Null if there is none. Takes effect within TOKEN_TRUST_MS.
  */
 export async function findReaderFault(env: Env, user: SessionOwner, signedAt: number): Promise<Fault | null> {
   const { suspended, erased, upTo } = await loadRevocations(env, user, TOKEN_TRUST_MS)
@@ -241,7 +247,7 @@ function listOfferedProtocols(context: Context<AppEnv>): string[] {
   return splitCommaList(context.req.header("sec-websocket-protocol"))
 }
 
-/** The subprotocols that a client offers, without the one that carries the token. */
+/** The subprotocols that a client offers, except the one that carries the token. */
 export function listSubprotocols(context: Context<AppEnv>): string[] {
   return listOfferedProtocols(context).filter((protocol) => !protocol.startsWith(TOKEN_PROTOCOL))
 }

@@ -1,13 +1,13 @@
 /** location-hint.ts: chooses where the platform creates the objects of a request, from the location of its client. */
 
-/** The part of `request.cf` that is used here. All of it is absent in local use. */
+/** The part of `request.cf` that is used here. It is absent in local use. */
 interface RequestPlace {
   readonly continent?: unknown
   /** A decimal number as text. */
   readonly longitude?: unknown
 }
 
-/** Two locations of one continent are divided by this meridian: the western one first. */
+/** For each continent, a western and an eastern location, and the meridian that divides them. */
 const CONTINENTS = new Map<string, readonly [DurableObjectLocationHint, number, DurableObjectLocationHint]>([
   ["AF", ["afr", 180, "afr"]],
   // The Middle East is part of Asia.
@@ -19,8 +19,8 @@ const CONTINENTS = new Map<string, readonly [DurableObjectLocationHint, number, 
 ])
 
 /**
- * The location nearest to the client; undefined if the client's is unknown. The platform uses a hint only when it creates an object, and
- * ignores it in a region.
+ * The location nearest to the client; undefined if the client's location is unknown. The platform uses a hint only when it
+ * creates an object, and ignores it in a region.
  */
 export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObjectLocationHint | undefined {
   const { continent, longitude }: RequestPlace = cf ?? {}
@@ -28,7 +28,7 @@ export function readLocationHint({ cf }: { readonly cf?: unknown }): DurableObje
   if (entry === undefined) return undefined
   const [west, meridian, east] = entry
   const degrees = Number.parseFloat(String(longitude))
-  // Without a longitude, take the location that is near to most clients of the continent.
+  // Without a longitude, take the location that is nearest to most clients of the continent.
   if (Number.isNaN(degrees)) return continent === "EU" ? west : east
   return degrees < meridian ? west : east
 }

@@ -12,9 +12,9 @@ import { findReaderFault } from "./authorize.ts"
 import { findSessionKey } from "./require-session.ts"
 
 /**
- * Verifies a link. A link that was signed for a viewer is valid only while the session is shared with them, so it costs a request to the
- * session's object. A link is refused if its user is suspended or was erased since, or if its tenant was erased; the state of both is
- * cached.
+ * Verifies a link. A link that was signed for a viewer is valid only while the session is shared with them, so it costs a
+ * request to the session's object. A link is refused if its user is suspended or has been erased since, or if its tenant
+ * was erased. The states of both are cached.
  *
  * Errors: `link_expired`, `link_invalid`, `rate_limited`, `user_suspended`, `tenant_erased`, `region_unavailable`.
  */

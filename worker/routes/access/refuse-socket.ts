@@ -1,8 +1,8 @@
 /**
- * refuse-socket.ts: tells a browser why its WebSocket is refused by a limit.
+ * refuse-socket.ts: tells a browser why a limit refuses its WebSocket.
  *
- * A browser does not show the status and the body of a refused upgrade to the page. So the socket is opened, gets the fault
- * as an error frame, and is closed with CLOSE_LIMITED. This calls no object.
+ * A browser hides the status and body of a refused upgrade from the page. So the socket is opened, receives the fault as an
+ * error frame, and is closed with CLOSE_LIMITED. No object is called.
  */
 
 import type { MiddlewareHandler } from "hono"
@@ -11,7 +11,7 @@ import { SUBPROTOCOL } from "../../socket/sockets.ts"
 import type { AppEnv } from "../request-body.ts"
 import { isUpgrade, listSubprotocols } from "./authorize.ts"
 
-/** Browsers state the origin of every socket. Other clients get the response as it is. */
+/** Browsers send an Origin header with every socket. Other clients get the unchanged response. */
 export const explainRefusedSocket: MiddlewareHandler<AppEnv> = async (context, next) => {
   await next()
   if (context.res.status !== 429 || !isUpgrade(context) || context.req.header("origin") === undefined) return
@@ -22,7 +22,7 @@ export const explainRefusedSocket: MiddlewareHandler<AppEnv> = async (context, n
   server.close(CLOSE_LIMITED, text)
   const isOffered = listSubprotocols(context).includes(SUBPROTOCOL)
   const headers: Record<string, string> = isOffered ? { "sec-websocket-protocol": SUBPROTOCOL } : {}
-  // Hono would otherwise keep the headers of the refusal.
+  // Otherwise Hono would keep the headers of the refusal.
   context.res = undefined
   context.res = new Response(null, { status: 101, webSocket: client, headers })
 }

@@ -1,6 +1,6 @@
 /**
- * report-request.ts: reports each request as a data point with the pattern of its route, and an exception as a log line. Neither contains
- * the path, the query or the body.
+ * report-request.ts: reports each request as a data point with the pattern of its route, and an exception as a log line.
+ * Neither contains the path, the query or the body.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -10,7 +10,7 @@ import { writeRequestPoint } from "../../telemetry/data-points.ts"
 import type { AppEnv } from "../request-body.ts"
 import { findAccessRule } from "./access-table.ts"
 
-/** Methods that are reported by name. A client may send any word. */
+/** Methods that are reported by name. A client can send any word. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
 /** Routes that the access table does not list, in the order in which they are compared. */
@@ -25,7 +25,7 @@ const OTHER_ROUTES: readonly (readonly [pattern: RegExp, route: string])[] = [
   [/^\/admin(?:\.html)?$/, "/admin"],
 ]
 
-/** The pattern of a request's route; `other` if there is no such route. A refused method has the route `other` too. */
+/** The pattern of a request's route; `other` if there is no such route. A refused method also has the route `other`. */
 export function nameRoute(method: string, path: string): string {
   return findAccessRule(method, path)?.path ?? OTHER_ROUTES.find(([pattern]) => pattern.test(path))?.[1] ?? "other"
 }
@@ -46,7 +46,9 @@ export const reportRequest: MiddlewareHandler<AppEnv> = async (context, next) =>
   })
 }
 
-/** The response for an exception. It is a bug: the log says where it was thrown, and the client gets no details. */
+/**
+ * The response for an exception, which is always a bug. The log says where it was thrown, and the client gets no details.
+ */
 export function errorToResponse(error: Error, { req }: Context<AppEnv>): Response {
   logError("route_error", { method: req.method, route: nameRoute(req.method, req.path), error: describeError(error) })
   return faultToResponse({ reason: "internal" })

@@ -6,7 +6,7 @@ import type { Actor, Administrator } from "../../platform/rpc/actor.ts"
 import { type Claims, getRole } from "../../platform/rpc/claims.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** The platform sets it, and overwrites what a client sends. */
+/** The header with the client's address. The platform sets it, and overwrites any value that a client sends. */
 const ADDRESS_HEADER = "cf-connecting-ip"
 
 /** The actor of a request that `authorize` admitted. Only a request with the operator's secret has no claims. */
@@ -16,7 +16,7 @@ export function readActor(context: Context<AppEnv>): Actor {
   return claims.key === undefined ? createActor(context, "user", claims.user) : createActor(context, "key", claims.key)
 }
 
-/** Like `readActor`, with the role that bounds the actor's changes. */
+/** Like `readActor`, with the role that limits which changes the actor may make. */
 export function readAdministrator(context: Context<AppEnv>): Administrator {
   return { actor: readActor(context), role: getRole(context.get("claims")) }
 }
@@ -26,7 +26,7 @@ export function createActor(context: Context<AppEnv>, kind: Actor["kind"], id = 
   return { kind, id, address: truncateAddress(context.req.header(ADDRESS_HEADER) ?? "") }
 }
 
-/** The address of the client as limits count it; null if the platform names none. */
+/** The client's address in the form by which limits count; null if the platform provides none. */
 export function readLimitAddress(context: Context<AppEnv>): string | null {
   return groupAddress(context.req.header(ADDRESS_HEADER) ?? "")
 }

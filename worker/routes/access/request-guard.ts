@@ -1,5 +1,6 @@
 /**
- * request-guard.ts: middleware before the routes: safe deployment, allowed origin, secure headers.
+ * request-guard.ts: middleware that runs before the routes: it requires a safe deployment and an allowed origin, and sets
+ * secure headers.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -10,10 +11,10 @@ import type { AppEnv } from "../request-body.ts"
 /** How long a browser may cache a preflight response, in seconds. Most browsers allow no more. */
 const PREFLIGHT_SECONDS = "600"
 
-/** Headers that a page of another origin may read, besides those that browsers always let it read. */
+/** Headers that a page of another origin may read, in addition to those that browsers always expose. */
 const EXPOSED_HEADERS = "retry-after, ratelimit, ratelimit-policy, trace-id"
 
-/** For all responses of the Worker itself. The page's files have headers of their own (public/_headers). */
+/** Headers of all responses from the Worker itself. The page's files have their own (public/_headers). */
 const SECURE_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -21,13 +22,16 @@ const SECURE_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** An unsafe deployment answers every request with 503 and the reason. */
+/** An unsafe deployment responds to every request with 503 and the reason. */
 export const requireSafeDeployment: MiddlewareHandler<AppEnv> = async (context, next) => {
   const because = findDeploymentFault(context.env, new URL(context.req.url))
   return because === null ? await next() : faultToResponse({ reason: "deployment_unsafe", because })
 }
 
-/** Admits the request's own origin and those of ALLOWED_ORIGINS. A request without Origin does not come from another site. */
+/**
+ * Admits the request's own origin and those of ALLOWED_ORIGINS. A request without an Origin header is not a cross-origin
+ * call of another site.
+ */
 export const checkOrigin: MiddlewareHandler<AppEnv> = async (context, next) => {
   const origin = context.req.header("origin")
   if (origin !== undefined && !isAllowedOrigin(origin, context)) {

@@ -1,6 +1,6 @@
 /**
- * require-session.ts: finds and creates the sessions of users, and middleware that puts the session of the path into the
- * context, as a stub of its object.
+ * require-session.ts: finds and creates users' sessions. Contains the middleware that puts a stub of the path's session
+ * into the context.
  */
 
 import type { Context, MiddlewareHandler } from "hono"
@@ -15,13 +15,16 @@ import { directoryStub, sessionStub, userKey } from "../../platform/rpc/object-s
 import { createPrivateKey } from "../../platform/session-key.ts"
 import type { AppEnv } from "../request-body.ts"
 
-/** Sessions whose keys an isolate caches, and for how long, in milliseconds: a key changes only with an erasure. */
+/** How many sessions' keys an isolate caches, and for how long, in milliseconds. A key changes only with an erasure. */
 const MAX_CACHED_KEYS = 5_000
 const KEY_FRESH_MS = 10_000
 
 const keyCache = new FreshCache<string>(KEY_FRESH_MS, MAX_CACHED_KEYS)
 
-/** The key of a user's session; its public id if the user has none of that id. Cost: a request to its object, then cached. */
+/**
+ * The key of a user's session; the public id if the user has no session with that id. Cost: a request to its object, then
+ * cached.
+ */
 export async function findSessionKey(
   env: Env,
   owner: SessionOwner,
@@ -51,8 +54,8 @@ export interface NewOwnSession {
 }
 
 /**
- * Creates and lists a user's session, and returns its key. Repeating it has no effect. If the id is taken by another user,
- * the session gets a private key, and the user can see no difference (SPEC AU17).
+ * Creates and lists a user's session, and returns its key. Repeating the call has no effect. If another user has taken the
+ * id, the session gets a private key, and the user sees no difference (SPEC AU17).
  *
  * Errors: `agent_unknown`, `token_revoked`.
  */
@@ -88,7 +91,7 @@ export async function createOwnSession(
  * Sets `session` and `sessionKey` from `:id`, in the token's tenant: the user's own session, or that of the user who
  * shares it (`?owner=`). Errors: `session_unknown` if it is not a valid id.
  *
- * Whether the session exists and the user may use it is checked by its object, in the call that the route makes anyway.
+ * The session's object checks whether it exists and the user may use it, in the call that the route makes anyway.
  */
 export const requireSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const id = context.req.param("id")
@@ -105,7 +108,7 @@ async function setSession(context: Context<AppEnv>, id: string): Promise<void> {
   context.set("sessionKey", key)
 }
 
-/** Use after `requireSession`: asks the object whether the user owns the session. Errors: `session_unknown`. */
+/** Use after `requireSession`. Calls the object to check that the user owns the session. Errors: `session_unknown`. */
 export const requireOwnSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const checked = await context.get("session").checkOwner(context.get("claims"))
   return checked.ok ? await next() : faultToResponse(checked.fault)

@@ -1,4 +1,4 @@
-/** require-storage.ts: middleware that refuses a body if its user has no room for it. */
+/** require-storage.ts: middleware that refuses a body if its user has no storage left for it. */
 
 import type { Context, MiddlewareHandler } from "hono"
 import { type Result, succeed } from "../../../shared/fault.ts"

@@ -39,7 +39,7 @@ assetRoutes.post("/:id/assets", requireSession, requireOwnSession, async (contex
   return context.json({ ...asset, duplicate } satisfies UploadResponse, duplicate ? 200 : 201)
 })
 
-/** Content-Length is required, so that a file that is too large can be refused without reading it. */
+/** Parses Content-Length. It is required, so that a file that is too large can be refused without reading it. */
 function parseContentLength(header: string | undefined): Result<number> {
   if (header === undefined || !/^\d{1,15}$/.test(header)) return fail({ reason: "length_required" })
   const size = Number(header)
@@ -67,8 +67,8 @@ async function receiveUpload(context: Context<AppEnv>, session: string, size: nu
 }
 
 /**
- * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the response. The body of a
- * successful upload has already been read to its end.
+ * Keeps reading for a while, because a client that is still sending would see a broken connection instead of the response.
+ * The body of a successful upload has already been read to its end.
  */
 async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
   const timer = setTimeout(() => void body.cancel().catch(() => {}), maxMs)
@@ -76,7 +76,9 @@ async function drainRefused(body: BodyReader, maxMs: number): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`, `asset_too_large`. */
+/**
+ * Reads the metadata of an upload from its first bytes. Errors: `asset_cut_off`, `asset_type_refused`, `asset_too_large`.
+ */
 async function inspectUpload(
   body: BodyReader,
   size: number,
@@ -100,7 +102,7 @@ function checkFileType(head: Uint8Array, size: number): Result<FileType> {
   return size > type.maxBytes ? fail({ reason: "asset_too_large", max: type.maxBytes }) : succeed(type)
 }
 
-/** The session object by RPC, through a new stub for each call: one that has failed once stays broken. */
+/** Calls the session object by RPC, with a new stub for each call, because a stub that has failed once stays broken. */
 function createUploadTarget(env: Env, claims: Claims, session: string): UploadTarget {
   const stub = () => sessionStub(env, claims.tenant, session)
   return {

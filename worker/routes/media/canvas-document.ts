@@ -1,23 +1,23 @@
 /**
  * canvas-document.ts: prepares an HTML document written by a model for its frame.
  *
- * Its content security policy (content-policy.ts) blocks what a policy can block. A guard script, which runs before the
- * document's own scripts, blocks the rest: connections that the policy doesn't cover, and nested frames, in which
- * the removed APIs would be available again (docs/decisions/0018-canvas-isolation.md). Pure.
+ * Its content security policy (content-policy.ts) blocks most access. A guard script, which runs before the document's own
+ * scripts, blocks what a policy cannot: connections that it does not cover, and nested frames, in which the removed APIs
+ * would be available again (docs/decisions/0018-canvas-isolation.md). Pure.
  */
 
 /**
  * Start tags that create a realm or open a connection that no policy covers. In XML the name may have a prefix, and an
- * entity may contain a whole tag. A tag name that is cut off at the end of the text may continue in the next write, so it
- * is blocked whatever it is.
+ * entity may contain a whole tag. A tag name that is cut off at the end of the text may continue in the next write, so
+ * every such tag is blocked.
  */
 const BLOCKED_TAGS =
   "<(?=!ENTITY|(?:[^\\s<>/]*:)?(?:iframe|frame|frameset|fencedframe|portal|object|embed|link)[\\s/>]|[a-z]*$)"
 
 /**
  * Runs first in the document's realm. The document's policy allows only this trusted-types policy, so all markup that a
- * script writes passes through it. The content security policy does not block `srcdoc` frames, so they are emptied; a
- * `javascript:` URL could replace this realm by a new one, so it is refused. The script keeps its own references to the
+ * script writes passes through it. The content security policy does not block `srcdoc` frames, so they are emptied. A
+ * `javascript:` URL could replace this realm with a new one, so it is refused. The script keeps its own references to the
  * built-in functions that it needs later, because the document may replace them.
  */
 const GUARD_SCRIPT = `(() => {
@@ -35,7 +35,7 @@ const GUARD_SCRIPT = `(() => {
     createScript: (script, _type, sink) => (sink === "Location href" ? null : script),
     createScriptURL: (url) => url,
   })
-  // With a reference to the policy a script could create trusted markup, also for "srcdoc".
+  // With a reference to the policy, a script could create trusted markup, even for "srcdoc".
   if (globalThis.trustedTypes) delete TrustedTypePolicyFactory.prototype.defaultPolicy
   const { parent } = globalThis
   addEventListener("load", () => parent.postMessage({ type: "cuecard:ready" }, "*"), { once: true })

@@ -1,8 +1,7 @@
 /**
- * canvas-routes.ts: HTML documents written by a model, for frames of the page only.
+ * canvas-routes.ts: serves HTML documents written by a model, only in frames of the page.
  *
- * A deployment may give them an origin of their own. That origin then serves nothing else, and no other origin serves
- * documents.
+ * A deployment can give them a separate origin. That origin then serves nothing else, and no other origin serves documents.
  */
 
 import { type Context, Hono, type MiddlewareHandler } from "hono"
@@ -23,7 +22,7 @@ export const canvasRoutes = new Hono<AppEnv>().get("/:id/index.html", async (con
   const { env, req } = context
   const found = await loadDocument(env, req.param("id"), req.query("token") ?? "")
   if (!found.ok) return refuseDocument(context, found.fault)
-  // In a tab of its own the document could navigate anywhere. In the page, the page's policy restricts it.
+  // In a separate tab, the document could navigate anywhere. In a frame, the page's policy restricts it.
   if (!isFrameRequest(req.header("sec-fetch-dest"))) return refuseDocument(context, { reason: "link_invalid" })
   return new Response(hardenDocument(found.value), { headers: createDocumentHeaders(listFrameAncestors(env)) })
 })

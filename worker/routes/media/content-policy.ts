@@ -10,11 +10,14 @@ import type { TenantSettings } from "../../settings/agent-config.ts"
 export interface PageOrigins {
   /** The origin of the request for the page. */
   readonly own: string
-  /** The origin of canvas documents; null: the same as the page's. */
+  /** The origin of canvas documents; null if it is the page's origin. */
   readonly canvas: string | null
 }
 
-/** Features for which some browser prompts the user, or which reveal something about the machine. The page needs none. */
+/**
+ * Features for which some browsers prompt the user, or which reveal something about the machine. The page needs none of
+ * them.
+ */
 const BROWSER_FEATURES =
   "accelerometer camera display-capture geolocation gyroscope hid idle-detection local-fonts magnetometer " +
   "microphone midi payment publickey-credentials-create publickey-credentials-get serial usb xr-spatial-tracking"
@@ -58,8 +61,8 @@ export function createPageHeaders(
 }
 
 /**
- * The origins in it were checked for characters that end a directive (tenant-settings.ts, env.ts). `frame-src` also
- * restricts where a framed document can navigate itself.
+ * The page's content security policy. Its origins were checked for characters that end a directive (tenant-settings.ts,
+ * env.ts). `frame-src` also restricts where a framed document can navigate itself.
  */
 function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[]): string {
   const socket = isPlainOrigin(own) ? [own.replace(/^http/, "ws")] : []
@@ -71,7 +74,7 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
     "font-src 'self'",
     "img-src 'self' data: blob:",
     "media-src 'self' blob:",
-    // In some browsers 'self' does not include WebSockets of the same host.
+    // In some browsers, 'self' does not include WebSockets to the same host.
     ["connect-src 'self'", ...socket].join(" "),
     ["frame-src", ...(frames.length === 0 ? ["'none'"] : [...frames, ...embeds])].join(" "),
     "base-uri 'none'",
@@ -83,8 +86,8 @@ function createPagePolicy({ own, canvas }: PageOrigins, embeds: readonly string[
 }
 
 /**
- * The headers of a canvas document: it can run its own inline scripts, and has no network. Only pages of `ancestors` can
- * frame it.
+ * The headers of a canvas document: it can run its own inline scripts, and has no network access. Only pages of `ancestors`
+ * can frame it.
  *
  * The sandbox gives it an opaque origin, so it has no cookies, no storage and no access to our routes. In browsers that
  * support it, `connection-allowlist` also blocks what a policy does not cover (WebRTC, early connections).

@@ -1,8 +1,9 @@
 /**
  * media-routes.ts: signs links (`POST /:id/media/sign` of a session) and serves assets (`GET /media/:id?token=`).
  *
- * The URLs in segments cannot be fetched; the page has them signed when it renders them. Assets are served so that a
- * browser never runs them: with a type of a closed list, no sniffing, and a sandbox. Canvas documents are not served here.
+ * The URLs in segments cannot be fetched directly; the page requests signed ones when it renders them. Assets are served so
+ * that a browser never runs them: with a type from a closed list, no sniffing, and a sandbox. Canvas documents are not
+ * served here.
  */
 
 import { type Context, Hono } from "hono"
@@ -66,7 +67,7 @@ function createSigner(context: Context<AppEnv, "/:id/media/sign">, expires: numb
   }
 }
 
-/** Null if the asset does not exist, or if a canvas is requested as media or the reverse. */
+/** Null if the asset does not exist, if a canvas is requested as media, or if other media is requested as a canvas. */
 async function signOwnUrl(
   { id, kind: urlKind }: OwnUrl,
   kinds: ReadonlyMap<string, Asset["kind"]>,
@@ -87,7 +88,7 @@ async function signRemoteUrl(url: string, sign: SignUrl): Promise<string | null>
 
 export const mediaRoutes = new Hono<AppEnv>()
 
-/** Also serves HEAD requests: Hono routes them to GET and drops the body. */
+/** Also serves HEAD requests, which Hono routes to GET, dropping the body. */
 mediaRoutes.get("/:id", async (context, next) => {
   const id = context.req.param("id")
   // `/media/remote` is another route (remote-media-routes.ts).
@@ -176,14 +177,14 @@ function createAssetHeaders(
     "content-security-policy": "sandbox; default-src 'none'",
     "cross-origin-resource-policy": "same-origin",
     "x-content-type-options": "nosniff",
-    // Asked again each time, because sharing may have ended.
+    // A viewer's browser must revalidate each time, because sharing may have ended.
     "cache-control": viewer === undefined ? `private, max-age=${seconds}, immutable` : "private, no-cache",
     "accept-ranges": "bytes",
     etag: object.httpEtag,
   }
 }
 
-/** RFC 6266: an ASCII name for old clients, and the real one in the encoding of RFC 5987. */
+/** RFC 6266: an ASCII name for old clients, and the real name in the encoding of RFC 5987. */
 function formatFilenameParameters(label: string): string {
   // A file whose name begins with a dot would be hidden after the download.
   const name = label.replace(/^\./, "_")

@@ -23,7 +23,10 @@ export interface RemoteMedia {
 /** The same for every user. Without `x-real-ip` the platform would send the user's IP address. */
 const HEADERS = { "user-agent": "Cuecard-Media/1", accept: "image/*, audio/*, video/*", "x-real-ip": "::" }
 
-/** Whether a request comes from this module. A remote URL may point back here, which would loop without end. */
+/**
+ * Whether a request comes from this module. A remote URL may point back to this deployment, which would cause an endless
+ * loop.
+ */
 export function isOwnRequest(userAgent: string | undefined): boolean {
   return userAgent === HEADERS["user-agent"]
 }
@@ -105,7 +108,7 @@ async function readRemote(
   return succeed({ type, size, body })
 }
 
-/** Null if unknown. The length of a compressed body is not that of the file. */
+/** The length of the file; null if unknown. The length of a compressed body is not that of the file. */
 function readContentLength(headers: Headers): number | null {
   const length = headers.has("content-encoding") ? null : headers.get("content-length")
   return length !== null && /^\d{1,15}$/.test(length) ? Number(length) : null

@@ -1,5 +1,6 @@
 /**
- * remote-media-routes.ts: `GET /media/remote?token=`: proxies media of other hosts, which learn nothing about the user.
+ * remote-media-routes.ts: `GET /media/remote?token=`: proxies media from other hosts, so that they learn nothing about the
+ * user.
  *
  * Small files are cached per tenant once they are complete, and ranges are cut from them. A range request for a large
  * file, or one of unknown length, is answered with the whole file, as RFC 9110 permits; players accept that.
@@ -40,9 +41,9 @@ export async function serveRemoteMedia(context: Context<AppEnv>): Promise<Respon
 }
 
 /**
- * The hosts to which redirects may lead. If the user clicked to load the URL, any host. A URL that is loaded without a
- * click may only redirect to allowed hosts. Otherwise an open redirect could send data that a model wrote into the URL to
- * any host.
+ * Decides to which hosts redirects may lead. If the user clicked to load the URL, every host is allowed. A URL that is
+ * loaded without a click may only redirect to allowed hosts. Otherwise an open redirect could send data that a model wrote
+ * into the URL to any host.
  */
 async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise<(host: string) => boolean> {
   const { media_hosts } = await tenantStub(env, tenant).getSettings()
@@ -50,7 +51,7 @@ async function createHostFilter(env: Env, { tenant, what }: LinkClaims): Promise
   return (host) => !isAutoLoaded || media_hosts.includes(host)
 }
 
-/** Per tenant, so that response times do not reveal what users of another tenant have loaded. */
+/** The key differs per tenant, so that response times do not reveal which media users of another tenant have loaded. */
 async function createCacheKey({ tenant, what }: LinkClaims): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(what))
   return `https://media.invalid/${tenant}/${base64url.encode(new Uint8Array(digest))}`
@@ -88,7 +89,7 @@ async function respondAndCache(context: Context<AppEnv>, key: string, remote: Re
   return withOwnHeaders(response)
 }
 
-/** `size`: of the whole file, for a response to a range request; otherwise null. */
+/** `size`: the size of the whole file for a response to a range request; otherwise null. */
 function createMediaResponse(
   body: BodyInit,
   { mime_type }: RemoteMedia["type"],
@@ -130,7 +131,7 @@ async function putInCache(key: string, bytes: ArrayBuffer, { mime_type }: Remote
   await caches.default.put(key, new Response(bytes, { headers })).catch(() => {})
 }
 
-/** Replaces all headers by our own. `isRangeable`: range requests are answered with ranges. */
+/** Replaces all headers with our own. `isRangeable`: range requests get ranges. */
 function withOwnHeaders(response: Response, isRangeable = true): Response {
   const headers = new Headers({
     "content-disposition": "inline",

@@ -22,7 +22,9 @@ const MAX_KEY_NAME_CHARS = 80
 /** Longest lifetime of a key with an end, in seconds: ten years. */
 const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
 
-/** How long the old key still works after a rotation, in seconds: a day by default, so that every deployment can follow. */
+/**
+ * How long the old key still works after a rotation, in seconds. The default is a day, so that all services can be updated.
+ */
 const ROTATION_SECONDS = DAY_SECONDS
 const MAX_ROTATION_SECONDS = 30 * DAY_SECONDS
 

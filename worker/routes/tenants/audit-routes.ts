@@ -8,10 +8,10 @@ import { AUDIT_PAGE_ROWS, auditFilterSchema, auditHeadToText, auditVerifySchema 
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
-/** Entries that one call to the tenant's object checks: the object serves nothing else meanwhile. */
+/** Entries that one call to the tenant's object checks. The object cannot serve anything else in the meantime. */
 const CHECK_STEP_ROWS = 1_000
 
-/** Entries that one request checks at most. The next request continues. */
+/** Maximum number of entries that one request checks. The next request continues. */
 const MAX_CHECKED_ROWS = 20_000
 
 /** Entries of an export that are in memory at the same time. */
@@ -57,7 +57,9 @@ auditRoutes.post("/verify", async (context) => {
   }
 })
 
-/** The log as JSON lines, up to the entry that was the newest when the export began. Reads only as fast as the client does. */
+/**
+ * The log as JSON lines, up to the entry that was the newest when the export began. Reads only as fast as the client does.
+ */
 function streamAuditFile(context: Context<AppEnv>, header: AuditFileHeader): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   let last = header.base.seq

@@ -1,4 +1,4 @@
-/** budget-routes.ts: the budgets of a tenant, its roles and users, and what the calling user has left. */
+/** budget-routes.ts: the budgets of a tenant, its roles and its users, and the calling user's remaining budgets. */
 
 import type { Context } from "hono"
 import { budgetChangeSchema } from "../../../shared/usage/budget-change.ts"
@@ -8,7 +8,7 @@ import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readAdministrator } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
-/** Users who are notified of a change. In a larger tenant the named ones come first. */
+/** Maximum number of users who are notified of a change. Users whom the change names come first. */
 const MAX_NOTIFIED_USERS = 100
 
 /** `GET /v1/budgets`. */
@@ -35,7 +35,10 @@ export async function readOwnBudgets(context: Context<AppEnv>): Promise<Response
   return context.json({ budgets } satisfies UserBudgets)
 }
 
-/** Makes a change effective at once for some users. The others, and those whose call failed, get it with their next report. */
+/**
+ * Makes a change effective at once for some users. Other users, and users whose call failed, receive it with their next
+ * report.
+ */
 async function notifyUsers(context: Context<AppEnv>, users: readonly string[]): Promise<void> {
   const { tenant } = context.get("claims")
   const notified = [...new Set(users)].slice(0, MAX_NOTIFIED_USERS)

@@ -60,7 +60,7 @@ async function findIssuer(env: Env, tenant: string, name: string): Promise<Issue
   return issuers.find((issuer) => issuer.name === name)
 }
 
-/** Makes a change effective at once in this isolate. */
+/** Makes changes to these issuers effective at once in this isolate. */
 async function clearCached(...issuers: (Pick<IssuerView, "issuer" | "audience"> | undefined)[]): Promise<void> {
   const { clearCachedIssuer } = await import("../../auth/issuer/foreign-token.ts")
   for (const one of issuers) if (one !== undefined) clearCachedIssuer(one.issuer, one.audience)

@@ -1,6 +1,6 @@
 /**
- * leaving-routes.ts: a tenant's export, import and erasure, and the erasure of its users. The work is done by jobs of the
- * tenant object (worker/leaving/); these routes start them and report how far they are.
+ * leaving-routes.ts: a tenant's export, import and erasure, and the erasure of its users. Jobs of the tenant object do the
+ * work (worker/leaving/); these routes start them and report their progress.
  */
 
 import { type Context, Hono } from "hono"
@@ -29,7 +29,7 @@ leavingRoutes.get("/tenant", async (context) => {
   return context.json({ id, region: getRegion(id), ...(await tenantOf(context).getStanding()) })
 })
 
-/** The id of the tenant, repeated so that nobody erases the wrong one. */
+/** The id of the tenant, repeated so that nobody erases the wrong tenant. */
 const confirmSchema = v.object({ confirm: v.string() })
 
 leavingRoutes.delete("/tenant", async (context) => {
@@ -150,7 +150,7 @@ function respond<T extends object>(context: AppContext, result: Result<T>, statu
   return result.ok ? context.json(result.value, status) : faultToResponse(result.fault)
 }
 
-/** A job with its fault as clients receive faults. */
+/** A job as JSON, with its fault in the form that clients receive. */
 function jobToJson({ fault, ...view }: ExportView | ImportView) {
   return { ...view, fault: fault === null ? null : faultToPublic(fault) }
 }

@@ -66,7 +66,9 @@ tenantRoutes.get("/", async (context) => {
   return context.json({ tenants: page.map((id) => ({ id })), next: last ?? null })
 })
 
-/** Also for a tenant that exists only because tokens name it, and for one that has lost all its keys. */
+/**
+ * Adds an API key. Also works for a tenant that exists only because tokens name it, and for one that has lost all its keys.
+ */
 tenantRoutes.post("/:id/keys", async (context) => {
   const id = readServedTenant(context)
   if (!id.ok) return faultToResponse(id.fault)
@@ -77,7 +79,10 @@ tenantRoutes.post("/:id/keys", async (context) => {
   return created.ok ? context.json(created.value, 201) : faultToResponse(created.fault)
 })
 
-/** Shows which tenant has an issuer that another one wants (`issuer_taken`). Client secrets are not shown. */
+/**
+ * Lists a tenant's issuers, for example to find the owner of one that another tenant wants (`issuer_taken`). Client secrets
+ * are not shown.
+ */
 tenantRoutes.get("/:id/issuers", async (context) => {
   const id = readServedTenant(context)
   if (!id.ok) return faultToResponse(id.fault)

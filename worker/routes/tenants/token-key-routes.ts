@@ -1,4 +1,6 @@
-/** token-key-routes.ts: lists and rotates the keys that sign a tenant's tokens. The keys themselves never leave the Worker. */
+/**
+ * token-key-routes.ts: lists and rotates the keys that sign a tenant's tokens. The keys themselves never leave the Worker.
+ */
 
 import { Hono } from "hono"
 import * as v from "valibot"
@@ -9,7 +11,7 @@ import { tenantStub } from "../../platform/rpc/object-stubs.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody } from "../request-body.ts"
 
-/** By default, the older keys are accepted until every token that they signed has expired. 0 ends all of them now. */
+/** By default, older keys are accepted until every token that they signed has expired. 0 ends all of them at once. */
 const rotationSchema = v.strictObject({
   retire_seconds: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_EXTERNAL_TOKEN_SECONDS)),

@@ -17,17 +17,22 @@ import { findPriceRevision } from "../../usage/price-rows.ts"
 import { readActor } from "../access/request-actor.ts"
 import { type AppEnv, readBody, readQuery } from "../request-body.ts"
 
-/** Users whose directories are asked at once for what they have not reported: as many as a page by user searches. */
+/** Maximum number of users whose directories are called to report outstanding usage: as many as a page by user searches. */
 const MAX_REFRESHED_USERS = 100
 
-/** An isolate asks the same users at most once in this time, and waits for them at most this long, in milliseconds. */
+/**
+ * Shortest time between two calls of an isolate to the same directories, and the longest wait for their reports, in
+ * milliseconds.
+ */
 const REFRESH_PAUSE_MS = 30_000
 const REFRESH_WAIT_MS = 3_000
 
-/** Pages of a CSV by user whose directories are asked. The platform allows 1,000 requests per event. */
+/**
+ * Maximum number of pages of a CSV by user for which directories are called. The platform allows 1,000 requests per event.
+ */
 const MAX_REFRESHED_PAGES = 8
 
-/** Whether the totals were complete after the refresh, by tenant and first user. */
+/** Whether the totals were complete after the last refresh, by tenant and first user. */
 const refreshed = new FreshCache<boolean>(REFRESH_PAUSE_MS, 1_000)
 
 export async function readUsage(context: Context<AppEnv>): Promise<Response> {
@@ -42,12 +47,13 @@ export async function readUsage(context: Context<AppEnv>): Promise<Response> {
     : context.json({ ...pageToView(page), ...(isComplete ? {} : INCOMPLETE) })
 }
 
-/** What may be missing from a sum. */
+/** The usage that may be missing from the totals. */
 const INCOMPLETE = { incomplete: { turns_per_user: RENEW_TURNS - 1 } } satisfies Partial<UsageView>
 
 /**
- * Has directories report what they have not yet: those of all users if there are few, and those that a page by user lists. The
- * rest of a larger tenant reports after RENEW_TURNS turns of a user, or when the month has ended (SPEC MT6).
+ * Makes directories report outstanding usage: all of them if the tenant has few users, otherwise those of the users on a
+ * page by user. The other directories of a larger tenant report after RENEW_TURNS turns of a user, or when the month has
+ * ended (SPEC MT6).
  *
  * Returns whether all users have reported, so that the tenant's totals are complete.
  */
@@ -62,7 +68,7 @@ async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: Usage
   const asked = by !== "user" && hasMore ? [] : users.slice(0, MAX_REFRESHED_USERS)
   const reports = asked.map(({ id: user }) => directoryStub(context.env, { tenant, user }).flushUsage())
   let haveReported = false
-  // What comes later is in the next response.
+  // Reports that arrive later are included in the next response.
   await waitAtMost(
     Promise.allSettled(reports).then((results) => {
       haveReported = results.every(({ status }) => status === "fulfilled")
@@ -99,7 +105,7 @@ function isCsvAccepted(context: Context<AppEnv>): boolean {
   return /^\s*text\/csv\s*(?:[;,]|$)/i.test(context.req.header("accept") ?? "")
 }
 
-/** The whole list, page by page as the client reads. */
+/** Streams the whole list as CSV, reading each page when the client is ready for it. */
 function respondWithCsv(context: Context<AppEnv>, query: UsageQuery, first: UsagePage): Response {
   const { from, to, by } = query
   const encoder = new TextEncoder()

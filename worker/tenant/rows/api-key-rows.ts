@@ -1,4 +1,4 @@
-/** api-key-rows.ts: the SQL rows of a tenant's API keys. They hold hashes, never secrets. */
+/** api-key-rows.ts: the SQL rows of a tenant's API keys. They contain hashes, never secrets. */
 
 import type { Role } from "../../platform/rpc/claims.ts"
 import type { ApiKeyInfo, NewApiKey } from "../../settings/tenant-access.ts"
@@ -42,7 +42,7 @@ export interface KeyCreator {
   readonly created_by: string
   /** Null: the operator. */
   readonly creator: string | null
-  /** The stored role of the creator when the key was made. */
+  /** The stored role of the creator at the time when the key was made. */
   readonly creator_role: Role
   /** The highest stored role of the users for whom the key makes tokens. */
   readonly max_role: Role
@@ -108,16 +108,16 @@ export class ApiKeyRows {
     this.#sql.exec("UPDATE api_keys SET expires = ? WHERE id = ?", expires, id)
   }
 
-  /** Cost: one row written. `recorded`: the audit log has this use too. */
+  /** Records the last use of a key. `recorded`: this use is also in the audit log. Cost: one row written. */
   recordUse(id: string, now: number, recorded: boolean): void {
     const recordedAt = recorded ? now : null
     this.#sql.exec("UPDATE api_keys SET used = ?, recorded = coalesce(?, recorded) WHERE id = ?", now, recordedAt, id)
   }
 
   /**
-   * Records that a key makes a token for a user. Returns the number of pairs recorded on this day; null if this pair was already recorded.
-   * More than `max` are recorded only with `isAlways`. Cost: at most two rows read and one written, and the rows of the day before deleted
-   * once.
+   * Records that a key makes a token for a user. Returns the number of key and user pairs recorded on this day; null if
+   * this pair was already recorded. Beyond `max`, pairs are recorded only with `isAlways`. Cost: at most two rows read and
+   * one written. Once a day, the rows of the previous day are deleted.
    */
   noteToken(key: string, user: string, day: number, max: number, isAlways: boolean): number | null {
     const [newest] = this.#sql

@@ -1,5 +1,6 @@
 /**
- * audit-rows.ts: the SQL rows of a tenant's audit log. Entries are only added, each with the hash of the one before.
+ * audit-rows.ts: the SQL rows of a tenant's audit log. Entries are only appended, and each contains the hash of the
+ * previous one.
  *
  * All calls are synchronous, so an entry is written together with the change that it records. Cost of an entry: four rows
  * written (the entry, two indexes, the head).
@@ -42,11 +43,11 @@ export const AUDIT_TABLES = `
     day_failures INTEGER NOT NULL DEFAULT 0,            -- of this day (UTC), with an entry each
     omitted INTEGER NOT NULL DEFAULT 0)`
 
-/** Entries that a log keeps, and how many of the oldest are removed at once when there are more. SPEC AL8. */
+/** Maximum number of entries in a log, and how many of the oldest are removed together when it is exceeded. SPEC AL8. */
 export const MAX_AUDIT_ROWS = 1_000_000
 export const PRUNED_ROWS = 1_000
 
-/** Failures in one minute that have an entry each. One further entry counts the others. SPEC AL6. */
+/** Maximum number of failures per minute with an entry of their own. One more entry counts the others. SPEC AL6. */
 export const MAX_FAILURES_PER_MINUTE = 60
 
 /** The same for one day (UTC). An attacker who never stops would need ten years to fill the log. SPEC AL6. */
@@ -58,12 +59,12 @@ const DAY_MINUTES = 24 * 60
 const MAX_TARGET_CHARS = 200
 const MAX_DETAIL_CHARS = 500
 
-/** Entries that a page with two filters reads at most, to find those that match both. */
+/** Maximum number of entries that a page with two filters reads to find those that match both. */
 const MAX_SCANNED_ROWS = 1_000
 
 const COLUMNS = "seq, at, actor, address, action, target, details, hash"
 
-/** An entry as its row has it. */
+/** An entry as it is stored. */
 export type AuditRow = StoredAuditEntry & { readonly hash: string }
 
 interface HeadRow {
@@ -99,9 +100,9 @@ export class AuditRows {
   }
 
   /**
-   * Adds an entry for an attempt that was refused. There are at most MAX_FAILURES_PER_MINUTE such entries in a minute and
-   * MAX_FAILURES_PER_DAY in a day, so that nobody can fill the log. The others are counted, and the first entry of a later minute or day
-   * states their number.
+   * Adds an entry for an attempt that was refused. There are at most MAX_FAILURES_PER_MINUTE such entries per minute and
+   * MAX_FAILURES_PER_DAY per day, so that nobody can fill the log. The others are counted, and their number is written in
+   * an entry before the first one of a later minute or day.
    */
   appendFailure(actor: Actor, event: AuditEvent, now: number): void {
     const minute = Math.floor(now / 60_000)
@@ -170,17 +171,20 @@ export class AuditRows {
     return this.#query<AuditRow>(
       `SELECT ${COLUMNS} FROM audit WHERE ${where} ORDER BY seq DESC LIMIT ?`,
       ...bindings,
-      // One more than the page needs, to find out whether there is a next one.
+      // One more than the page needs, to find out whether there is a next page.
       isDouble ? MAX_SCANNED_ROWS : limit + 1,
     )
   }
 
-  /** Like `listAfter`, as stored. */
+  /** Like `listAfter`, but returns the stored rows. */
   listRowsAfter(seq: number, limit: number): AuditRow[] {
     return this.#query<AuditRow>(`SELECT ${COLUMNS} FROM audit WHERE seq > ? ORDER BY seq LIMIT ?`, seq, limit)
   }
 
-  /** Writes the entry that counts the failures without one, once their minute is over, or their day if that was full. */
+  /**
+   * Writes one entry with the number of failures that have none, once their minute is over, or their day if its limit was
+   * reached.
+   */
   #writeOmitted(now: number): void {
     const { minute, omitted, day_failures } = this.#readHeadRow()
     const current = Math.floor(now / 60_000)
@@ -217,7 +221,7 @@ export class AuditRows {
     return seq
   }
 
-  /** Removes the oldest entries. The entry that says so contains the hash from which the rest of the chain continues. */
+  /** Removes the oldest entries. Adds an entry about it that contains the hash from which the remaining chain continues. */
   #prune(upTo: number, now: number): void {
     const [row] = this.#query<{ hash: string }>("SELECT hash FROM audit WHERE seq = ?", upTo)
     if (row === undefined) return
@@ -245,12 +249,12 @@ function hashText(text: string): string {
   return bytesToHex(sha256(new TextEncoder().encode(text)))
 }
 
-/** The hash that an entry must have if it follows the one with `previousHash`. */
+/** The hash that an entry must have if it follows the entry with `previousHash`. */
 export function hashAuditEntry(previousHash: string, entry: StoredAuditEntry): string {
   return hashText(encodeAuditEntry(previousHash, entry))
 }
 
-/** Lone surrogates could not be stored as they were hashed. */
+/** The stored form of an entry. Lone surrogates are replaced, because SQLite would not store them as they were hashed. */
 function toStoredEntry(seq: number, actor: Actor, event: AuditEvent, now: number): StoredAuditEntry {
   const { action, target, details } = event
   return {

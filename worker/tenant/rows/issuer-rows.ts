@@ -46,7 +46,7 @@ export interface StoredIssuer {
   readonly generation: number
 }
 
-/** A claim in the registry, for the tokens of an issuer with an audience. */
+/** A claim in the registry to the tokens of an issuer for an audience. */
 export interface IssuerClaim {
   readonly issuer: string
   readonly audience: string
@@ -112,8 +112,9 @@ export class IssuerRows {
   }
 
   /**
-   * Whether no user of the tenant can belong to this issuer. This holds if it was never registered here, and every user who has signed in
-   * did so at an issuer that was registered. Other users were imported. Cost: reads the users up to the first imported one.
+   * Whether no user of the tenant can belong to this issuer. This is the case if it was never registered here, and every
+   * user who has signed in did so at an issuer that was registered here. Users of other issuers were imported. Cost: reads
+   * the users up to the first imported one.
    */
   isNew(issuer: string): boolean {
     const sql = `SELECT 1 FROM issuer_history WHERE issuer = ?
@@ -133,7 +134,9 @@ export class IssuerRows {
     this.#query("UPDATE issuers SET failing = ? WHERE name = ? AND failing IS NULL", now, name)
   }
 
-  /** Adds a claim, which is released at `retry` if there is no issuer by then. If the claim exists, only changes that time. */
+  /**
+   * Adds a claim, which is released at `retry` if there is no issuer by then. If the claim exists, only that time changes.
+   */
   putClaim({ issuer, audience }: IssuerClaim, retry: number): void {
     const sql = "INSERT OR REPLACE INTO issuer_claims (issuer, audience, retry) VALUES (?, ?, ?)"
     this.#query(sql, issuer, audience, retry)
@@ -143,14 +146,14 @@ export class IssuerRows {
     this.#query("DELETE FROM issuer_claims WHERE issuer = ? AND audience = ?", issuer, audience)
   }
 
-  /** Claims without an issuer, left by a registration that failed half-way, was changed or was removed. */
+  /** Claims without an issuer, left by a registration that failed halfway, or that was changed or removed. */
   listUnusedClaims(): IssuerClaim[] {
     return this.#query(
       `SELECT issuer, audience FROM issuer_claims EXCEPT SELECT issuer, audience FROM issuers`,
     ) as unknown as IssuerClaim[]
   }
 
-  /** When the next claim without an issuer is to be released; null if there is none. */
+  /** When the next claim without an issuer must be released; null if there is none. */
   findNextRelease(): number | null {
     const sql = `SELECT min(retry) AS at FROM issuer_claims
       WHERE NOT EXISTS (SELECT 1 FROM issuers i WHERE i.issuer = issuer_claims.issuer AND i.audience = issuer_claims.audience)`

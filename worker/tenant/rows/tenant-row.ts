@@ -16,7 +16,7 @@ export class TenantRow {
     this.#sql = sql
   }
 
-  /** Adds the row. Returns false if there is one. */
+  /** Adds the row. Returns false if it already exists. */
   create(name: string | null, now: number): boolean {
     const sql = "INSERT OR IGNORE INTO tenant (one, name, created) VALUES (1, ?, ?) RETURNING one"
     return this.#sql.exec(sql, name, now).toArray().length > 0

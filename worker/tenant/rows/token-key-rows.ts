@@ -1,6 +1,6 @@
 /**
- * token-key-rows.ts: the SQL rows of a tenant's token keys: which generations are accepted. The keys themselves are derived
- * from the deployment's secret. A tenant without rows has generation 1.
+ * token-key-rows.ts: the SQL rows of a tenant's token keys. They record which generations are accepted; the keys themselves
+ * are derived from the deployment's secret. A tenant without rows has generation 1.
  */
 
 import type { TokenKeyInfo } from "../../settings/tenant-access.ts"
@@ -11,7 +11,7 @@ export const TOKEN_KEY_TABLE = `
     created INTEGER,                 -- milliseconds since 1970; null: generation 1
     retires INTEGER)                 -- when it is no longer accepted; null: the newest`
 
-/** The token keys of a tenant that never rotated. */
+/** The token keys of a tenant that never rotated them. */
 export const FIRST_TOKEN_KEYS: readonly TokenKeyInfo[] = [{ generation: 1, created: null, retires: null }]
 
 type TokenKeyRow = { generation: number; created: number | null; retires: number | null }
@@ -43,7 +43,7 @@ export class TokenKeyRows {
     return retired.sort((a, b) => b.generation - a.generation)[0] ?? null
   }
 
-  /** Adds the next generation. All others retire at `retires` or earlier. `takeRetired` deletes them. */
+  /** Adds the next generation. All others retire no later than `retires`, and `takeRetired` then deletes them. */
   rotate(now: number, retires: number): void {
     const newest = this.listAccepted(now)[0]?.generation ?? 1
     if (newest === 1) this.#sql.exec("INSERT OR IGNORE INTO token_keys (generation) VALUES (1)")

@@ -1,5 +1,5 @@
 /**
- * user-rows.ts: the SQL rows of a tenant's users: one row per user, written at the first contact.
+ * user-rows.ts: the SQL rows of a tenant's users: one row per user, written on first contact.
  */
 
 import type { NewUser, TenantUser } from "../../settings/tenant-rpc.ts"
@@ -17,7 +17,7 @@ export const USER_TABLE = `
 /** Pages read only the rows that they return. */
 export const LIST_USERS_SQL = "SELECT * FROM users WHERE id > ? AND id >= ? AND id < ? ORDER BY id LIMIT ?"
 
-/** Sorts behind every id that begins with the text before it: ids have no such character. */
+/** Sorts after every id that begins with the preceding text, because no id contains this character. */
 const AFTER_IDS = "\x7f"
 
 type UserRow = { id: string; name: string | null; role: string; issuer: string | null; status: string; created: number }
@@ -30,8 +30,8 @@ export class UserRows {
   }
 
   /**
-   * Adds a user, unless there is one of this id. Returns the stored user. The role that an issuer states replaces the stored
-   * one. Cost: at most one row written, and none if nothing changes.
+   * Adds a user, unless the id exists. Returns the stored user. A role from an issuer replaces the stored role. Cost: at
+   * most one row written, and none if nothing changes.
    */
   register(user: NewUser, now: number): TenantUser {
     const known = this.find(user.id)
@@ -48,7 +48,10 @@ export class UserRows {
     return { ...known, role, issuer }
   }
 
-  /** Adds a user of an imported tenant, unless there is one of this id. One that was being erased there is active here. */
+  /**
+   * Adds a user of an imported tenant, unless the id exists. A user who was being erased in the exported tenant is active
+   * here.
+   */
   restore({ id, name, role, issuer, status, created }: TenantUser): void {
     this.#sql.exec(
       "INSERT OR IGNORE INTO users (id, name, role, issuer, status, created) VALUES (?, ?, ?, ?, ?, ?)",
