@@ -96,7 +96,7 @@ export function isEqualPrice(a: PriceView, b: PriceView): boolean {
   return JSON.stringify(priceToFields(a)) === JSON.stringify(priceToFields(b))
 }
 
-/** The reason why the server would refuse the list, in words; null if it would not. `at`: the price that was changed. */
+/** Why the server would refuse the list, as text; null if it would accept it. `at`: the index of the changed price. */
 export function findPriceFlaw(prices: readonly PriceView[], at: number): string | null {
   const parsed = v.safeParse(pricesSchema, { prices })
   if (parsed.success) return null
