@@ -27,16 +27,6 @@ export function UserMenu(): VNode | null {
   const identity = readIdentity(tokenResponse.value)
   return (
     <div class="account" ref={menuRef}>
-      {isOpen.value && (
-        <AccountPanel
-          identity={identity}
-          onSignOutEverywhere={() => {
-            isOpen.value = false
-            focusButton(menuRef.current)
-            isConfirming.value = true
-          }}
-        />
-      )}
       <button
         type="button"
         class="account-button"
@@ -52,6 +42,16 @@ export function UserMenu(): VNode | null {
           <small dir="auto">{identity.tenant}</small>
         </span>
       </button>
+      {isOpen.value && (
+        <AccountPanel
+          identity={identity}
+          onSignOutEverywhere={() => {
+            isOpen.value = false
+            focusButton(menuRef.current)
+            isConfirming.value = true
+          }}
+        />
+      )}
       {isConfirming.value && <SignOutDialog onCancel={() => (isConfirming.value = false)} />}
     </div>
   )

@@ -26,6 +26,7 @@ import { SettingsSection } from "./settings-section.tsx"
 import { TenantSection } from "./tenant/tenant-section.tsx"
 import { UsageSection } from "./usage/usage-section.tsx"
 import { UsersSection } from "./users-section.tsx"
+import { useKeptFocus } from "./use-kept-focus.ts"
 
 type SectionName = keyof typeof adminText.section
 
@@ -58,6 +59,8 @@ interface AdminPageProps {
 export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
   const section = useSection()
   const mainRef = useRef<HTMLElement>(null)
+  const headingRef = useRef<HTMLHeadingElement>(null)
+  useKeptFocus(headingRef)
   const user = identity.value
   const isAdmitted = user?.role === "owner" || user?.role === "admin"
   useEffect(() => {
@@ -84,7 +87,9 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
       <main ref={mainRef} tabIndex={-1}>
         {isAdmitted ? (
           <>
-            <h1>{adminText.section[section]}</h1>
+            <h1 ref={headingRef} tabIndex={-1}>
+              {adminText.section[section]}
+            </h1>
             <Section key={section} api={api} identity={user} />
           </>
         ) : (

@@ -2,12 +2,13 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
+import { useEffect } from "preact/hooks"
 import type { UserSummary } from "../../shared/protocol/http-body.ts"
 import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
 import { adminText, usersText } from "../words/admin-text.ts"
 import { pathOf } from "./admin-api.ts"
 import { parseUser, parseUserPage } from "./admin-responses.ts"
-import { type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
+import { type ActionState, type AdminContext, notice, useAction, useLoaded } from "./admin-state.ts"
 import { ConfirmDialog } from "./confirm-dialog.tsx"
 import { Detail, FaultText, Pending, SelectField, TextField, Time } from "./form-fields.tsx"
 
@@ -101,12 +102,6 @@ interface UserRowProps extends AdminContext {
 function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode {
   const action = useAction()
   const name = user.name ?? user.id
-  const options = roleOptions(identity.role, user.role)
-  const setRole = (role: RoleName): void =>
-    void action.run(async () => {
-      onChange(await api.send("PATCH", pathOf(USERS_PATH, user.id), { role }, parseUser))
-      notice.value = usersText.changed(name, adminText.role[role])
-    })
   const restore = (): void =>
     void action.run(async () => {
       onChange(await api.send("POST", pathOf(USERS_PATH, user.id, "/restore"), {}, parseUser))
@@ -130,14 +125,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
         <FaultText text={action.fault} />
       </div>
       <fieldset class="row-actions" aria-label={usersText.actionsOf(name)}>
-        <SelectField
-          label={usersText.roleOf(name)}
-          isCompact
-          value={user.role}
-          options={options}
-          isDisabled={action.isRunning || user.status === "erasing" || Object.keys(options).length === 1}
-          onChange={setRole}
-        />
+        <RoleChoice user={user} api={api} identity={identity} action={action} onChange={onChange} />
         {user.status === "active" && (
           <button type="button" onClick={() => onAsk("suspend")}>
             {usersText.suspend}
@@ -155,6 +143,44 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
         )}
       </fieldset>
     </li>
+  )
+}
+
+interface RoleChoiceProps extends AdminContext, Pick<UserRowProps, "user" | "onChange"> {
+  /** The action of the row, whose fault the row shows. */
+  readonly action: ActionState
+}
+
+/** Sent only with a button: the arrow keys choose every role on the way to another one. */
+function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps): VNode {
+  const chosen = useSignal<RoleName>(user.role)
+  useEffect(() => {
+    chosen.value = user.role
+  }, [user.role])
+  const name = user.name ?? user.id
+  const role = chosen.value
+  const options = roleOptions(identity.role, user.role)
+  const apply = (): void =>
+    void action.run(async () => {
+      onChange(await api.send("PATCH", pathOf(USERS_PATH, user.id), { role }, parseUser))
+      notice.value = usersText.changed(name, adminText.role[role])
+    })
+  return (
+    <>
+      <SelectField
+        label={usersText.roleOf(name)}
+        isCompact
+        value={role}
+        options={options}
+        isDisabled={action.isRunning || user.status === "erasing" || Object.keys(options).length === 1}
+        onChange={(next) => (chosen.value = next)}
+      />
+      {role !== user.role && (
+        <button type="button" class="firm" disabled={action.isRunning} onClick={apply}>
+          {usersText.applyRole}
+        </button>
+      )}
+    </>
   )
 }
 

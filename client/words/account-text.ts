@@ -45,6 +45,7 @@ export const signInErrorText: Readonly<Record<SignInError, string>> = {
   identity_invalid: "Your provider's response couldn't be verified, so you're not signed in. Tell your administrator.",
   clock_skewed: "The clocks of your provider and our server differ too much. Tell your administrator.",
   user_suspended: "Your account is suspended. Contact an administrator of your organization.",
+  user_erased: "Your account is being erased. You can sign in again when that has finished.",
   attempts_limited: "Too many sign-ins from your network have failed. Wait a minute and try again.",
   internal: "Something went wrong on our side, and you're not signed in. Please try again.",
 }

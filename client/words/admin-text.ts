@@ -56,6 +56,7 @@ export const usersText = {
   signedInWith: (issuer: string) => `Signs in with ${issuer}`,
   you: "You",
   roleOf: (name: string) => `Role of ${name}`,
+  applyRole: "Change role",
   actionsOf: (name: string) => `Actions for ${name}`,
   suspend: "Suspend…",
   suspendTitle: (name: string) => `Suspend ${name}?`,

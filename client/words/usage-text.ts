@@ -3,7 +3,7 @@
 import { NANO_PER_USD } from "../../shared/usage/price-entry.ts"
 
 export const usageText = {
-  lead: "What your organization's model calls used. Figures are exact, by UTC day. With more than 100 users, totals lack a user’s newest answers until there are eight of them or the month ends; the table by user has them.",
+  lead: "What your organization's model calls used. Days are those of UTC.",
   range: "Period",
   ranges: { week: "Last 7 days", month: "Last 30 days", quarter: "Last 90 days", year: "Last 12 months" },
   measure: "Measure",
@@ -12,7 +12,8 @@ export const usageText = {
   groups: { model: "Model", user: "User", agent: "Agent" },
   download: "Download CSV",
   downloading: "Downloading…",
-  none: "No model calls in this period. With more than 100 users, new ones appear by user first.",
+  incomplete: (count: number) => `These sums may lack up to ${formatCount(count)} of each user’s newest answers.`,
+  none: "No model calls in this period.",
   noneOnPage: "Nobody on this page has used anything.",
   total: { cost: "Cost", input: "Input tokens", output: "Output tokens", calls: "Model calls" },
   cached: (count: string) => `${count} from the cache`,

@@ -25,6 +25,7 @@ export const SIGN_IN_ERRORS = [
   "identity_invalid",
   "clock_skewed",
   "user_suspended",
+  "user_erased",
   "attempts_limited",
   "internal",
 ] as const

@@ -25,6 +25,8 @@ export interface UsageView extends Pick<UsagePage, "from" | "to" | "by" | "next"
   readonly rows: readonly UsageRowView[]
   /** The total of the whole range and of all users, including erased ones. */
   readonly total: TotalsView
+  /** If present, `total` and rows other than those of users may lack this many of each user's newest turns. */
+  readonly incomplete?: { readonly turns_per_user: number }
 }
 
 export function pageToView({ from, to, by, rows, total, next }: UsagePage): UsageView {

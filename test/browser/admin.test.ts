@@ -21,7 +21,8 @@ describe("who is admitted", () => {
       expect(await page.textContent("h1")).toBe("You don't have access to this page")
       expect(await page.locator("nav").count()).toBe(0)
       await page.click("main a")
-      await page.waitForSelector(".composer", SOON)
+      // The composer of a viewer disappears when the page knows the role.
+      await page.waitForSelector("main.view", SOON)
       expect(errors).toEqual([])
       await page.context().close()
     },
@@ -70,6 +71,8 @@ describe("users", () => {
     await expect.poll(() => page.locator(".rows > li code").allTextContents()).toEqual(["ada", "adele"])
     const ada = page.locator(".rows > li", { has: page.getByText("ada", { exact: true }) })
     await ada.getByRole("combobox").selectOption("viewer")
+    expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ role: "member" })
+    await ada.getByRole("button", { name: "Change role" }).click()
     await expect.poll(() => page.textContent(".notice")).toBe("ada is now Viewer.")
     expect((await api("GET", "/v1/users/ada")).body).toMatchObject({ role: "viewer" })
     await ada.getByRole("button", { name: "Suspend…" }).click()

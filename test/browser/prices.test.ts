@@ -103,6 +103,8 @@ describe("prices on the admin page", () => {
     await row.getByRole("button", { name: "Delete…" }).click()
     await dialogButton(page, "Delete the price").click()
     await expect.poll(() => row.count(), SOON).toBe(0)
+    // The button that opened the dialog is gone.
+    await expect.poll(() => page.locator(":focus").textContent(), SOON).toBe("Prices")
     expect(await storedPrices()).toMatchObject([other])
     expect(errors).toEqual([])
     await page.context().close()

@@ -58,6 +58,8 @@ describe("signing in", () => {
       "Sign out",
       "Sign out everywhere…",
     ])
+    await page.keyboard.press("Tab")
+    expect(await page.locator(".account-panel :focus").textContent()).toBe("Sign out")
     await page.reload()
     await page.waitForSelector("article", SOON)
     const tab = await openTab(context, url(`/#/s/${session}`))

@@ -80,6 +80,7 @@ describe("documents", () => {
   test("[PG64] [PG38] a canvas out of view requests no signed URL and gets one when it scrolls into view", async () => {
     isNear = false
     const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
+    await until(() => expect(reports).not.toEqual([]))
     await delay()
     expect([actions.signUrls.mock.calls, root.querySelector("iframe")]).toEqual([[], null])
     expect(root.querySelector<HTMLElement>(".pane")?.style.height).toBe("200px")

@@ -183,6 +183,19 @@ test("[OI7] the page's sign-in works after a rotation", async () => {
   expect((await browser.get(callback)).headers.get("location")).toBe("/")
 })
 
+test("[OI6] the page's sign-in works with a new key after the cooldown, although one during the cooldown failed", async () => {
+  const provider = await startProvider()
+  await registerIssuer("ik-early", provider)
+  await provider.rotateKeys()
+  const begun = Date.now()
+  expect(await new TestBrowser("ik-early").signIn()).toBe("/#/signin-error/identity_invalid")
+  const browser = new TestBrowser("ik-early")
+  const callback = await browser.beginSignIn()
+  await provider.setFaults({ idToken: { iat: Math.floor((begun + NEW_KEY_MS) / 1000) } })
+  vi.useFakeTimers({ toFake: ["Date"], now: begun + NEW_KEY_MS })
+  expect((await browser.get(callback)).headers.get("location")).toBe("/")
+})
+
 test("[OI9] the tokens of a removed issuer are refused after half a minute", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-removed", provider)

@@ -323,5 +323,10 @@ describe("what is read with each token", () => {
     expect(await again.signIn()).toBe("/#/signin-error/user_suspended")
     await setUser("status", "active")
     expect(await roleNow()).toBe("member")
+    await setUser("status", "erasing")
+    await runInDurableObject(env.DIRECTORY.getByName(`si-roles:${user.id}`), (_object, { storage }) => {
+      storage.sql.exec("UPDATE account SET registered = 0")
+    })
+    expect(await new TestBrowser("si-roles").signIn()).toBe("/#/signin-error/user_erased")
   })
 })

@@ -11,7 +11,7 @@ import { createTelemetry, type TurnEnd } from "../../worker/telemetry/telemetry.
 import { createTraceId, isSampled } from "../../worker/telemetry/trace-id.ts"
 import { TurnRecorder } from "../../worker/turn/turn-recorder.ts"
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
-import { call as request, makeSession, openSocket, tokenOf } from "./http.ts"
+import { call as request, HOST, makeSession, openSocket, tokenOf } from "./http.ts"
 import { linesOf, recordLogLines } from "./log-lines.ts"
 import { begin, call, fault, freshSession, pause, say, script, textIn, toolsIn } from "./session-helpers.ts"
 
@@ -189,9 +189,12 @@ describe("the line at a turn's end", () => {
     const session = await makeSession(token)
     const lines = recordLogLines(session)
     const body = JSON.stringify({ content: "  " })
-    const sent = await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
+    const headers = { origin: HOST }
+    const sent = await request(`/v1/sessions/${session}/messages`, { method: "POST", token, body, headers })
     expect(sent.status).toBe(400)
     expect(linesOf(lines, "message_refused")).toMatchObject([{ trace: sent.headers.get("trace-id") }])
+    // A page of another origin can read it.
+    expect(sent.headers.get("access-control-expose-headers")).toContain("trace-id")
   })
 })
 

@@ -241,6 +241,7 @@ describe("a transfer", () => {
          SELECT ?, i, 1, '', 1 FROM n`,
         id,
       )
+      storage.sql.exec('UPDATE job SET progress = \'{"hasConfig":true,"parts":4000}\' WHERE id = ?', id)
     })
     const read = async () => (await stub("rm-large").listExports())[0]
     await expect.poll(async () => (await read())?.state, { timeout: 20_000 }).toBe("failed")

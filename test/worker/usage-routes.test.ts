@@ -114,7 +114,9 @@ describe("GET /v1/usage", () => {
     await expect.poll(async () => (await directory.readUsage("1970-01-01", "9999-12-31")).length).toBe(1)
     const today = new Date().toISOString().slice(0, 10)
     const range = `from=${today}&to=${today}`
-    expect((await readUsage(tenant, range)).json.total).toMatchObject({ calls: 1, input_tokens: 5 })
+    const complete = (await readUsage(tenant, range)).json
+    expect(complete.total).toMatchObject({ calls: 1, input_tokens: 5 })
+    expect(complete).not.toHaveProperty("incomplete")
     // Too many users for a sum that is always complete. Those of the page are asked.
     const other = freshTenant()
     for (let i = 0; i < 101; i++) await env.TENANT.getByName(other).registerUser({ id: `user${i}` })
@@ -123,8 +125,23 @@ describe("GET /v1/usage", () => {
     await expect
       .poll(async () => (await env.DIRECTORY.getByName(`${other}:ada`).readUsage("1970-01-01", "9999-12-31")).length)
       .toBe(1)
-    expect((await readUsage(other, range)).json.total.calls).toBe(0)
-    expect((await readUsage(other, `${range}&by=user`)).json.rows).toMatchObject([{ user: "ada", input_tokens: 7 }])
+    const partial = (await readUsage(other, range)).json
+    expect(partial.total.calls).toBe(0)
+    expect(partial.incomplete).toEqual({ turns_per_user: 7 })
+    const byUser = (await readUsage(other, `${range}&by=user`)).json
+    expect(byUser.rows).toMatchObject([{ user: "ada", input_tokens: 7 }])
+    expect(byUser.incomplete).toEqual({ turns_per_user: 7 })
+  })
+
+  test("[MT14] the CSV by user has the unreported usage of users after the first page", async () => {
+    const tenant = freshTenant()
+    for (let i = 0; i < 101; i++) await env.TENANT.getByName(tenant).registerUser({ id: `user${i}` })
+    const token = await roleToken(tenant, "zoe", "member")
+    await ask(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 9 }]))
+    const directory = env.DIRECTORY.getByName(`${tenant}:zoe`)
+    await expect.poll(async () => (await directory.readUsage("1970-01-01", "9999-12-31")).length).toBe(1)
+    const today = new Date().toISOString().slice(0, 10)
+    expect(await readCsv(tenant, `from=${today}&to=${today}&by=user`)).toMatch(/\r\nzoe,1,/)
   })
 
   test("[MT9] longer lists have pages, and every user is on one of them", async () => {

@@ -55,9 +55,12 @@ export class AccountRows {
     return stored !== null && !includesRole(stored, role)
   }
 
-  /** Applies a change by an administrator, unless it or a newer one was applied. Returns whether it was. */
+  /**
+   * Applies a change by an administrator, unless it or a newer one was applied, or the user was erased. Returns whether it
+   * was applied.
+   */
   apply({ version, suspended, role }: UserState): boolean {
-    if (version <= this.#read().version) return false
+    if (this.isErased() || version <= this.#read().version) return false
     this.#sql.exec(
       `INSERT INTO account (one, registered, suspended, version, role) VALUES (1, 1, ?1, ?2, ?3)
        ON CONFLICT (one) DO UPDATE SET registered = 1, suspended = ?1, version = ?2, role = ?3`,

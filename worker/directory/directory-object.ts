@@ -151,7 +151,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
   }
 
   async learnBudgets(): Promise<void> {
-    await this.#budgets.learn(this.#sessions.count())
+    await this.#budgets.learn(() => this.#sessions.count())
   }
 
   async refreshBudget(): Promise<void> {
@@ -239,7 +239,7 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
     const { storage } = this.ctx
     if (keepsTombstone) this.#tables.create()
     this.#registration.reset()
-    this.#budgets.account.forget()
+    this.#budgets.forget()
     this.#revocations.forget()
     await storage.deleteAlarm()
     if (!keepsTombstone) return await storage.deleteAll()
@@ -254,8 +254,9 @@ export class Directory extends DurableObject<Env> implements Types.DirectoryRpc 
   }
 
   override async alarm(): Promise<void> {
+    if (!this.#tables.exist()) return
     await Promise.all([this.#revocations.handleAlarm(), this.#budgets.metering.flushDue(REVOCATION_RETRY_MS)])
-    this.#scheduleAlarm()
+    if (this.#tables.exist()) this.#scheduleAlarm()
   }
 
   /** Sets the alarm to the earliest time that a part wants. Stored together with the writes before it. */

@@ -52,7 +52,8 @@ export async function runEraseUserSlice(host: LeavingHost, job: Job): Promise<Sl
   // A slow upload may have stored a file of an import that was cancelled.
   await deleteAllTransferFiles(host, tenant)
   // The user's spending stays in the tenant's totals, without the name.
-  const ledger = knownLedger === undefined ? await directory.closeUsage() : knownLedger
+  // Asked again after a retry, because usage can have been reported since.
+  const ledger = (await directory.closeUsage()) ?? knownLedger ?? null
   // A process that is killed after the next call would not find the ledger again.
   rows.saveProgress(job.id, { progress: { refusedAt, ledger }, tally: total, due: now(), updated: now() })
   await directory.endErasure(true)

@@ -2,8 +2,8 @@
  * export-job.ts: exports or backs up a tenant: its configuration, its users, and their sessions with all assets, into files of the bucket.
  *
  * users ▶ directories ▶ sessions ▶ blocks ▶ files
- * Each file is written before its row. The place where the export continues is stored together with the row. So a killed process leaves at
- * most a session that has no end, and the next process writes it again.
+ * Each file is written before its row. The place where the export continues is stored when a slice ends. A slice that was killed or failed
+ * is run again as a whole, and the files that it had written are removed first.
  */
 
 import { sessionStub, directoryStub } from "../platform/rpc/object-stubs.ts"
@@ -23,21 +23,42 @@ import {
   MAX_ARCHIVE_FILES,
   writeManifest,
 } from "./archive-manifest.ts"
-import { type Job, NO_TALLY } from "./job-rows.ts"
+import type { Job } from "./job-rows.ts"
 import { addTally, LastingError, type LeavingHost, type SliceResult } from "./leaving-host.ts"
-import { walkSessionGroup } from "./session-group.ts"
 
 /** Sessions of a slice. */
 const SESSIONS_PER_SLICE = 100
 
 /**
- * Requests to other objects and to the bucket after which a slice ends, at the next session of a user. The platform allows
- * 1,000 per event, and a session has up to MAX_SESSION_ASSETS files, each of which is a request.
+ * Requests to other objects and to the bucket after which a slice ends, at the next file of a session. The platform allows 1,000
+ * per event, and a session has up to MAX_SESSION_ASSETS files, each of which is a request.
  */
 export const REQUESTS_PER_SLICE = 400
 
+/** Bytes of an archive after which a slice ends: what a failed slice writes again. */
+const BYTES_PER_SLICE = 256 * 1024 * 1024
+
 /** Assets per request to a session. */
 const ASSETS_PER_PAGE = 100
+
+/** A session whose assets are being exported. */
+interface OpenSession {
+  /** The last asset that is complete; null: none. */
+  readonly after: string | null
+  /** Its assets so far, and their bytes. */
+  readonly files: number
+  readonly bytes: number
+}
+
+/** A session of a user and the agents' sessions that belong to it. */
+interface SessionGroup {
+  /** The sessions that are known so far; the user's is the first. */
+  readonly known: readonly string[]
+  /** The number of complete ones. */
+  readonly done: number
+  /** The one after those, if it has been begun. */
+  readonly open: OpenSession | null
+}
 
 interface ExportProgress {
   readonly hasConfig?: true
@@ -46,7 +67,13 @@ interface ExportProgress {
   /** The last session of that user that is complete. */
   readonly session?: string
   readonly isUserDone?: boolean
+  /** The sessions after `session`, if a slice ended among them. */
+  readonly group?: SessionGroup
+  /** Files of the archive that end before this place; absent in exports that an earlier version began. */
+  readonly parts?: number
 }
+
+const NO_ASSETS: OpenSession = { after: null, files: 0, bytes: 0 }
 
 export async function runExportSlice(host: LeavingHost, job: Job): Promise<SliceResult> {
   return await new ExportSlice(host, job).run()
@@ -63,27 +90,50 @@ class ExportSlice {
   #nextFile: number
   #sessionsLeft = SESSIONS_PER_SLICE
   #requestsLeft = REQUESTS_PER_SLICE
+  #bytesLeft = BYTES_PER_SLICE
 
   constructor(host: LeavingHost, job: Job) {
     this.#host = host
     this.#job = job
     this.#progress = job.progress as ExportProgress
     this.#tally = job.tally
-    this.#nextFile = host.rows.countFiles(job.id) + 1
+    const { hasConfig, parts } = this.#progress
+    this.#nextFile = (parts ?? (hasConfig === true ? host.rows.countFiles(job.id) : 0)) + 1
   }
 
   async run(): Promise<SliceResult> {
+    await this.#removeLaterFiles()
     if (this.#progress.hasConfig !== true) {
       await this.#add({ type: "config", config: this.#host.content.readConfig() })
       this.#progress = { hasConfig: true }
     }
-    while (this.#sessionsLeft > 0 && this.#requestsLeft > 0) {
+    while (!this.#isFull()) {
       const user = await this.#findUser()
       if (user === null) return await this.#finish()
       await this.#exportSessions(user)
     }
     await this.#closeFile()
-    return { isDone: false, progress: this.#progress, tally: this.#tally, due: this.#host.now() }
+    return { isDone: false, progress: this.#createProgress(), tally: this.#tally, due: this.#host.now() }
+  }
+
+  #createProgress(): ExportProgress {
+    return { ...this.#progress, parts: this.#nextFile - 1 }
+  }
+
+  #isFull(): boolean {
+    return this.#sessionsLeft <= 0 || this.#requestsLeft <= 0 || this.#bytesLeft <= 0
+  }
+
+  /** Removes the files of an earlier attempt at this slice. */
+  async #removeLaterFiles(): Promise<void> {
+    const { env, rows } = this.#host
+    const from = this.#nextFile
+    const count = rows.countFiles(this.#job.id) + 1 - from
+    if (count <= 0) return
+    const { bucket, folder } = findArchivePlace(env, this.#job)
+    this.#requestsLeft -= 1
+    await bucket.delete(Array.from({ length: count }, (_, i) => `${folder}${from + i}`))
+    rows.removeFilesFrom(this.#job.id, from)
   }
 
   /** The user whose sessions come next; null if there is none. */
@@ -99,14 +149,13 @@ class ExportSlice {
 
   async #exportSessions(user: string): Promise<void> {
     const owner = { tenant: this.#job.tenant, user }
-    const after = this.#progress.session ?? null
+    const { group, session = null } = this.#progress
+    if (group !== undefined) return await this.#exportGroup(owner, group, null)
     this.#requestsLeft -= 1
-    const entries = await directoryStub(this.#host.env, owner).listEntries(after, this.#sessionsLeft)
+    const entries = await directoryStub(this.#host.env, owner).listEntries(session, this.#sessionsLeft)
     for (const entry of entries) {
-      // Counted together with the progress, because the file may be closed in the middle of a group.
-      this.#tally = addTally(this.#tally, await this.#exportGroup(owner, entry))
-      this.#progress = { hasConfig: true, user, session: entry.id }
-      if (this.#requestsLeft <= 0) return
+      await this.#exportGroup(owner, { known: [entry.id], done: 0, open: null }, entry)
+      if (this.#isFull()) return
     }
     if (entries.length > 0) return
     this.#sessionsLeft -= 1
@@ -114,33 +163,53 @@ class ExportSlice {
     this.#progress = { hasConfig: true, user, isUserDone: true }
   }
 
-  /** Exports a session of the user and the agents' sessions that belong to it. */
-  async #exportGroup(owner: SessionOwner, entry: DirectoryEntry): Promise<Tally> {
-    let tally = NO_TALLY
-    for await (const stored of walkSessionGroup(this.#host.env, owner, entry.id)) {
-      this.#sessionsLeft -= 1
-      this.#requestsLeft -= 1
-      const isRoot = stored.id === entry.id
-      const added = await this.#exportSession(owner, stored, isRoot ? entry : null)
-      tally = addTally(tally, { ...added, [isRoot ? "sessions" : "agent_sessions"]: 1 })
+  /** Exports a group, or the rest of it. `listed` is null if its first session has been begun. */
+  async #exportGroup(owner: SessionOwner, group: SessionGroup, listed: DirectoryEntry | null): Promise<void> {
+    const known = [...group.known]
+    const [root = ""] = known
+    let { done, open } = group
+    for (let id = known[done]; id !== undefined; id = known[done]) {
+      open = await this.#exportSession(owner, id, { known, open, listed: id === root ? listed : null })
+      if (open === null) done += 1
+      if (!this.#isFull() || done === known.length) continue
+      this.#progress = { ...this.#progress, group: { known, done, open } }
+      return
     }
-    return tally
+    this.#progress = { hasConfig: true, user: owner.user, session: root }
   }
 
+  /**
+   * Exports a session, or the rest of it, and adds those that were asked from it to `known`. Returns the place where the slice ends,
+   * or null if the session is complete or erased.
+   */
   async #exportSession(
     owner: SessionOwner,
-    stored: StoredSession,
-    listed: DirectoryEntry | null,
-  ): Promise<Partial<Tally>> {
+    session: string,
+    { known, open, listed }: { known: string[]; open: OpenSession | null; listed: DirectoryEntry | null },
+  ): Promise<OpenSession | null> {
+    this.#requestsLeft -= 1
+    const described = await sessionStub(this.#host.env, owner.tenant, session).describe(owner)
+    if (!described.ok) return null
+    if (open === null) {
+      for (const asked of described.value.asks) if (!known.includes(asked.session)) known.push(asked.session)
+      await this.#beginSession(owner, described.value, listed)
+    }
+    const { rest, files, bytes } = await this.#exportAssets(owner, session, open ?? NO_ASSETS)
+    if (rest !== null) return rest
+    await this.#add({ type: "session_end", user: owner.user, session })
+    this.#tally = addTally(this.#tally, { files, bytes, [session === known[0] ? "sessions" : "agent_sessions"]: 1 })
+    return null
+  }
+
+  /** The assets follow the transcript, so that those it mentions exist when they are listed. */
+  async #beginSession(owner: SessionOwner, stored: StoredSession, listed: DirectoryEntry | null): Promise<void> {
+    this.#sessionsLeft -= 1
     const { asks, ...about } = stored
     const place = { user: owner.user, session: stored.id }
     await this.#add({ type: "session", ...place, about, listed })
     for (let from = 0; from < asks.length; from += ASKS_PER_BLOCK)
       await this.#add({ type: "asks", ...place, asks: asks.slice(from, from + ASKS_PER_BLOCK) })
-    const added = await this.#exportAssets(owner, stored.id)
     if (!stored.isEmpty) await this.#exportTranscript(owner, stored.id)
-    await this.#add({ type: "session_end", ...place })
-    return added
   }
 
   async #exportTranscript(owner: SessionOwner, session: string): Promise<void> {
@@ -153,20 +222,26 @@ class ExportSlice {
       await this.#add({ type: "transcript", user: owner.user, session }, piece)
   }
 
-  async #exportAssets(owner: SessionOwner, session: string): Promise<Partial<Tally>> {
+  /** Exports the assets after a place. `rest`: the place where the slice ends, or null if there are no more. */
+  async #exportAssets(
+    owner: SessionOwner,
+    session: string,
+    { after, files, bytes }: OpenSession,
+  ): Promise<{ rest: OpenSession | null; files: number; bytes: number }> {
     const stub = sessionStub(this.#host.env, owner.tenant, session)
-    let [files, bytes] = [0, 0]
-    for (let after: string | null = null; ; ) {
+    let place = { after, files, bytes }
+    for (;;) {
+      if (this.#isFull()) return { ...place, rest: place }
       this.#requestsLeft -= 1
-      const page = await stub.listAssetEntries(owner, after, ASSETS_PER_PAGE)
+      const page = await stub.listAssetEntries(owner, place.after, ASSETS_PER_PAGE)
       if (!page.ok) throw new Error("a session was erased during its export")
       for (const entry of page.value) {
-        if (!(await this.#exportAsset(owner, session, entry))) continue
-        files += 1
-        bytes += entry.asset.size
+        if (this.#isFull()) return { ...place, rest: place }
+        const isStored = await this.#exportAsset(owner, session, entry)
+        const added = isStored ? { files: 1, bytes: entry.asset.size } : { files: 0, bytes: 0 }
+        place = { after: entry.asset.id, files: place.files + added.files, bytes: place.bytes + added.bytes }
       }
-      after = page.value.at(-1)?.asset.id ?? null
-      if (page.value.length < ASSETS_PER_PAGE || after === null) return { files, bytes }
+      if (page.value.length < ASSETS_PER_PAGE) return { ...place, rest: null }
     }
   }
 
@@ -188,15 +263,14 @@ class ExportSlice {
     for (const chunk of writeBlock(header, payload)) {
       this.#chunks.push(chunk)
       this.#size += chunk.byteLength
+      this.#bytesLeft -= chunk.byteLength
     }
     if (this.#size >= ARCHIVE_FILE_BYTES) await this.#closeFile()
   }
 
-  /** Writes the file, then its row together with the place after the last complete session. */
+  /** Writes the file, then its row. Both count once the slice ends. */
   async #closeFile(): Promise<void> {
     if (this.#size === 0) return
-    const { storage, rows, now } = this.#host
-    const { id } = this.#job
     const n = this.#nextFile
     if (n > MAX_ARCHIVE_FILES) throw new LastingError({ reason: "export_too_large", max: MAX_ARCHIVE_FILES })
     const bytes = await joinBytes(this.#chunks)
@@ -204,10 +278,7 @@ class ExportSlice {
     this.#size = 0
     const sha256 = await computeHash(bytes)
     await this.#put(n, bytes)
-    storage.transactionSync(() => {
-      rows.putFile(id, { n, bytes: bytes.byteLength, sha256 }, true)
-      rows.saveProgress(id, { progress: this.#progress, tally: this.#tally, due: now(), updated: now() })
-    })
+    this.#host.rows.putFile(this.#job.id, { n, bytes: bytes.byteLength, sha256 }, true)
     this.#nextFile = n + 1
   }
 
@@ -224,16 +295,13 @@ class ExportSlice {
 
   async #finish(): Promise<SliceResult> {
     await this.#closeFile()
-    const { env, storage, rows, now } = this.#host
+    const { env, rows, now } = this.#host
     const { id, tenant, created } = this.#job
     const files = rows.listFiles(id)
     const head = { format: ARCHIVE_FORMAT, version: ARCHIVE_VERSION, tenant, id, created } as const
     const text = await writeManifest(env.JWT_SECRET ?? "", { ...head, tally: this.#tally, files })
     await this.#put(0, text)
-    const tally = this.#tally
-    storage.transactionSync(() => {
-      rows.saveProgress(id, { progress: this.#progress, tally, due: now(), updated: now() })
-    })
+    rows.saveProgress(id, { progress: this.#createProgress(), tally: this.#tally, due: now(), updated: now() })
     return { isDone: true }
   }
 }

@@ -20,6 +20,12 @@ import { restoreSession } from "./restore-session.ts"
 /** Sessions of a slice, as for an export. */
 const SESSIONS_PER_SLICE = 50
 
+/**
+ * Requests to other objects and to the bucket after which a slice ends, at the next file of a session, as for an export. Each file
+ * takes three, and one for each block.
+ */
+const REQUESTS_PER_SLICE = 400
+
 /** Users that are created in one transaction. */
 const USERS_PER_SLICE = 500
 
@@ -37,6 +43,8 @@ export interface ImportProgress {
   readonly from: string
   /** The last file that was indexed, or the last item that was imported. */
   readonly at: number
+  /** The files of the session after `at` that were imported; absent: none. */
+  readonly assets?: number
   /** Sessions that could not be imported. */
   readonly skipped: number
   /** Files of the archive. */
@@ -115,22 +123,26 @@ async function restoreSessions(host: LeavingHost, job: Job, progress: ImportProg
   const { id, tenant } = job
   const items = new ArchiveItems(storage.sql, id)
   const sessions = items.listAfter("session", progress.at, SESSIONS_PER_SLICE)
+  const budget = { requests: REQUESTS_PER_SLICE }
   let { tally } = job
-  let { at, skipped } = progress
+  let { assets = 0, ...reached } = progress
   for (const { n, header } of sessions) {
     if (header.type !== "session") continue
-    const source = { env, job: id, tenant, from: progress.from, items: items.listSession(header.user, header.session) }
+    if (budget.requests <= 0) break
+    const found = items.listSession(header.user, header.session)
+    const source = { env, job: id, tenant, from: progress.from, items: found, assets, budget }
     const restored = await restoreSession(source, header)
-    if (restored.state === "later") {
-      return { isDone: false, progress: { ...progress, at, skipped }, tally, due: now() + FOLDING_POLL_MS }
+    if (restored.state === "more" || restored.state === "later") {
+      const due = now() + (restored.state === "later" ? FOLDING_POLL_MS : 0)
+      return { isDone: false, progress: { ...reached, assets: restored.assets }, tally, due }
     }
     if (restored.state === "done") tally = addTally(tally, restored.tally)
-    else skipped += 1
-    at = n
+    reached = { ...reached, at: n, skipped: reached.skipped + (restored.state === "refused" ? 1 : 0) }
+    assets = 0
     // Stored after each session, so that a restart does not read the earlier ones again.
-    rows.saveProgress(id, { progress: { ...progress, at, skipped }, tally, due: now(), updated: now() })
+    rows.saveProgress(id, { progress: reached, tally, due: now(), updated: now() })
   }
-  if (sessions.length > 0) return continueFrom(host, { ...job, tally }, { ...progress, at, skipped })
+  if (sessions.length > 0) return continueFrom(host, { ...job, tally }, reached)
   await deleteTransferFiles(host, job)
   return { isDone: true }
 }

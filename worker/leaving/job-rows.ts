@@ -189,6 +189,11 @@ export class JobRows {
     return this.#sql.exec<FileRow>(query, job).toArray()
   }
 
+  /** Removes the rows of a file and of those with higher numbers. */
+  removeFilesFrom(job: string, n: number): void {
+    this.#sql.exec("DELETE FROM job_file WHERE job = ? AND n >= ?", job, n)
+  }
+
   countFiles(job: string): number {
     return this.#sql.exec<{ n: number }>("SELECT count(*) AS n FROM job_file WHERE job = ? AND n > 0", job).one().n
   }

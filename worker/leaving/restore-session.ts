@@ -27,24 +27,31 @@ export interface SessionSource {
   /** The tenant that was exported. */
   readonly from: string
   readonly items: readonly ArchiveItem[]
+  /** The number of the session's assets that earlier slices restored. */
+  readonly assets: number
+  /** Requests to other objects and to the bucket that the slice may still make. One asset or transcript may exceed it. */
+  readonly budget: { requests: number }
 }
 
-/** `later`: the transcript is still being folded. `refused`: the session cannot be imported. */
+/** `later`: the transcript is still being folded. `more`: the slice ends here. `refused`: the session cannot be imported. */
 export type RestoreResult =
-  | { readonly state: "later" | "refused" }
+  | { readonly state: "refused" }
+  | { readonly state: "later" | "more"; readonly assets: number }
   | { readonly state: "done"; readonly tally: Partial<Tally> }
 
 type Header<T extends BlockHeader["type"]> = Extract<BlockHeader, { readonly type: T }>
 
 export async function restoreSession(source: SessionSource, head: Header<"session">): Promise<RestoreResult> {
-  const { env, tenant, items } = source
+  const { env, tenant, items, budget } = source
   const owner = { tenant, user: head.user }
+  budget.requests -= 2 + head.about.viewers.length
   const asks = items.flatMap(({ header }) => (header.type === "asks" ? header.asks : []))
   const created = await sessionStub(env, tenant, head.session).restoreSession(owner, { ...head.about, asks })
   if (!created.ok) return refuseSession(source, head, created.fault.reason)
-  const files = await restoreAssets(source, owner, head.session)
+  const { assets, files } = await restoreAssets(source, owner, head.session)
+  if (budget.requests <= 0) return { state: "more", assets }
   const state = head.about.isEmpty ? "done" : await restoreTranscript(source, owner, head.session)
-  if (state !== "done") return state === "later" ? { state } : refuseSession(source, head, "transcript")
+  if (state !== "done") return state === "later" ? { state, assets } : refuseSession(source, head, "transcript")
   if (head.listed !== null) await directoryStub(env, owner).restoreEntry(head.listed)
   for (const { user: viewer, since } of head.about.viewers) {
     const shared = { id: keyToPublicId(head.session), owner: head.user, title: head.about.title, since }
@@ -58,7 +65,12 @@ function refuseSession({ job }: SessionSource, { session }: Header<"session">, r
   return { state: "refused" }
 }
 
-async function restoreAssets(source: SessionSource, owner: SessionOwner, session: string): Promise<Partial<Tally>> {
+/** Restores assets until the budget is used up. `assets`: how many are restored. `files`: the tally of all. */
+async function restoreAssets(
+  source: SessionSource,
+  owner: SessionOwner,
+  session: string,
+): Promise<{ readonly assets: number; readonly files: Partial<Tally> }> {
   const itemsById = new Map<string, { entry: AssetEntry; items: ArchiveItem[] }>()
   for (const item of source.items) {
     if (item.header.type !== "asset") continue
@@ -67,9 +79,16 @@ async function restoreAssets(source: SessionSource, owner: SessionOwner, session
     if (known === undefined) itemsById.set(entry.asset.id, { entry, items: [item] })
     else known.items.push(item)
   }
-  for (const { entry, items } of itemsById.values()) await restoreAsset({ ...source, items }, owner, session, entry)
-  const bytes = [...itemsById.values()].reduce((sum, { entry }) => sum + entry.asset.size, 0)
-  return { files: itemsById.size, bytes }
+  // In the order of the archive, so every slice has the same one.
+  const all = [...itemsById.values()]
+  let { assets } = source
+  for (const { entry, items } of all.slice(assets)) {
+    if (source.budget.requests <= 0) break
+    await restoreAsset({ ...source, items }, owner, session, entry)
+    assets += 1
+  }
+  const bytes = all.reduce((sum, { entry }) => sum + entry.asset.size, 0)
+  return { assets, files: { files: all.length, bytes } }
 }
 
 /** A row, then the bytes, then the row is completed, as for an upload. */
@@ -79,11 +98,13 @@ async function restoreAsset(
   session: string,
   entry: AssetEntry,
 ): Promise<void> {
-  const { env, tenant, items } = source
+  const { env, tenant, items, budget } = source
   const stub = sessionStub(env, tenant, session)
+  budget.requests -= 1
   const reserved = await stub.reserveRestored(owner, entry)
   if (!reserved.ok) throw new Error(`an asset could not be reserved: ${reserved.fault.reason}`)
   if (!reserved.value) return
+  budget.requests -= 2
   const { readable, writable } = new FixedLengthStream(items.reduce((sum, { bytes }) => sum + bytes, 0))
   const key = assetObjectKey({ tenant, session }, entry.asset.id)
   const putting = mediaBucket(env, tenant).put(key, readable, assetToPutOptions(entry.asset))
@@ -99,6 +120,7 @@ async function restoreTranscript(
 ): Promise<"done" | "later" | "refused"> {
   const stub = sessionStub(source.env, source.tenant, session)
   const claims: Claims = { ...owner, expires: 0, token: null, issued: 0 }
+  source.budget.requests -= 2
   const known = await stub.importProgress(claims)
   if (!known.ok) return "refused"
   if (known.value.state === "folding") return "later"
@@ -109,6 +131,7 @@ async function restoreTranscript(
   if (parts.length > MAX_IMPORT_PARTS) return "refused"
   for (const [i, items] of parts.entries()) {
     const part = { part: i + 1, of: parts.length, sealedBy: source.from }
+    source.budget.requests -= 1
     const { readable, writable } = new IdentityTransformStream()
     const importing = stub.import(claims, readable, part)
     // An import that refuses its file does not read it to the end; the response gives the reason.
@@ -139,13 +162,14 @@ function splitTranscript(items: readonly ArchiveItem[]): ArchiveItem[][] {
 
 /** Cost: the memory of one block. */
 async function writeItems(
-  { env, tenant, job, items }: SessionSource,
+  { env, tenant, job, items, budget }: SessionSource,
   writable: WritableStream<Uint8Array>,
 ): Promise<void> {
   const writer = writable.getWriter()
   try {
     for (const { file, start, bytes } of items) {
       if (bytes === 0) continue
+      budget.requests -= 1
       const range = { offset: start, length: bytes }
       const object = await mediaBucket(env, tenant).get(stagedKey(tenant, job, file), { range })
       if (object === null) throw new Error("a file of the archive is gone")

@@ -170,7 +170,8 @@ export class SessionLifecycle {
   /** Sends what the directory may not have. The alarm ends only afterwards, so a kill does not lose it. */
   async #syncDirectory(directorySync: DirectorySync): Promise<void> {
     await directorySync.syncRunningState()
-    if (directorySync.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
+    // The session can be erased meanwhile.
+    if (this.#session !== null && directorySync.isPending()) this.#alarm.armBy(Date.now() + this.#times.usageRetryMs)
   }
 
   #createSocketsHost(): SocketsHost {

@@ -21,18 +21,24 @@ const cachedTenants = new BoundedMap<string, TenantValues>(MAX_CACHED_TENANTS)
 
 /**
  * The value of `key`, cached or fetched. Null is not cached, so that an added value is found at once. Each key always has values of one type.
+ * A value that is not usable is neither cached nor returned from the cache.
  *
  * Cost: a request to the tenant's object, at most once in CONFIG_TRUST_MS for each key.
  */
-export async function readCachedConfig<T>(tenant: string, key: string, fetchValue: () => Promise<T>): Promise<T> {
+export async function readCachedConfig<T>(
+  tenant: string,
+  key: string,
+  fetchValue: () => Promise<T>,
+  isUsable: (value: T) => boolean = (value) => value !== null,
+): Promise<T> {
   const values = cachedTenants.get(tenant) ?? new FreshCache<unknown>(CONFIG_TRUST_MS, MAX_CACHED_VALUES)
   const cached = values.get(key, Date.now())
-  if (cached !== undefined) return cached as T
+  if (cached !== undefined && isUsable(cached as T)) return cached as T
   cachedTenants.set(tenant, values)
   const fetchedAtMs = Date.now()
   const value = await fetchValue()
   // A change in the meantime has replaced the map.
-  if (value !== null && cachedTenants.get(tenant) === values) values.set(key, value, fetchedAtMs)
+  if (isUsable(value) && cachedTenants.get(tenant) === values) values.set(key, value, fetchedAtMs)
   return value
 }
 

@@ -16,8 +16,13 @@ export async function findClient(env: Env, tenant: string, name: string): Promis
   return await readCachedConfig(tenant, `client ${name}`, find)
 }
 
-/** Null if the tenant has no such provider. The key that the token names is asked for, so a new one is found at once. */
+/**
+ * Null if the tenant has no such provider. Keys without the one that the token names are not cached: the object fetches them again after
+ * a cooldown, and the next sign-in must see the result.
+ */
 export async function findKeys(env: Env, tenant: string, name: string, kid: string | null): Promise<IssuerKeys | null> {
   const find = async () => (await tenantStub(env, tenant).getSignInKeys(name, kid)) as IssuerKeys | null
-  return await readCachedConfig(tenant, `keys ${name} ${kid}`, find)
+  const isUsable = (found: IssuerKeys | null): boolean =>
+    found !== null && Date.now() < found.trustedUntil && (kid === null || found.keys.some((key) => key.kid === kid))
+  return await readCachedConfig(tenant, `keys ${name} ${kid}`, find, isUsable)
 }

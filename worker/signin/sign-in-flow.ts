@@ -141,6 +141,7 @@ async function addLogin(
   if (!added.ok && added.fault.reason === "user_unknown") {
     const admitted = await tenantStub(env, tenant).admitSignIn({ id: user, name, ...signedIn })
     if (admitted === null) return failStep("provider_unknown")
+    if (admitted.status === "erasing") return failStep("user_erased")
     if (admitted.status !== "active") return failStep("user_suspended")
     added = await directory.addLogin(newLogin)
   }

@@ -74,6 +74,12 @@ export class DirectoryBudgets {
     })
   }
 
+  /** Forgets what is in memory, because the user is being erased. */
+  forget(): void {
+    this.account.forget()
+    this.metering.forget()
+  }
+
   async leaseTurn(session: string, isAgent: boolean): Promise<Result<SessionLease | null>> {
     const leased = this.#leaseTurn(session, isAgent)
     if (leased.ok) this.#pauseMs = ASK_PAUSE_MS
@@ -109,8 +115,9 @@ export class DirectoryBudgets {
   #shareAnswer(grant: TenantGrant | null): void {
     const { tenant } = this.#host
     const now = Date.now()
+    if (grant === null) tenantAnswers.delete(tenant)
     // Replies can overtake each other.
-    if (grant !== null && grant.at >= (tenantAnswers.get(tenant, now)?.at ?? 0)) tenantAnswers.set(tenant, grant, now)
+    else if (grant.at >= (tenantAnswers.get(tenant, now)?.at ?? 0)) tenantAnswers.set(tenant, grant, now)
   }
 
   #mayAskAgain(): boolean {
@@ -140,11 +147,11 @@ export class DirectoryBudgets {
     return listBudgetViews(this.account.readAccount(), held, Date.now())
   }
 
-  /** `sessions`: how many the user has. */
-  async learn(sessions: number): Promise<void> {
+  /** `countSessions` counts the user's sessions. It is called only if the object has tables. */
+  async learn(countSessions: () => number): Promise<void> {
     if (!this.#host.tables.exist() || !this.#mayAsk()) return
     const account = this.account.readAccount()
-    if (account !== null && sessions % LEARN_SESSIONS !== 0) return
+    if (account !== null && countSessions() % LEARN_SESSIONS !== 0) return
     const countedAt = account === null ? 0 : Math.max(this.#askedAt, ...account.meters.map(({ at }) => at))
     if (Math.abs(Date.now() - countedAt) >= MAX_GRANT_AGE_MS) await this.#askTenant()
   }

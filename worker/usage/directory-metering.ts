@@ -60,9 +60,15 @@ export class DirectoryMetering {
       if (this.#hooks.needsRenewal()) ctx.waitUntil(this.flushSafely())
       else if (isBatchDue) this.#usage.flushLater()
     } catch (error) {
+      this.#usage.forget()
       this.#hooks.onRollback()
       throw error
     }
+  }
+
+  /** Forgets what is in memory, after the rows were changed or deleted by another part. */
+  forget(): void {
+    this.#usage.forget()
   }
 
   /** Sends the tenant the usage that it does not have yet. Rejects if that fails. */

@@ -87,6 +87,14 @@ export class DirectoryUsage {
     return this.#countReports() >= RENEW_TURNS
   }
 
+  /** Forgets what is in memory, because the rows may be others now. */
+  forget(): void {
+    this.#reports = null
+    this.#wakesAt = null
+    this.#dueAt = null
+    this.#acknowledged = null
+  }
+
   /** Cost: one row read for each session with unsent reports, once in a process. */
   #countReports(): number {
     const query = "SELECT coalesce(sum(reports), 0) AS n FROM usage_session WHERE has_unsent = 1"
@@ -181,8 +189,8 @@ export class DirectoryUsage {
   /** When `flushDue` must be called, in milliseconds since 1970; null if the tenant has everything. */
   nextBatchAt(): number | null {
     const { now, waitMs } = this.#host
-    if (this.#dueAt !== null) return this.#dueAt
     if (this.#flushing !== null) return now() + waitMs
+    if (this.#dueAt !== null) return this.#dueAt
     // The process that waited with a batch, or was sending one, has ended.
     const isLate = this.#countReports() >= RENEW_TURNS || this.#readBatchAfter(this.#acknowledged) !== null
     return isLate ? now() : this.#findClosing(this.readUnsent(null))

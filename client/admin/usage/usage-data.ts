@@ -1,6 +1,13 @@
 /** usage-data.ts: the data of the usage section: reads pages of `GET /v1/usage`, and fills in the days without usage. Pure. */
 
-import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"
+import {
+  createParser,
+  hasShape,
+  isListOf,
+  isNumber,
+  isOptional,
+  isString,
+} from "../../../shared/protocol/shape-check.ts"
 import type { TotalsView, UsageRowView, UsageView } from "../../../shared/usage/usage-view.ts"
 import { isNullOr } from "../admin-responses.ts"
 
@@ -31,6 +38,7 @@ export const parseUsage = createParser<UsageView>({
   rows: isListOf(hasShape<TotalsView>(TOTALS)),
   total: hasShape<TotalsView>(TOTALS),
   next: isNullOr(isString),
+  incomplete: isOptional(hasShape<NonNullable<UsageView["incomplete"]>>({ turns_per_user: isNumber })),
 })
 
 /** First and last day of a range that ends at `nowMs`. */

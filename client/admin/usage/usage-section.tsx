@@ -42,6 +42,7 @@ export function UsageSection({ api, identity }: AdminContext): VNode {
       {page !== null && (
         <>
           <Totals total={page.total} />
+          <IncompleteNote page={page} />
           {page.total.unpriced_calls > 0 && <DeferredUnpricedModels api={api} range={range.value} />}
           <UsageChart
             bars={toBars(page, range.value, measure.value)}
@@ -101,6 +102,11 @@ function Totals({ total }: { readonly total: TotalsView }): VNode {
   )
 }
 
+/** Says that sums of many users may lack turns. Rows of single users do not. */
+function IncompleteNote({ page: { incomplete } }: { readonly page: UsageView }): VNode | null {
+  return incomplete === undefined ? null : <p class="row-note">{usageText.incomplete(incomplete.turns_per_user)}</p>
+}
+
 interface FigureProps {
   readonly label: string
   readonly value: string
@@ -151,6 +157,7 @@ function Breakdown({ api, range, group }: BreakdownProps): VNode {
         <p class="pending">{page.next === null ? usageText.none : usageText.noneOnPage}</p>
       )}
       {page !== null && page.rows.length > 0 && <UsageTable rows={page.rows} group={group} />}
+      {page !== null && group !== "user" && <IncompleteNote page={page} />}
       <FaultText text={more.fault} />
       {page !== null && page.next !== null && (
         <button type="button" class="more-rows" disabled={more.isRunning} onClick={() => void more.run(showMore)}>

@@ -11,7 +11,7 @@ import type { AppEnv } from "../request-body.ts"
 const PREFLIGHT_SECONDS = "600"
 
 /** Headers that a page of another origin may read, besides those that browsers always let it read. */
-const EXPOSED_HEADERS = "retry-after, ratelimit, ratelimit-policy"
+const EXPOSED_HEADERS = "retry-after, ratelimit, ratelimit-policy, trace-id"
 
 /** For all responses of the Worker itself. The page's files have headers of their own (public/_headers). */
 const SECURE_HEADERS: Readonly<Record<string, string>> = {

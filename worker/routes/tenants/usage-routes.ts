@@ -3,10 +3,11 @@
 import type { Context } from "hono"
 import { BUILT_IN_PRICES } from "../../../shared/usage/built-in-prices.ts"
 import { pricesSchema, toPriceEntries } from "../../../shared/usage/price-change.ts"
+import { RENEW_TURNS } from "../../../shared/usage/user-account.ts"
 import { type PricesView, pricesToView } from "../../../shared/usage/price-view.ts"
 import type { PriceEntry } from "../../../shared/usage/price-entry.ts"
 import type { UsagePage, UsageQuery } from "../../../shared/usage/usage-page.ts"
-import { formatCsvHead, formatCsvRows, pageToView } from "../../../shared/usage/usage-view.ts"
+import { formatCsvHead, formatCsvRows, pageToView, type UsageView } from "../../../shared/usage/usage-view.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { FreshCache } from "../../platform/fresh-cache.ts"
 import { directoryStub, tenantStub } from "../../platform/rpc/object-stubs.ts"
@@ -22,38 +23,54 @@ const MAX_REFRESHED_USERS = 100
 const REFRESH_PAUSE_MS = 30_000
 const REFRESH_WAIT_MS = 3_000
 
-const refreshed = new FreshCache<true>(REFRESH_PAUSE_MS, 1_000)
+/** Pages of a CSV by user whose directories are asked. The platform allows 1,000 requests per event. */
+const MAX_REFRESHED_PAGES = 8
+
+/** Whether the totals were complete after the refresh, by tenant and first user. */
+const refreshed = new FreshCache<boolean>(REFRESH_PAUSE_MS, 1_000)
 
 export async function readUsage(context: Context<AppEnv>): Promise<Response> {
   const query = readQuery(context, usageQuerySchema)
   if (!query.ok) return faultToResponse(query.fault)
   const { format, ...range } = query.value
-  await refreshTotals(context, range)
+  const isComplete = await refreshTotals(context, range)
   const page = await tenantOf(context).readUsage(range)
   const wantsCsv = format === "csv" || (format === undefined && isCsvAccepted(context))
-  return wantsCsv ? respondWithCsv(context, range, page) : context.json(pageToView(page))
+  return wantsCsv
+    ? respondWithCsv(context, range, page)
+    : context.json({ ...pageToView(page), ...(isComplete ? {} : INCOMPLETE) })
 }
+
+/** What may be missing from a sum. */
+const INCOMPLETE = { incomplete: { turns_per_user: RENEW_TURNS - 1 } } satisfies Partial<UsageView>
 
 /**
  * Has directories report what they have not yet: those of all users if there are few, and those that a page by user lists. The
  * rest of a larger tenant reports after RENEW_TURNS turns of a user, or when the month has ended (SPEC MT6).
+ *
+ * Returns whether all users have reported, so that the tenant's totals are complete.
  */
-async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: UsageQuery): Promise<void> {
+async function refreshTotals(context: Context<AppEnv>, { by, after = "" }: UsageQuery): Promise<boolean> {
   const { tenant } = context.get("claims")
   const first = by === "user" ? after : ""
   const key = `${tenant} ${by === "user"} ${first}`
-  if (refreshed.get(key, Date.now()) !== undefined) return
-  refreshed.set(key, true, Date.now())
+  const known = refreshed.get(key, Date.now())
+  if (known !== undefined) return known
   const users = await tenantOf(context).listUsers(first, "", MAX_REFRESHED_USERS + 1)
-  if (by !== "user" && users.length > MAX_REFRESHED_USERS) return
-  const reports = users
-    .slice(0, MAX_REFRESHED_USERS)
-    .map(({ id: user }) => directoryStub(context.env, { tenant, user }).flushUsage())
+  const hasMore = users.length > MAX_REFRESHED_USERS
+  const asked = by !== "user" && hasMore ? [] : users.slice(0, MAX_REFRESHED_USERS)
+  const reports = asked.map(({ id: user }) => directoryStub(context.env, { tenant, user }).flushUsage())
+  let haveReported = false
   // What comes later is in the next response.
   await waitAtMost(
-    Promise.allSettled(reports).then(() => {}),
+    Promise.allSettled(reports).then((results) => {
+      haveReported = results.every(({ status }) => status === "fulfilled")
+    }),
     REFRESH_WAIT_MS,
   )
+  const isComplete = haveReported && first === "" && !hasMore
+  refreshed.set(key, isComplete, Date.now())
+  return isComplete
 }
 
 export async function listPrices(context: Context<AppEnv>): Promise<Response> {
@@ -82,6 +99,11 @@ function respondWithCsv(context: Context<AppEnv>, query: UsageQuery, first: Usag
   const { from, to, by } = query
   const encoder = new TextEncoder()
   let page: UsagePage | null = first
+  let pages = 1
+  const readPage = async (after: string): Promise<UsagePage> => {
+    if (by === "user" && pages++ < MAX_REFRESHED_PAGES) await refreshTotals(context, { ...query, after })
+    return await tenantOf(context).readUsage({ ...query, after })
+  }
   const body = new ReadableStream<Uint8Array>(
     {
       start: (controller) => controller.enqueue(encoder.encode(formatCsvHead(by))),
@@ -90,7 +112,7 @@ function respondWithCsv(context: Context<AppEnv>, query: UsageQuery, first: Usag
         for (let lines = ""; lines === ""; ) {
           if (page === null) return controller.close()
           const { rows, next } = pageToView(page)
-          page = next === null ? null : await tenantOf(context).readUsage({ ...query, after: next })
+          page = next === null ? null : await readPage(next)
           lines = formatCsvRows(by, rows)
           if (lines !== "") controller.enqueue(encoder.encode(lines))
         }

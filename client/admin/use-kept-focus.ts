@@ -1,0 +1,25 @@
+/** use-kept-focus.ts: moves the focus to a heading when the element that had it is removed, as a row is with its buttons. */
+
+import type { RefObject } from "preact"
+import { useEffect } from "preact/hooks"
+
+/** Otherwise the browser would put the focus at the beginning of the page, and a screen reader would lose its place. */
+export function useKeptFocus(headingRef: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    let focused: EventTarget | null = null
+    const remember = (event: FocusEvent): void => {
+      focused = event.target
+    }
+    const observer = new MutationObserver(() => {
+      if (!(focused instanceof Node) || focused.isConnected) return
+      focused = null
+      if (document.activeElement === document.body) headingRef.current?.focus({ preventScroll: true })
+    })
+    addEventListener("focusin", remember)
+    observer.observe(document.body, { childList: true, subtree: true })
+    return () => {
+      removeEventListener("focusin", remember)
+      observer.disconnect()
+    }
+  }, [])
+}

@@ -1,0 +1,82 @@
+/** admin-sections.test.tsx: sections of the admin page, with an API that a test scripts. */
+
+import { expect, test } from "vitest"
+import type { AdminApi } from "../../client/admin/admin-api.ts"
+import { UsersSection } from "../../client/admin/users-section.tsx"
+import { UsageSection } from "../../client/admin/usage/usage-section.tsx"
+import type { Identity } from "../../client/account/identity.ts"
+import type { UsageView } from "../../shared/usage/usage-view.ts"
+import { draw, until, waitForElement } from "./dom.ts"
+
+const identity: Identity = { id: "olga", name: "Olga", role: "owner", tenant: "acme", source: "sign-in" }
+
+const FIGURES = {
+  calls: 3,
+  unpriced_calls: 0,
+  retries: 0,
+  input_tokens: 5,
+  cached_tokens: 0,
+  cache_written_tokens: 0,
+  output_tokens: 2,
+  reasoning_tokens: 0,
+  cost_nano_usd: 1_000,
+}
+
+/** An API with the methods that a test needs. */
+const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
+
+/** A body as the page's API reads it. */
+function read<T>(body: unknown, parse: (value: unknown) => T | null): T {
+  const value = parse(JSON.parse(JSON.stringify(body)))
+  if (value === null) throw new Error("not the shape that the page expects")
+  return value
+}
+
+const textOf = (root: Element): string => root.textContent ?? ""
+
+test.each([
+  [undefined, 0, 0],
+  [{ turns_per_user: 7 }, 2, 1],
+])("[MT14] sums that may lack turns say so, and rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
+  const view = (path: string): UsageView => {
+    const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
+    const rows = [{ ...FIGURES, [String(by)]: by === "day" ? from : "one" }]
+    const known = incomplete === undefined ? {} : { incomplete }
+    return { from, to, by: by as UsageView["by"], rows, total: FIGURES, next: null, ...known }
+  }
+  const api = apiWith({ get: async (path, parse) => read(view(path), parse) })
+  const root = draw(<UsageSection api={api} identity={identity} />)
+  const countNotes = (): number => textOf(root).split("may lack up to 7").length - 1
+  await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
+  expect(countNotes()).toBe(sums)
+  const select = [...root.querySelectorAll("select")].at(-1) as HTMLSelectElement
+  select.value = "user"
+  select.dispatchEvent(new Event("change", { bubbles: true }))
+  await until(() => expect(root.querySelector(".usage-scroll")?.textContent).toMatch(/^User/))
+  expect(countNotes()).toBe(ofUsers)
+})
+
+test("[AD2] choosing a role sends nothing until the button is pressed", async () => {
+  const user = { id: "bob", name: "Bob", role: "member", issuer: null, status: "active", created: 0 }
+  const sent: unknown[] = []
+  const api = apiWith({
+    get: async (_path, parse) => read({ users: [user], next: null }, parse),
+    send: async (method, path, body, parse) => {
+      sent.push([method, path, body])
+      return read({ ...user, ...body }, parse)
+    },
+  })
+  const root = draw(<UsersSection api={api} identity={identity} />)
+  const select = await waitForElement<HTMLSelectElement>(root, ".row-actions select")
+  const button = (): HTMLButtonElement | null => root.querySelector(".row-actions button.firm")
+  for (const role of ["viewer", "admin"]) {
+    select.value = role
+    select.dispatchEvent(new Event("change", { bubbles: true }))
+    await until(() => expect(button()?.textContent).toBe("Change role"))
+  }
+  expect(sent).toEqual([])
+  button()?.click()
+  await until(() => expect(button()).toBeNull())
+  expect(sent).toEqual([["PATCH", "/v1/users/bob", { role: "admin" }]])
+  expect(select.value).toBe("admin")
+})

@@ -1,0 +1,197 @@
+/** tenant-slices.test.ts: where a slice of an export or import ends, and what a failed slice leaves. */
+
+import { env, runInDurableObject } from "cloudflare:test"
+import { expect, test } from "vitest"
+import type { Env } from "../../worker/env.ts"
+import { stagedKey } from "../../worker/leaving/archive-files.ts"
+import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
+import { type ImportProgress, runImportSlice } from "../../worker/leaving/import-job.ts"
+import { type Job, type JobKind, JobRows } from "../../worker/leaving/job-rows.ts"
+import { runDueJobs } from "../../worker/leaving/job-runner.ts"
+import type { LeavingHost, RunSlice } from "../../worker/leaving/leaving-host.ts"
+import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
+import { watchCalls } from "../support/watch-calls.ts"
+import { makeSession } from "./http.ts"
+import { call as asks, say, script } from "./session-helpers.ts"
+import { ask, exportSession, register, roleToken } from "./tenant-transfer.ts"
+
+const SENDER = { tenant: "slice-from", user: "ada" }
+const RECEIVER = { tenant: "slice-to", user: "ada" }
+
+/** Runs something with a host whose calls to other objects and to the bucket are reported before they happen. */
+async function withHost<T>(
+  tenant: string,
+  onCall: () => void,
+  run: (host: LeavingHost) => Promise<T>,
+  media: R2Bucket = env.MEDIA,
+): Promise<T> {
+  return await runInDurableObject(env.TENANT.getByName(tenant), async (_object, { storage }) => {
+    const watch = <O extends object>(target: O): O => watchCalls(target, onCall)
+    const byName = (namespace: { getByName: (id: string) => object }) => ({
+      getByName: (id: string) => watch(namespace.getByName(id)),
+    })
+    const watched = { ...env, SESSION: byName(env.SESSION), DIRECTORY: byName(env.DIRECTORY), MEDIA: watch(media) }
+    const rows = new JobRows(storage.sql)
+    const content = createTenantContent(env, storage.sql, tenant)
+    return await run({ env: watched as unknown as Env, storage, rows, content, armAlarm: () => {}, now: Date.now })
+  })
+}
+
+/** Adds a job that the object's own alarm does not run. */
+function addJob({ rows }: LeavingHost, id: string, kind: JobKind, tenant: string, progress: object): void {
+  const times = { created: 0, expires: null, due: Number.MAX_SAFE_INTEGER }
+  rows.add({ id, kind, state: "running", tenant, target: tenant, progress, ...times })
+}
+
+/** The numbers of calls that the slices of a job make. Each slice first fails at its n-th call, with another n. */
+async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promise<number[]> {
+  const counts: number[] = []
+  const attempt = async (failAt: number): Promise<boolean> => {
+    let calls = 0
+    const count = (): void => {
+      calls += 1
+      if (calls >= failAt) throw new Error("a call failed")
+    }
+    const isDone = await withHost(tenant, count, async (host) => {
+      const result = await runSlice(host, host.rows.find(id) as Job)
+      if (!result.isDone) host.rows.saveProgress(id, { ...result, updated: 0 })
+      return result.isDone
+    })
+    counts.push(calls)
+    return isDone
+  }
+  for (let isDone = false; !isDone; ) {
+    const failAt = 40 * (counts.length + 1)
+    isDone = await attempt(failAt).catch(async () => await attempt(Number.POSITIVE_INFINITY))
+    expect(counts.length).toBeLessThan(50)
+  }
+  return counts
+}
+
+const fileId = (n: number): string => `file-${String(n).padStart(5, "0")}`
+
+/** Stores files in a conversation directly, because uploads are limited per user. */
+async function storeFiles(tenant: string, session: string, count: number, size: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, n) => fileId(n))
+  await runInDurableObject(env.SESSION.getByName(`${tenant}:${session}`), (_object, { storage }) => {
+    const insert = "INSERT INTO asset (id, state, about, origin, size, created) VALUES (?, 'kept', ?, 'user', ?, 1)"
+    for (const id of ids) {
+      const about = { id, kind: "file", mime_type: "text/plain", label: `${id}.txt`, size }
+      storage.sql.exec(insert, id, JSON.stringify(about), size)
+    }
+  })
+  for (let from = 0; from < count; from += 50) {
+    const puts = ids.slice(from, from + 50).map((id) => env.MEDIA.put(`${tenant}/${session}/${id}`, id.padEnd(size)))
+    await Promise.all(puts)
+  }
+}
+
+const findFiles = async (prefix: string): Promise<string[]> =>
+  (await env.MEDIA.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)).sort()
+
+test("[TX2] [TX5] a conversation and an agent's with 300 files each are exported and imported in several events", async () => {
+  await register(SENDER.tenant, SENDER.user)
+  const token = await roleToken(SENDER.tenant, SENDER.user, "member")
+  const session = await makeSession(token, "Wide")
+  await ask(session, token, script([asks("agents_message", { agent: "weather", message: "Rain?" })], [say("ok")]))
+  const agent = JSON.stringify(await exportSession(session, token)).match(/agent-[0-9a-f]{32}/)?.[0] ?? ""
+  for (const id of [session, agent]) await storeFiles(SENDER.tenant, id, 300, 20)
+  await withHost(
+    SENDER.tenant,
+    () => {},
+    async (host) => addJob(host, "wide", "export", SENDER.tenant, {}),
+  )
+  const exported = await countCalls(SENDER.tenant, "wide", runExportSlice)
+  expect(exported.length).toBeGreaterThan(1)
+  expect(Math.max(...exported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
+  const tally = { users: 1, sessions: 1, agent_sessions: 1, files: 600, bytes: 12_000 }
+  const { tenant } = RECEIVER
+  await register(tenant, "boss", "owner")
+  const files = await withHost(
+    SENDER.tenant,
+    () => {},
+    async ({ rows }) => {
+      expect(rows.find("wide")?.tally).toEqual(tally)
+      return rows.listFiles("wide")
+    },
+  )
+  expect(await findFiles(`${SENDER.tenant}/.exports/wide/`)).toEqual(["0", ...files.map(({ n }) => String(n))].sort())
+  const progress: ImportProgress = { step: "index", from: SENDER.tenant, at: 0, skipped: 0, parts: files.length }
+  await withHost(
+    tenant,
+    () => {},
+    async (host) => {
+      addJob(host, "wide", "import", tenant, progress)
+      for (const file of files) host.rows.putFile("wide", file, true)
+    },
+  )
+  for (const { n } of files) {
+    const bytes = await (await env.MEDIA.get(`${SENDER.tenant}/.exports/wide/${n}`))?.bytes()
+    await env.MEDIA.put(stagedKey(tenant, "wide", n), bytes ?? null)
+  }
+  const imported = await countCalls(tenant, "wide", runImportSlice)
+  expect(Math.max(...imported)).toBeLessThan(REQUESTS_PER_SLICE + 10)
+  await withHost(
+    tenant,
+    () => {},
+    async ({ rows }) => expect(rows.find("wide")).toMatchObject({ tally, tries: 0 }),
+  )
+  const moved = await roleToken(tenant, RECEIVER.user, "member")
+  for (const id of [session, agent]) {
+    expect(await exportSession(id, moved)).toEqual(await exportSession(id, token))
+    expect(await findFiles(`${tenant}/${id}/`)).toEqual(Array.from({ length: 300 }, (_, n) => fileId(n)))
+    const last = await env.MEDIA.get(`${tenant}/${id}/${fileId(299)}`)
+    expect(await last?.text()).toBe(fileId(299).padEnd(20))
+  }
+})
+
+test("[TX2] [TX4] a slice that fails after it wrote a file is counted, and its file is written once", async () => {
+  const tenant = "slice-fails"
+  await register(tenant, "ada")
+  const token = await roleToken(tenant, "ada", "member")
+  const session = await makeSession(token, "Large")
+  await storeFiles(tenant, session, 2, 9 * 1024 * 1024)
+  const bad = `${tenant}/${session}/${fileId(1)}`
+  const media = new Proxy(env.MEDIA, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== "function") return value
+      return (...args: unknown[]) => {
+        if (name === "get" && args[0] === bad) throw new Error("the bucket failed")
+        return Reflect.apply(value, target, args)
+      }
+    },
+  })
+  const runOnce = async (bucket: R2Bucket): Promise<[Job | null, number]> => {
+    const run = async (host: LeavingHost): Promise<[Job | null, number]> => {
+      host.storage.sql.exec("UPDATE job SET due = 0")
+      await runDueJobs(host)
+      host.storage.sql.exec("UPDATE job SET due = ?", Number.MAX_SAFE_INTEGER)
+      return [host.rows.find("large"), host.rows.countFiles("large")]
+    }
+    return await withHost(tenant, () => {}, run, bucket)
+  }
+  const start = async (host: LeavingHost): Promise<void> => {
+    addJob(host, "large", "export", tenant, {})
+    host.storage.sql.exec("UPDATE job SET updated = ?", Date.now() - 60_000)
+  }
+  await withHost(tenant, () => {}, start)
+  const updated = (
+    await withHost(
+      tenant,
+      () => {},
+      async ({ rows }) => rows.find("large"),
+    )
+  )?.updated
+  for (const tries of [1, 2, 3]) {
+    const [job, files] = await runOnce(media)
+    expect(job).toMatchObject({ state: "running", tries, updated })
+    expect(files).toBe(1)
+  }
+  expect((await runOnce(env.MEDIA))[0]).toMatchObject({ state: "done", tally: { sessions: 1, files: 2 } })
+  const keys = await findFiles(`${tenant}/.exports/large/`)
+  expect(keys).toEqual(["0", "1", "2", "3"].slice(0, keys.length))
+  const parts = keys.slice(1).map(async (key) => await (await env.MEDIA.get(`${tenant}/.exports/large/${key}`))?.text())
+  const text = (await Promise.all(parts)).join("")
+  expect(text.match(/"type":"session"/g)).toHaveLength(1)
+})
