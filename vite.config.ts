@@ -12,12 +12,12 @@ import { build, type BuildEnvironmentOptions, defineConfig, type Plugin } from "
 const STATE_DIR = process.env["CUECARD_STATE"] ?? ".wrangler/state"
 
 /**
- * The environment of wrangler.toml: `local`, unless scripts/deploy.ts asks for production (the empty name: the top level).
- * Cloudflare's own builds are for production, too: what they leave in dist/ is deployed.
+ * Selects the environment of wrangler.toml: `local`, unless scripts/deploy.ts selects production (an empty name, for the
+ * top level). Cloudflare's own builds are production builds, because it deploys the dist/ that they write.
  */
 process.env["CLOUDFLARE_ENV"] ??= process.env["WORKERS_CI"] === "1" ? "" : "local"
 
-/** Removes the paths of the build machine from the built configuration, which is part of the package. */
+/** Removes the build machine's paths from the built configuration, which is part of the package. */
 function withoutPaths(): Plugin {
   const file = "dist/cuecard/wrangler.json"
   return {
@@ -39,7 +39,7 @@ function markedLexerOnly(): Plugin {
   const instance = /var (\w+)=new \w+;function \w+\(\w+,\w+\)\{return \1\.parse\([\s\S]*export\{(.*)\};/
   const modeRules = /,(?:pedantic|breaks):\w+(?=[,}])/g
   const modeTests = /\bthis\.options\.(?:pedantic|breaks)\b/g
-  /** An expression is built by calls, which the bundler keeps unless they are marked as pure. */
+  /** The lexer builds its expressions with calls, which the bundler keeps unless they are marked as pure. */
   const ruleBuilds = /(?<=[,\s]\w+=)g\(/g
   return {
     name: "cuecard:marked-lexer-only",
@@ -64,8 +64,8 @@ function markedLexerOnly(): Plugin {
 }
 
 /**
- * Replaces the helper with which Vite preloads the imports and styles of a chunk loaded on demand. All styles are in one
- * file, which index.html names, and the browser loads the chunk's few own imports when it reads them.
+ * Replaces Vite's helper that preloads the imports and styles of a chunk loaded on demand. The page doesn't need it:
+ * index.html links one file with all styles, and the browser loads the chunk's few own imports when it reads the chunk.
  */
 function withoutPreloadHelper(): Plugin {
   return {
@@ -79,7 +79,7 @@ function withoutPreloadHelper(): Plugin {
   }
 }
 
-/** Puts what the heads of all pages share in place of the comment that names the file. */
+/** Replaces the comment that names the file with the head elements that all pages share. */
 function withSharedHead(): Plugin {
   const file = "client/page-head.html"
   return {
@@ -92,8 +92,8 @@ function withSharedHead(): Plugin {
 }
 
 /**
- * Builds the admin page into the same folder, as a bundle of its own: chunks that it shared with the page would be part of
- * the page's first view.
+ * Builds the admin page into the same folder, as a separate bundle. Chunks that it shared with the chat page would be part
+ * of that page's first view.
  */
 function withAdminPage(): Plugin {
   return {
@@ -120,7 +120,10 @@ function withAdminPage(): Plugin {
   }
 }
 
-/** Paths that the Worker handles in `vite dev`. Vite serves the page there, because hot reload violates the page's content security policy. */
+/**
+ * Paths that the Worker handles in `vite dev`. Vite serves the page itself, because hot reload violates the page's content
+ * security policy.
+ */
 const DEV_PATHS = ["/v1/*", "/auth/*", "/healthz", "/external/*", "/media/*", "/canvas/*"]
 
 /** Modules that only chunks loaded on demand import. In the base chunk they would be part of the first view. */
@@ -131,9 +134,12 @@ function isInFirstView(id: string): boolean {
   return !DEFERRED_MODULES.test(id)
 }
 
-/** One chunk for what several chunks share: many small ones compress worse and are more requests. */
+/** One chunk for the modules that several chunks share, because many small chunks compress worse and need more requests. */
 const codeSplitting = { groups: [{ name: "base", minShareCount: 3, test: isInFirstView }] }
-/** The same for the Worker: what is loaded with its entry. Chunks loaded on demand keep what only they import. */
+/**
+ * The same for the modules that the Worker loads with its entry. Chunks loaded on demand keep the modules that only they
+ * import.
+ */
 const workerSplitting = {
   groups: [
     { name: (id: string, modules: ModuleGraph) => (isLoadedWithEntry(id, modules) ? "base" : null), minShareCount: 2 },
@@ -147,7 +153,7 @@ interface ModuleGraph {
 /** Whether static imports lead from an entry to the module. */
 function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
   const seen = new Set([id])
-  // Grows while it is iterated.
+  // The set grows during the iteration.
   for (const one of seen) {
     const info = modules.getModuleInfo(one)
     if (info?.isEntry === true) return true
@@ -156,7 +162,7 @@ function isLoadedWithEntry(id: string, modules: ModuleGraph): boolean {
   return false
 }
 
-/** index.html preloads what its script imports. A chunk loaded on demand preloads nothing: see withoutPreloadHelper. */
+/** index.html preloads what its script imports. A chunk loaded on demand preloads nothing (see withoutPreloadHelper). */
 const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
   polyfill: false,
   resolveDependencies: (_url, paths, { hostType }) => (hostType === "html" ? paths : []),

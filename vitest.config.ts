@@ -1,11 +1,12 @@
 /**
  * vitest.config.ts: one project per kind of test.
  *
- * structure, shared, testing: plain Node · worker, worker-counting: workerd · client: a DOM · faults: plain Node, killing
- * real servers · browser: plain Node, driving a real Chromium. `faults`, `browser` and `testing` use what `npm run build` left in dist/.
- * All files share one pool of MAX_WORKERS, long ones first; `faults-timed` comes last. Each file starts its own servers, so any
- * two of them can run side by side. Most projects run in a few processes (`isolate: false`), so their files must not depend on
- * the state of modules. The files of `worker-counting`, `faults` and `faults-timed` each have a process.
+ * The projects structure, shared and testing run in plain Node, worker and worker-counting in workerd, and client with a
+ * DOM. faults kills real servers and browser drives a real Chromium, both from plain Node. `faults`, `browser` and
+ * `testing` use the build in dist/. All files share a pool of MAX_WORKERS processes. Long files start first, and
+ * `faults-timed` runs last. Each file starts its own servers, so any two files can run in parallel. Most projects run in a
+ * few processes (`isolate: false`), so their files must not depend on module state. Each file of `worker-counting`,
+ * `faults` and `faults-timed` has its own process.
  */
 import { existsSync } from "node:fs"
 import { resolve } from "node:path"
@@ -15,19 +16,19 @@ import { defineConfig, type TestProjectConfiguration } from "vitest/config"
 import { LongestFirst } from "./test/support/longest-first.ts"
 import { createStaticImports } from "./test/support/static-imports.ts"
 
-/** Real servers on the loopback that stand for model and weather upstreams; see its header for what it provides. */
+/** Starts real loopback servers in place of the model and weather services. Its header describes them. */
 const UPSTREAMS = "test/support/upstreams.ts"
 
-/** The servers of these projects are started with telemetry, and their log lines are checked (SPEC OB6). */
+/** These projects start their servers with telemetry and check the log lines (SPEC OB6). */
 const NODE_ALIAS = { "cuecard/testing": resolve("test/support/checked-cuecard.ts") }
 const CHECK_SERVER_LOGS = ["test/support/check-server-logs.ts"]
 const LONG_MS = 120_000
-/** The short form of the fault suite, on a busy machine. */
+/** Long enough for the short form of the fault suite on a busy machine. */
 const FAULTS_MS = 300_000
 /** More than the two cores of CI, because most files wait for a server, a browser or a timer for much of their time. */
 const MAX_WORKERS = Number(process.env["MAX_WORKERS"] ?? 6)
 
-/** The length of generated tests (test/support/seeded.ts). workerd takes its environment from its bindings. */
+/** Variables that control generated tests (test/support/seeded.ts). workerd receives them as bindings. */
 const LENGTHS = Object.fromEntries(
   ["RUNS", "FC_RUNS", "FC_SEED"].flatMap((name) => {
     const value = process.env[name]
@@ -35,15 +36,15 @@ const LENGTHS = Object.fromEntries(
   }),
 )
 
-/** Vitest waits for one second otherwise, which is too short for a server on a busy machine. */
+/** Vitest's default of one second is too short for a server on a busy machine. */
 const EXPECT = { poll: { timeout: 20_000 } }
 
-/** A failure's message shows what was compared. `npm run check` ends with these messages. */
+/** Makes failure messages long enough to show the compared values. `npm run check` ends with these messages. */
 const CHAI = { truncateThreshold: 300 }
 
 /**
- * They count what all objects of their isolate do, or what it loads, so no other file may leave jobs, tenants or modules
- * behind in it.
+ * These files count the work of all objects in their isolate, or the modules that it loads. So no other file may leave
+ * jobs, tenants or modules behind in it.
  */
 const COUNTING_FILES = [
   "cost",
@@ -55,7 +56,7 @@ const COUNTING_FILES = [
   "tenant-kills",
 ].map((name) => `test/worker/${name}.test.ts`)
 
-/** They play plans and check how long recovery takes, in real time. */
+/** These files play fault plans and check in real time how long recovery takes. */
 const TIMED_FILES = ["faults", "mutants", "releases"].map((name) => `test/faults/${name}.test.ts`)
 
 /** A project that kills real servers. */
@@ -82,21 +83,21 @@ function workerProject(
   test: { isolate?: boolean; include: string[]; exclude?: string[] },
 ): TestProjectConfiguration {
   return {
-    // Vite would warn about missing source maps of packages.
+    // Otherwise Vite warns about missing source maps of packages.
     logLevel: "error",
     plugins: [
       createStaticImports(),
       cloudflareTest(({ inject }) => ({
         wrangler: { configPath: "./wrangler.toml", environment: "local" },
-        // Otherwise workerd prints a stack for every exception, including those that a test expects.
+        // Otherwise workerd prints a stack for every exception, even one that a test expects.
         verbose: false,
         miniflare: {
           cf: false,
-          // Optional in a deployment, so not in wrangler.toml (SPEC BK3).
+          // The bucket is optional in a deployment, so wrangler.toml doesn't bind it (SPEC BK3).
           r2Buckets: ["BACKUP"],
-          // For tests of the limits: those of [env.local] are never reached.
+          // For tests of rate limits. Tests never reach the limits of [env.local].
           ratelimits: { RATE_OF_FIVE: { namespace_id: "1499", simple: { limit: 5, period: 60 } } },
-          // What upstreams.ts gives with provide("bindings", {…}) joins the Worker's variables.
+          // The bindings that upstreams.ts provides are added to the Worker's variables.
           bindings: {
             PROBE_TOOLS: "on",
             // Spans and data points are log lines here, so that every test checks them for content (SPEC OB6).
@@ -128,7 +129,7 @@ export default defineConfig({
     passWithNoTests: true,
     // A failed test prints what it and its Worker logged; a passed one prints nothing.
     silent: "passed-only",
-    // Milliseconds. Slower tests are listed one by one.
+    // In milliseconds. Slower tests are listed individually.
     slowTestThreshold: 10_000,
     reporters: ["default", ["json", { outputFile: "node_modules/.cache/cuecard/vitest.json" }]],
     projects: [
@@ -155,7 +156,7 @@ export default defineConfig({
           include: ["test/client/**/*.test.{ts,tsx}"],
           environment: "happy-dom",
           setupFiles: ["test/client/console.ts"],
-          // A hang shows as a timeout, a busy machine must not.
+          // Long enough for a busy machine, so that only a hang times out.
           testTimeout: 30_000,
         },
       },
@@ -179,9 +180,9 @@ export default defineConfig({
       }),
       faultsProject("faults-timed", {
         include: TIMED_FILES,
-        // After the other projects, whose load would make recovery slower than allowed.
+        // Runs after the other projects, whose load would make recovery slower than allowed.
         sequence: { groupOrder: 1 },
-        // The full suite measures how long recovery takes, so it keeps more headroom.
+        // The full suite measures how long recovery takes, so it leaves more headroom.
         maxWorkers: ["full", "long"].includes(process.env["RUNS"] ?? "") ? 3 : MAX_WORKERS,
       }),
       {

@@ -1,6 +1,6 @@
 /**
- * audit-file.ts: verifies an exported audit log without a server: every entry continues the one before it, from the
- * beginning that the first line names to the newest entry of the export.
+ * audit-file.ts: verifies an exported audit log without a server. Every entry must continue the one before it, from the
+ * start named by the first line to the newest entry of the export.
  */
 
 import { createHash } from "node:crypto"
@@ -20,8 +20,8 @@ export type AuditFileResult =
   | { readonly ok: false; readonly line: number; readonly because: string }
 
 /**
- * Verifies the lines of a file. `known` is a `head` that was noted earlier: the file must contain it. Reads one line at a
- * time, so the file can be of any length.
+ * Verifies the lines of a file. `known` is a `head` recorded earlier, which the file must contain. Reads one line at a
+ * time, so the file can have any length.
  */
 export async function verifyAuditFile(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -68,7 +68,7 @@ function parseLine(text: string): unknown {
   }
 }
 
-/** A server wrote the file, so only its type is checked. */
+/** The file was written by a server, so the values' types are not checked. */
 function findHeaderFlaw(value: unknown): string | null {
   const { type, version, tenant, base, head } = value as Partial<AuditFileHeader>
   if (type !== "audit" || version !== 1 || tenant === undefined || base === undefined || head === undefined)

@@ -1,4 +1,7 @@
-/** check-totals.ts: the last lines of `npm run check`: how many checks passed, failed and were skipped. Pure. */
+/**
+ * check-totals.ts: formats the last lines of `npm run check`, which say how many checks passed, failed and were skipped.
+ * Pure.
+ */
 
 /** A step that can't run in this copy prints a line that begins like this. */
 const NOT_CHECKED = /^Not checked: .*$/m
@@ -9,14 +12,14 @@ export interface Totals {
   readonly skipped: number
 }
 
-/** The sum of some steps, such as `212 passed, 0 failed` or `206 passed, 0 failed, 6 skipped`. */
+/** The totals of some steps, such as `212 passed, 0 failed` or `206 passed, 0 failed, 6 skipped`. */
 export function formatTotals(steps: readonly Totals[]): string {
   const sum = (key: keyof Totals): number => steps.reduce((total, step) => total + step[key], 0)
   const skipped = sum("skipped")
   return `${sum("passed")} passed, ${sum("failed")} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`
 }
 
-/** The reason why a step that has succeeded has checked nothing; null if it has checked. */
+/** The reason why a successful step checked nothing; null if it did check something. */
 export function findSkipReason(output: string): string | null {
   return NOT_CHECKED.exec(output)?.[0] ?? null
 }

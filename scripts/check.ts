@@ -2,8 +2,8 @@
  * check.ts: runs everything that CI checks: format, lint, types, migrations, tests, size.
  *
  * A failed step does not stop the following ones. The tests include every generated run (RUNS=full). The output ends with
- * the duration of each step, with what it skipped, and, for each failure, the command that reruns it. TOTALS_FILE receives
- * the totals for .ci/run: all tests, and one for each other step.
+ * the duration of each step, what it skipped, and a command to rerun each failure. The totals are written to TOTALS_FILE
+ * for .ci/run: one total for all tests, and one for each other step.
  */
 import { type StdioOptions, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -34,7 +34,7 @@ interface Step extends Totals {
   readonly name: string
   readonly ok: boolean
   readonly seconds: number
-  /** The reason, or the files with skipped tests. */
+  /** The reason why the step checked nothing, or the files with skipped tests. */
   readonly skips: readonly string[]
   /** Lines of the summary: each failure, and the command that reruns it. */
   readonly help: readonly string[]
@@ -49,7 +49,7 @@ interface TestResult {
 interface VitestResult {
   readonly numPassedTests: number
   readonly numFailedTests: number
-  /** Skipped tests. */
+  /** Number of skipped tests. */
   readonly numPendingTests: number
   readonly testResults: readonly {
     readonly name: string
@@ -64,13 +64,13 @@ function runStep(name: string, args: readonly string[]): Step {
   console.log(`\n── ${name} ──`)
   const started = performance.now()
   const env = { ...process.env, RUNS: process.env["RUNS"] ?? "full" }
-  // This step says by its output that it could not check.
+  // This step reports in its output that it could not check.
   const stdio: StdioOptions = name === "migrations" ? ["inherit", "pipe", "inherit"] : "inherit"
   const { status, stdout } = spawnSync("npm", ["--silent", ...args], { stdio, env, encoding: "utf8" })
   const ok = status === 0
   const seconds = (performance.now() - started) / 1000
   if (name === "tests") return { name, ok, seconds, ...readTests(ok) }
-  // Null if it was not piped.
+  // `stdout` is null if it was not piped.
   const output = stdout ?? ""
   process.stdout.write(output)
   const reason = ok ? findSkipReason(output) : null
@@ -111,7 +111,7 @@ function describeTest({ fullName, failureMessages = [] }: TestResult): string[] 
   return [`    ${fullName}`, ...failureMessages.flatMap((message) => beginningOf(message, "      "))]
 }
 
-/** The first lines of a message without colours and without the frames of the test runner, indented. */
+/** The first lines of a message, indented, without colours and without the test runner's stack frames. */
 function beginningOf(message: string, indent: string): string[] {
   const lines = stripVTControlCharacters(message)
     .split("\n")

@@ -20,7 +20,7 @@ import { deployInStages, readSoleVersion, type StageOutcome } from "./release/st
 
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js"
 
-/** Exit codes, for scripts: 0 deployed, 1 nothing was changed, 2 rolled back, 3 somebody must intervene. */
+/** Exit codes, for scripts: 0 deployed, 1 nothing was changed, 2 rolled back, 3 manual intervention needed. */
 const EXIT_CODES: Readonly<Record<StageOutcome["kind"], number>> = {
   deployed: 0,
   unchanged: 1,
@@ -34,7 +34,7 @@ function runWrangler(args: readonly string[], extraEnv: NodeJS.ProcessEnv = {}):
   return spawnSync(process.execPath, [WRANGLER, ...args], { stdio: "inherit", env }).status ?? 1
 }
 
-/** Deploys to all of the traffic at once. The only way for a version with a migration. */
+/** Sends all traffic to the new version at once. A version with a migration can only be deployed in this way. */
 async function deployAtOnce(options: readonly string[]): Promise<number> {
   buildApp("production")
   if (!options.includes("--dry-run")) {
@@ -49,8 +49,9 @@ async function deployAtOnce(options: readonly string[]): Promise<number> {
 }
 
 /**
- * Throws if the code that uses a new class would be deployed together with its migration: a rollback could never go back
- * past both. It needs a token for the platform's API; for people who sign in with `wrangler login`, only `npm run check` finds this.
+ * Throws if code that uses a new class would be deployed together with its migration, because no rollback could go back
+ * past both. This check needs a token for the platform's API. For people who sign in with `wrangler login`, only
+ * `npm run check` finds the problem.
  */
 async function refuseMixedMigration(): Promise<void> {
   if (!process.env["CLOUDFLARE_API_TOKEN"] || !process.env["CLOUDFLARE_ACCOUNT_ID"]) return
@@ -66,8 +67,8 @@ Deploy the commit that adds the migration first, and this one after it.`,
 }
 
 /**
- * Puts the page's scripts and styles into the bucket, where every version finds them: a page of one version may request them from another
- * one, and an open page may request its own later. Returns false if the platform refuses.
+ * Stores the page's scripts and styles in the bucket, where every version finds them. A page of one version can request its
+ * files from another version, and an open page can request them later. Returns false if the platform refuses.
  */
 function keepPageFiles(): boolean {
   const bucket = findPageBucket(JSON.parse(readFileSync(BUILT_CONFIG, "utf8")))

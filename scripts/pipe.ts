@@ -149,7 +149,7 @@ class Pipe {
   #child: ChildProcess | null = null
   #isCancelled = false
   #sentCount = 0
-  /** Lines that were too long, or not UTF-8. */
+  /** Number of lines that were too long or not UTF-8. */
   #unreadableCount = 0
 
   constructor(mapper: Mapper, sender: RecordSender) {
@@ -161,7 +161,7 @@ class Pipe {
   async run(): Promise<number> {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const) process.on(signal, () => this.#cancel())
     process.on("exit", () => signalProgram(this.#child, "SIGKILL"))
-    // The program ends with the answer, for example when the user stops it in the page.
+    // The program ends with the answer, for example when the user stops the answer on the page.
     const standing = this.#sender.done.finally(() => stopProgram(this.#child))
     standing.catch(() => {})
     const exitCode = values.stdin ? await this.#readStdin(standing) : await this.#runProgram()
@@ -193,7 +193,7 @@ class Pipe {
     const stdin = process.stdin.isTTY ? "ignore" : "inherit"
     // The program must not see the token.
     const { CUECARD_TOKEN: _, ...env } = process.env
-    // A process group of its own: Ctrl-C reaches only this process, which then ends the whole group.
+    // The program gets its own process group, so Ctrl-C reaches only this process, which then ends the whole group.
     const child = spawn(program, args, { stdio: [stdin, "pipe", "inherit"], detached: true, env })
     this.#child = child
     return new Promise((resolve) => {
@@ -212,7 +212,7 @@ class Pipe {
   }
 
   #push(records: readonly object[]): void {
-    // The sender drops what is pushed after a cancel.
+    // The sender drops records that are pushed after a cancel.
     if (!this.#isCancelled) this.#sentCount += records.length
     this.#sender.push(records)
   }

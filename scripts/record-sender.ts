@@ -1,5 +1,5 @@
 /**
- * record-sender.ts: sends records to an external answer while they arrive, and resumes after network errors.
+ * record-sender.ts: sends records to an external answer as they arrive, and resumes after network errors.
  *
  * records → numbered lines → POST /external/sessions/:id/events → acknowledged numbers
  * Lines are kept until the server acknowledges them. A request ends after REQUEST_MS, so that acknowledgements arrive
@@ -32,7 +32,7 @@ export interface SenderOptions {
 
 /** Longest request, in milliseconds. */
 const REQUEST_MS = 10_000
-/** Delay before asking again whether a busy session is free, in milliseconds. */
+/** Delay before checking again whether a busy session is free, in milliseconds. */
 const BUSY_MS = 2_000
 /** Delays after a network error, in milliseconds. */
 const RETRY = { firstMs: 200, maxMs: 5_000 }
@@ -205,7 +205,10 @@ export class RecordSender {
     return end
   }
 
-  /** The URL names the answer, so the server responds to an empty body with the answer's state, or that the session is busy. */
+  /**
+   * The URL names the answer, so the server responds to an empty body with the answer's state, or reports that the session
+   * is busy.
+   */
   #queryStanding(): Promise<ServerResponse> {
     return postLines(this.#options, (request) => void request.end("\n"))
   }
@@ -247,7 +250,7 @@ export class RecordSender {
   }
 }
 
-/** An error after which a retry is useless. */
+/** A permanent error: a retry would not help. */
 class PermanentError extends Error {}
 
 /** Sends a request whose body `fill` writes. Resolves as soon as the whole response was received, even if the body is unfinished. */

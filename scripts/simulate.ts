@@ -1,9 +1,10 @@
 /**
- * simulate.ts: `npm run simulate`: a day of one million sessions with objects as counters, a tenant of 100,000 users who sign
- * in at nine, and the largest tenant with budgets that are used up, around the end of a month.
+ * simulate.ts: `npm run simulate` simulates a day of one million sessions, a morning when a tenant's 100,000 users sign in
+ * at nine, and the end of a month when the largest tenant has used up its budgets. Objects are reduced to counters.
  *
- * Options: `--sessions N`, `--seed N`, `--tenants N`, `--json` (the figures alone). Ends with status 1 and the reason if an object is asked more than 100 times
- * in a second, or if the day costs more than 10 % more or less than docs/cost.md says.
+ * Options: `--sessions N`, `--seed N`, `--tenants N`, `--json` (only the figures). Exits with status 1 and the reason if an
+ * object receives more than 100 requests in a second, or if the cost of the day is more than 10 % off
+ * docs/cost.md.
  */
 
 import { readFileSync } from "node:fs"

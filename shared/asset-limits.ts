@@ -14,7 +14,7 @@ export const MAX_TEXT_BYTES = 10 * 1024 * 1024
 /** Largest canvas document, in bytes: a page with its scripts and images inline. SPEC AS11. */
 export const MAX_CANVAS_BYTES = 512 * 1024
 
-/** Maximum number and total size, in bytes, of the files of a session. Running uploads count. SPEC AS4. */
+/** Maximum number and total size, in bytes, of the files of a session. Uploads in progress count. SPEC AS4. */
 export const MAX_SESSION_ASSETS = 500
 export const MAX_SESSION_ASSET_BYTES = 1024 * 1024 * 1024
 
@@ -30,7 +30,10 @@ export const MAX_SIDE = 65_535
 /** Longest upload of an asset, in milliseconds: the largest video at 1 Mbit/s. SPEC AS7. */
 export const MAX_UPLOAD_MS = 15 * 60_000
 
-/** How much of a refused upload is still read, in bytes, and for how long, in milliseconds: most senders read no response before that. SPEC AS3. */
+/**
+ * How much of a refused upload is still read, in bytes, and for how long, in milliseconds, because most senders read the
+ * response only after the body. SPEC AS3.
+ */
 export const MAX_REFUSED_BYTES = 32 * 1024 * 1024
 export const REFUSED_UPLOAD_MS = 5_000
 
@@ -41,8 +44,8 @@ export const ASSET_PENDING_MS = 2 * MAX_UPLOAD_MS
 export const MAX_SIGNED_URLS = 100
 
 /**
- * Longest validity of a signed link, in seconds. After that the page requests a new one. The signature is in the query of an address, and
- * proxies and platforms log addresses, so it has to expire soon. SPEC MS2.
+ * Longest validity of a signed link, in seconds. After that the page requests a new one. The signature is part of the URL,
+ * and proxies and platforms log URLs, so it has to expire soon. SPEC MS2.
  */
 export const SIGNED_URL_SECONDS = 10 * 60
 
@@ -51,14 +54,14 @@ export const SIGNED_URL_STEP_SECONDS = 5 * 60
 
 // ── Remote media and tenant settings ──
 
-/** Maximum number of redirects of remote media: one to `www`, one to a mirror, and some room. SPEC RM5. */
+/** Maximum number of redirects of remote media: one to `www`, one to a mirror, and two to spare. SPEC RM5. */
 export const MAX_REMOTE_REDIRECTS = 4
 
 /** Longest wait for remote media, in milliseconds: for its first byte, redirects included, and for the whole file. SPEC RM3. */
 export const REMOTE_FIRST_BYTE_MS = 15_000
 export const REMOTE_MS = 5 * 60_000
 
-/** Largest remote file that is cached, in bytes: it may be in memory as a whole. SPEC RM4. */
+/** Largest remote file that is cached, in bytes: the whole file may be in memory. SPEC RM4. */
 export const MAX_REMOTE_CACHED_BYTES = 16 * 1024 * 1024
 
 /** How long remote media is cached, in seconds: as long as a user may read one conversation. SPEC RM4. */

@@ -210,7 +210,10 @@ function formatSize(bytes: number): string {
   return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`
 }
 
-/** Days and months end at 00:00 UTC. A metered budget without a time has something left, which running answers will use. */
+/**
+ * Days and months end at 00:00 UTC. A metered budget without a reset time has something left, but running answers will use
+ * it.
+ */
 function describeBudget({ budget, scope, resets }: BudgetFault): string {
   const whose = scope === "tenant" ? "Your organization's" : "Your"
   const kind = budget.startsWith("tokens") ? "token" : "cost"

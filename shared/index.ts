@@ -21,7 +21,7 @@ export { createSegmenter, parse, plainText, segmentsOf, type Segmenter } from ".
 export { type Directives, parseDirectives } from "./segment/parse-directives.ts"
 export { stripSpans } from "./segment/span-tag.ts"
 
-// The wire
+// Wire format
 export { apply, applyToMessage } from "./protocol/apply-ops.ts"
 export { type ClientFrame, parseClientFrame } from "./protocol/client-frame.ts"
 export type { HistoryPage, ImportProgress, SessionSummary } from "./protocol/http-body.ts"

@@ -8,8 +8,8 @@ import { createJsonMeter, createJsonScanner, type Json, MAX_JSON_DEPTH, MAX_JSON
 export const OMITTED_LEVELS = "(deeper levels omitted)"
 
 /**
- * The same text, or if it is JSON (up to its first blank line) with more than MAX_JSON_DEPTH levels: with OMITTED_LEVELS
- * instead of the arrays and objects below. Applying it twice equals applying it once. Linear; it ends at the first kept
+ * Replaces arrays and objects below MAX_JSON_DEPTH levels with OMITTED_LEVELS, if the text is JSON (up to its first blank
+ * line). Any other text stays unchanged. Applying it twice equals applying it once. Linear. It stops at the first kept
  * value beyond MAX_JSON_VALUES, because such a text is refused anyway. SPEC BD1, BD2.
  */
 export function limitJsonDepth(text: string): string {
@@ -50,7 +50,10 @@ export function parseJsonToDepth(text: string): Json | undefined {
   return parseJson(limitJsonDepth(text))
 }
 
-/** Longest indented JSON, in UTF-16 code units. Each level adds two spaces to each line, so wide and deep data grows a hundredfold. */
+/**
+ * Longest indented JSON, in UTF-16 code units. Each level adds two spaces to each line, so wide and deep data can grow a
+ * hundredfold.
+ */
 export const MAX_PRINTED_JSON_CHARS = 256 * 1024
 
 /** JSON text, indented unless that would exceed MAX_PRINTED_JSON_CHARS. Linear in its result. SPEC BD5. */
@@ -59,7 +62,7 @@ export function printJson(value: unknown): string {
   return countIndentedChars(text) > MAX_PRINTED_JSON_CHARS ? text : JSON.stringify(value, null, 2)
 }
 
-/** Upper bound of the length of JSON text after indentation: each value begins a line, and so does each end of a list. */
+/** Upper bound of the length of JSON text after indentation. Each value and each closing bracket begins a line. */
 function countIndentedChars(text: string): number {
   let chars = text.length
   let depth = 0

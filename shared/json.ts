@@ -6,8 +6,8 @@
  */
 
 /**
- * Deepest level of arrays and objects in JSON that is parsed, stored or shown: twice what real data has, and what the
- * parsers of several platforms allow by default. SPEC BD1, BD2.
+ * Deepest level of arrays and objects in JSON that is parsed, stored or shown: twice the depth of real data, and the
+ * default limit of several platforms' parsers. SPEC BD1, BD2.
  */
 export const MAX_JSON_DEPTH = 64
 
@@ -20,7 +20,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /**
  * Parses JSON text. Returns undefined if the text is not JSON, has more than `maxDepth` levels or MAX_JSON_VALUES values.
  *
- * Cost: one pass over the text before it is parsed. It ends at the first level or value that is too much. SPEC BD1.
+ * Cost: one pass over the text before it is parsed. It stops at the first level or value beyond a bound. SPEC BD1.
  */
 export function parseJson(text: string, maxDepth = MAX_JSON_DEPTH): Json | undefined {
   if (!createJsonMeter(maxDepth)(text)) return undefined
@@ -59,7 +59,7 @@ function unitToToken(unit: number): JsonToken | null {
 }
 
 /**
- * Finds the structure of JSON text that may arrive in pieces; other text has a structure too. The function that it returns
+ * Finds the structure of JSON text that may arrive in pieces, without checking that it is valid JSON. The returned function
  * reads a piece, and returns false as soon as `onToken` does. `at` is the token's index in its piece.
  */
 export function createJsonScanner(onToken: (token: JsonToken, at: number) => boolean): (text: string) => boolean {

@@ -34,7 +34,7 @@ export const MAX_SERVER_FRAME_BYTES = 256 * 1024
 export const REPLAY_FRAMES = 512
 export const REPLAY_BYTES = 1024 * 1024
 
-/** Maximum number of messages that a resume sends whole. A client that missed more reads history. SPEC WS7. */
+/** Maximum number of messages that a resume sends as whole messages. A client that missed more reads history. SPEC WS7. */
 export const MAX_RESUME_MESSAGES = 120
 
 /** Maximum number of late changes to older messages that are stored for resumes. A client that missed this many reads history. SPEC HI5. */
@@ -55,23 +55,23 @@ export const DEAD_SOCKET_MS = 45_000
 
 // ── HTTP ──
 
-/** Largest body of a JSON request, in bytes: the longest message with every character escaped, and some room. */
+/** Largest body of a JSON request, in bytes: the longest message with every character escaped, with some headroom. */
 export const MAX_BODY_BYTES = 512 * 1024
 
 /** Number of messages in a page of history: the default and the maximum. */
 export const DEFAULT_PAGE_MESSAGES = 12
 export const MAX_PAGE_MESSAGES = 120
 
-/** Largest page of history, in UTF-8 bytes. A page has at least one message, however large. */
+/** Largest page of history, in UTF-8 bytes. A page has at least one message, even if that message is larger. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
 /** Number of sessions in a page of the directory. SPEC DI6. */
 export const MAX_SESSIONS_LISTED = 100
 
-/** Users with whom a session can be shared. Each change of its title is sent to all their directories. SPEC SH6. */
+/** Maximum number of users with whom a session can be shared. Each change of its title is sent to all their directories. SPEC SH6. */
 export const MAX_SESSION_VIEWERS = 100
 
-/** Sessions that one user can share with one other. Bounds what a user can add to somebody else's list. SPEC SH6. */
+/** Maximum number of sessions that one user can share with another. Limits what a user can add to somebody else's list. SPEC SH6. */
 export const MAX_SHARED_BY_OWNER = 1_000
 
 // ── Tokens ──
@@ -82,11 +82,11 @@ export const MIN_SECRET_BYTES = 32
 /** Lifetime of a token issued with `AUTH=dev`, in seconds. */
 export const DEV_TOKEN_SECONDS = 60 * 60
 
-/** Lifetime of a token that an API key made for a user, in seconds: by default long enough for a page to ask for the next. SPEC AK9. */
+/** Lifetime of a token that an API key made for a user, in seconds: by default long enough for a page to request the next one. SPEC AK9. */
 export const USER_TOKEN_SECONDS = 10 * 60
 export const MAX_USER_TOKEN_SECONDS = 24 * 60 * 60
 
-/** How long the Worker relies on the revocation check of a token, in milliseconds. SPEC AU7. */
+/** How long the Worker trusts the revocation check of a token, in milliseconds. SPEC AU7. */
 export const TOKEN_TRUST_MS = 30_000
 
 /** Lifetime of a token that `/auth/token` issues to the page, in seconds. SPEC SI5. */
@@ -95,11 +95,11 @@ export const PAGE_TOKEN_SECONDS = 10 * 60
 /** Longest time from `/auth/login` to `/auth/callback`, in milliseconds: a person signs in, perhaps with a second factor. SPEC SI2. */
 export const SIGN_IN_MS = 10 * 60_000
 
-/** A sign-in ends after this time without use, and after this time in any case, in milliseconds. SPEC SI6. */
+/** A sign-in ends after LOGIN_IDLE_MS without use, and after LOGIN_MS in any case, in milliseconds. SPEC SI6. */
 export const LOGIN_IDLE_MS = 30 * 24 * 60 * 60_000
 export const LOGIN_MS = 90 * 24 * 60 * 60_000
 
-/** A sign-in whose role the provider states ends after this time, in milliseconds: the next one states it anew. SPEC US13. */
+/** A sign-in whose role comes from the provider ends after this time, in milliseconds, so that the role is read again. SPEC US13. */
 export const CLAIMED_ROLE_MS = 24 * 60 * 60_000
 
 /** How long the previous secret of a sign-in is accepted, in milliseconds: two tabs, or a lost response. SPEC SI7. */
@@ -111,18 +111,18 @@ export const PROVIDER_MS = 5_000
 /** Longest token of an OpenID provider, in characters: four times a large one with groups. */
 export const MAX_FOREIGN_TOKEN_CHARS = 16 * 1024
 
-/** The keys of a provider are fetched at most once in this time, in milliseconds, whatever key ids tokens name. SPEC OI6. */
+/** The keys of a provider are fetched at most once in this time, in milliseconds, regardless of the key ids in tokens. SPEC OI6. */
 export const ISSUER_KEYS_COOLDOWN_MS = 30_000
 
-/** How often an isolate asks the tenant's object about unknown key ids, in milliseconds. SPEC OI6. */
+/** Shortest interval at which an isolate asks the tenant's object about unknown key ids, in milliseconds. SPEC OI6. */
 export const UNKNOWN_KEY_MS = 5_000
 
 // ── Usage ──
 
-/** How long a user's directory waits with a batch of usage that no budget needs, or that has failed, in milliseconds. SPEC MT6. */
+/** How long a user's directory delays a usage batch that no budget needs or that could not be sent, in milliseconds. SPEC MT6. */
 export const USAGE_WAIT_MS = 15 * 60_000
 
-/** How much longer it waits at most, in milliseconds, drawn for each directory: users who come together do not report together. SPEC MT6. */
+/** Largest random addition to that delay, in milliseconds: users who arrive together do not report together. SPEC MT6. */
 export const USAGE_SPREAD_MS = 60 * 60_000
 
 /** How often a session repeats a usage report that its user's directory did not accept, in milliseconds. SPEC MT5. */
@@ -220,7 +220,7 @@ export const WEATHER_STALE_MS = 24 * 60 * 60_000
 
 // ── Turns ──
 
-/** Maximum number of model calls in a turn: enough for long research, and an end to endless loops. */
+/** Maximum number of model calls in a turn: enough for long research, but it ends endless loops. */
 export const MAX_STEPS = 24
 
 /** Maximum number of tool calls that one model call may request. The rest are refused. */
@@ -264,7 +264,7 @@ export const SUMMARY_KEEP_SHARE = 0.25
 /** Longest summary of older turns, in UTF-16 code units: a few hundred words. SPEC TU9. */
 export const MAX_SUMMARY_CHARS = 6_000
 
-/** How much of a message is quoted to the model in a reply to it, in UTF-16 code units: a paragraph. SPEC AT6. */
+/** Maximum part of a message that is quoted to the model in a reply, in UTF-16 code units: a paragraph. SPEC AT6. */
 export const MAX_QUOTE_CHARS = 600
 
 // ── Files in a model call ──
@@ -385,12 +385,12 @@ export const MAX_IMPORTED_PENDING_CALLS = 1_000
 /** Highest position or version number of a record: far beyond any session, and small enough to stay an exact integer. */
 export const MAX_RECORD_POS = 2 ** 40
 
-/** Highest step number of a record: one event is created for each step that a record leaves out. */
+/** Highest step number of a record: one event is created for each step that a record skips. */
 export const MAX_RECORD_STEP = 10_000
 
 // ── Requests and sockets ──
 
-/** Longest time for a JSON body to arrive, in milliseconds: the largest one at 256 kbit/s, and some room. SPEC RT12. */
+/** Longest time for a JSON body to arrive, in milliseconds: the largest one at 256 kbit/s, with some headroom. SPEC RT12. */
 export const BODY_MS = 20_000
 
 /** Longest wait for a socket's `hello`, in milliseconds: a client sends it at once. SPEC AU15. */

@@ -1,7 +1,7 @@
 /**
  * truncate.ts: measures texts and shortens the texts of tools for display.
  *
- * The store keeps the whole text. Clients receive its head, cut at a line ending, and the size of the whole.
+ * The store keeps the whole text. Clients receive its head, cut at a line ending, and the full size.
  */
 
 /** Size of a text. `bytes` counts UTF-8. 0 means unknown: a producer shortened the text and does not say how long it was. */
@@ -10,7 +10,7 @@ export interface TextSize {
   readonly bytes: number
 }
 
-/** The start of a text. If it is not the whole text, `truncated` is the size of the whole. */
+/** The start of a text. If it is not the whole text, `truncated` is the full size. */
 export interface TruncatedText {
   readonly text: string
   readonly truncated?: TextSize

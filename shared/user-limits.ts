@@ -13,8 +13,8 @@ export const RATE_PERIOD_SECONDS = 10
 export type RateClass = "write" | "read" | "socket"
 
 /**
- * Requests per RATE_PERIOD_SECONDS. A user's are enough for a page that loads many pictures, and for an import of hundreds
- * of conversations. A tenant's are those of a hundred busy users. SPEC LI1.
+ * Requests per RATE_PERIOD_SECONDS. A user's rate is enough for a page that loads many pictures, and for an import of
+ * hundreds of conversations. A tenant's rate is enough for a hundred busy users. SPEC LI1.
  */
 export const RATE_LIMITS: Readonly<Record<RateClass, { readonly user: number; readonly tenant: number }>> = {
   write: { user: 60, tenant: 6_000 },
@@ -25,37 +25,47 @@ export const RATE_LIMITS: Readonly<Record<RateClass, { readonly user: number; re
 /** Close code of a socket that a limit refuses. A client waits RATE_PERIOD_SECONDS before the next attempt. SPEC LI3. */
 export const CLOSE_LIMITED = 4429
 
-/** Frames that one socket may send in RATE_PERIOD_SECONDS: many times what a page sends. SPEC LI4. */
+/** Maximum number of frames that one socket can send in RATE_PERIOD_SECONDS: many times what a page sends. SPEC LI4. */
 export const MAX_SOCKET_FRAMES = 300
 
-/** Failed sign-ins from one address at one tenant, in SIGN_IN_PERIOD_SECONDS: more than people mistype. SPEC LI7. */
+/**
+ * Maximum number of failed sign-ins from one address at one tenant in SIGN_IN_PERIOD_SECONDS: more than anyone mistypes.
+ * SPEC LI7.
+ */
 export const MAX_FAILED_SIGN_INS = 20
 export const SIGN_IN_PERIOD_SECONDS = 60
 
 // ── Sessions and sockets ──
 
-/** Listed sessions that a user can have: a list that a person can still search. SPEC LI8. */
+/** Maximum number of listed sessions of a user: a person can still search a list of this length. SPEC LI8. */
 export const MAX_USER_SESSIONS = 10_000
 
-/** Open sockets of a session: every change is sent to each of them. SPEC LI9. */
+/** Maximum number of open sockets of a session. Every change is sent to each of them. SPEC LI9. */
 export const MAX_SESSION_SOCKETS = 1_000
 
-/** Open sockets of a user in all sessions: a thousand tabs, each of which replaces its socket by a newer one. SPEC LI9. */
+/**
+ * Maximum number of open sockets of a user in all sessions: a thousand tabs, each of which replaces its socket with a newer
+ * one. SPEC LI9.
+ */
 export const MAX_USER_SOCKETS = 2_000
 
 // ── Stored bytes ──
 
-/** Bytes that a user may store: files, and text in whole megabytes. Ten full sessions. SPEC LI10. */
+/** Maximum number of bytes that a user can store, in files and in text (whole megabytes): ten full sessions. SPEC LI10. */
 export const MAX_USER_STORED_BYTES = 10 * 1024 * 1024 * 1024
 
-/** Bytes that all users of a tenant may store together: a hundred full users. SPEC LI11. */
+/** Maximum number of bytes that all users of a tenant can store together: a hundred full users. SPEC LI11. */
 export const MAX_TENANT_STORED_BYTES = 1024 * 1024 * 1024 * 1024
 
-/** How far the tenant's figure may lag for each user, in bytes: a photo or two cause no request to the tenant. SPEC LI11. */
+/**
+ * How far the tenant's figure can lag for each user, in bytes: one or two photos cause no request to the tenant. SPEC LI11.
+ */
 export const TENANT_STEP_BYTES = 8 * 1024 * 1024
 
 // ── Remote media ──
 
-/** Files of other hosts that are fetched for a user in REMOTE_WINDOW_MS, without those that were cached. SPEC LI12. */
+/**
+ * Maximum number of files fetched from other hosts for a user in REMOTE_WINDOW_MS, not counting cached files. SPEC LI12.
+ */
 export const MAX_REMOTE_FETCHES = 1_000
 export const REMOTE_WINDOW_MS = 60 * 60_000

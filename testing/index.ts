@@ -18,7 +18,7 @@ export type { ModelEvent }
 export interface CuecardOptions {
   /** Events of the model: the n-th list is the n-th model call of each turn. By default, the scripted model answers. */
   readonly script?: readonly (readonly ModelEvent[])[]
-  /** Port; 0, the default, selects a free one. */
+  /** The port. The default, 0, selects a free one. */
   readonly port?: number
   /** Folder for the state, for example `persist` of an earlier server. By default, `close` deletes the state. */
   readonly persist?: string
@@ -31,7 +31,7 @@ export interface CuecardOptions {
 export interface Identity {
   readonly tenant?: string
   readonly user?: string
-  /** Seconds, an hour by default. A negative value creates an expired token. */
+  /** Lifetime in seconds, an hour by default. A negative value creates an expired token. */
   readonly expiresIn?: number
   /** Scope of the token; `user` by default. */
   readonly scope?: "user" | "external" | "admin"
@@ -56,7 +56,7 @@ export interface Cuecard {
   evict(session: string, tenant?: string): Promise<void>
   /** Process id of workerd. */
   pid(): number
-  /** Stops the server and deletes its state, unless `persist` was given. Further calls have no effect. */
+  /** Stops the server and deletes its state, unless `persist` was given. Calling it again has no effect. */
   close(): Promise<void>
   /** Kills the server (SIGKILL), as a power failure would. The state remains until `close`, so that another server can use this one's `persist`. */
   kill(): Promise<void>

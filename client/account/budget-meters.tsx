@@ -1,6 +1,6 @@
 /**
- * budget-meters.tsx: the remaining amounts of the user's budgets, in the user's menu. Shows nothing without budgets, or while they are
- * unknown. Source: SPEC BU13.
+ * budget-meters.tsx: shows in the user menu how much of each budget is left. Shows nothing if there are no budgets, or if
+ * they could not be loaded. Source: SPEC BU13.
  */
 
 import { useSignal } from "@preact/signals"
@@ -12,7 +12,7 @@ import { parseBody } from "../net/http-request.ts"
 import { budgetText, formatAmount, formatReset } from "../words/budget-text.ts"
 import { tokenResponse } from "./token-response.ts"
 
-/** Longest wait for the budgets, in milliseconds. */
+/** Timeout for loading the budgets, in milliseconds. */
 const LOAD_TIMEOUT_MS = 15_000
 
 const parseUserBudgets = createParser<UserBudgets>({
@@ -32,7 +32,7 @@ export function BudgetMeters(): VNode | null {
   useEffect(() => {
     void loadBudgets().then((loaded) => (budgets.value = loaded))
   }, [])
-  // A budget of a later version has no name here.
+  // A newer server may send a budget for which this page has no name.
   const known = budgets.value.filter(({ budget }) => Object.hasOwn(budgetText.name, budget))
   if (known.length === 0) return null
   return (
@@ -73,7 +73,7 @@ function BudgetMeter({ view }: { readonly view: BudgetView }): VNode {
   )
 }
 
-/** Returns an empty list if they can't be loaded: the menu works without them. */
+/** Returns an empty list if the budgets can't be loaded, because the menu works without them. */
 async function loadBudgets(): Promise<readonly BudgetView[]> {
   try {
     // The page refreshes its list periodically, so the newest token is valid.

@@ -1,4 +1,4 @@
-/** deferred-budgets.ts: loads the budgets of the user's menu when it is opened for the first time. */
+/** deferred-budgets.ts: loads the budgets when the user menu is first opened. */
 
 import { deferModule } from "../ui/deferred-module.ts"
 

@@ -1,8 +1,8 @@
-/** identity.ts: the identity of the page's user, from the token and its response. Pure. */
+/** identity.ts: reads the identity of the page's user from the token and its response. Pure. */
 
 import { readClaims, type TokenResponse } from "../net/token-source.ts"
 
-/** The roles of a tenant, from the one with the most rights. */
+/** The roles of a tenant, highest first. */
 export const ROLE_NAMES = ["owner", "admin", "member", "viewer"] as const
 
 export type RoleName = (typeof ROLE_NAMES)[number]

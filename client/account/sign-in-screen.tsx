@@ -1,5 +1,5 @@
 /**
- * sign-in-screen.tsx: the screen that the page shows while nobody is signed in: the tenant, and a link for each sign-in provider.
+ * sign-in-screen.tsx: shown while nobody is signed in, with the tenant and a link for each sign-in provider.
  *
  * GET /auth/providers → links to /auth/login, which leads to the provider and back to the same conversation. Source: SPEC
  * SP4, SP6.
@@ -19,7 +19,7 @@ import { appText } from "../words/page-text.ts"
 import { putUserAside } from "./switch-user.ts"
 import { watchUser } from "./watch-user.ts"
 
-/** Longest wait for the list of providers, in milliseconds. */
+/** Timeout for loading the list of providers, in milliseconds. */
 const PROVIDERS_TIMEOUT_MS = 15_000
 
 const parseProviders = createParser<SignInProviders>({
@@ -27,7 +27,7 @@ const parseProviders = createParser<SignInProviders>({
   providers: isListOf(hasShape({ name: isString, label: isString })),
 })
 
-/** Replaces the page with the sign-in screen, and puts the user's unsent messages aside. */
+/** Replaces the page with the sign-in screen, and sets the user's unsent messages aside. */
 export function showSignIn(storage: KeyValueStorage, refusal: RequestError): void {
   const root = document.getElementById("app")
   const user = storage.getItem(USER_KEY)
@@ -40,12 +40,15 @@ export function showSignIn(storage: KeyValueStorage, refusal: RequestError): voi
   render(<SignInScreen error={error} areDraftsKept={user !== null && refusal.code !== "user_erased"} />, root)
 }
 
-/** The hash of the address to which a failed sign-in leads, with a code. */
+/** The URL hash after a failed sign-in. It contains an error code. */
 const ERROR_HASH = /^#\/signin-error\/([a-z_]{1,40})$/
-/** Storage key of the page to return to, kept in this tab while the person is at the provider. */
+/** Storage key for the page to return to. Kept in this tab while the user is at the provider. */
 const TARGET_KEY = "cuecard.sign-in.to"
 
-/** The text of the code that a failed sign-in added to the address. The address is reset to the one from which the sign-in began. */
+/**
+ * Returns the text for the error code in the address after a failed sign-in, and restores the address at which the sign-in
+ * began.
+ */
 function takeSignInError(): string | null {
   const code = ERROR_HASH.exec(location.hash)?.[1]
   if (code === undefined) return null
@@ -53,7 +56,7 @@ function takeSignInError(): string | null {
   return signInErrorText[SIGN_IN_ERRORS.find((known) => known === code) ?? "internal"]
 }
 
-/** A path of this page: another tab of the same site can't write it, but an old version may have. */
+/** Accepts only a path on this site. Other tabs can't write this value, but an older version of the page may have. */
 function readTarget(): string {
   try {
     const target = sessionStorage.getItem(TARGET_KEY) ?? ""
@@ -64,7 +67,7 @@ function readTarget(): string {
 }
 
 interface SignInScreenProps {
-  /** The reason why the last sign-in failed. */
+  /** Why the last sign-in failed. */
   readonly error: string | null
   /** True if a user was signed in before and can come back. */
   readonly areDraftsKept: boolean
@@ -119,7 +122,7 @@ function keepTarget(): void {
   try {
     sessionStorage.setItem(TARGET_KEY, getTarget())
   } catch {
-    // Storage is forbidden: a failed sign-in leads to the start page.
+    // Storage is forbidden, so a failed sign-in leads to the start page.
   }
 }
 
@@ -153,7 +156,7 @@ function useProviders(): ProvidersState {
   return { providers: providers.value, fault: fault.value, load }
 }
 
-/** A deployment without sign-in has no such route, and so no providers. */
+/** A deployment without sign-in doesn't have this route, so it has no providers. */
 async function fetchProviders(): Promise<SignInProviders> {
   const response = await fetch("/auth/providers", { signal: AbortSignal.timeout(PROVIDERS_TIMEOUT_MS) })
   if (response.status === 404) return { tenant: null, providers: [] }

@@ -1,4 +1,4 @@
-/** sign-out.ts: ends the sign-in, and removes everything of the user from the page. Source: SPEC SP6, SP7. */
+/** sign-out.ts: signs the user out and clears their data from the page. Source: SPEC SP6, SP7. */
 
 import { render } from "preact"
 import { openStorage } from "../ui/browser-storage.ts"
@@ -6,17 +6,22 @@ import { USER_KEY } from "../net/user-storage.ts"
 import { createJsonRequest, readJson } from "../net/http-request.ts"
 import { putUserAside } from "./switch-user.ts"
 
-/** Longest wait for the server, in milliseconds. */
+/** Timeout for the request, in milliseconds. */
 const SIGN_OUT_TIMEOUT_MS = 15_000
 
-/** Signs out here, or in every browser of the user. Throws if the server can't be reached or refuses; nothing has changed then. */
+/**
+ * Signs out here, or in all of the user's browsers. If the server can't be reached or refuses, throws and changes nothing.
+ */
 export async function signOut(everywhere: boolean): Promise<void> {
   const request = createJsonRequest("POST", { everywhere })
   await readJson(await fetch("/auth/logout", { ...request, signal: AbortSignal.timeout(SIGN_OUT_TIMEOUT_MS) }))
   leavePage()
 }
 
-/** Removing the user from the storage makes the other tabs load again. The page is emptied, because browsers keep pages. */
+/**
+ * Removing the user from the storage makes the other tabs reload. The page is emptied because the browser may restore it
+ * from its back/forward cache.
+ */
 function leavePage(): void {
   const root = document.getElementById("app")
   if (root !== null) render(null, root)

@@ -1,8 +1,8 @@
 /**
- * switch-user.ts: puts unsent messages aside when a user signs out, and brings them back when the user signs in again.
+ * switch-user.ts: sets unsent messages aside when a user signs out, and restores them when the user signs in again.
  *
- * The rows of a known user are stored under their prefix (net/user-storage.ts) and stay there. Rows that were stored before
- * the page knew its user get the prefix of the first one. Source: SPEC SP5.
+ * A known user's rows are stored under that user's prefix (net/user-storage.ts) and stay there. Rows that were
+ * stored before the page knew its user get the prefix of the first user. Source: SPEC SP5.
  */
 
 import type { KeyValueStorage } from "../net/outbox.ts"
@@ -11,14 +11,14 @@ import { readStorageRows, USER_KEY, ASIDE_PREFIX, UNSENT_KEY, userPrefix } from 
 /** Rows kept for users other than the current one. The oldest ones are deleted first. */
 const MAX_ASIDE_ROWS = 200
 
-/** Puts this user's rows aside. Afterwards the storage belongs to nobody, and the other tabs reload (watch-user.ts). */
+/** Sets this user's rows aside. Afterwards the storage belongs to nobody, and the other tabs reload (watch-user.ts). */
 export function putUserAside(storage: KeyValueStorage, user: string | null): void {
   claimRows(storage, user)
   limitRows(storage, null)
   removeRow(storage, USER_KEY)
 }
 
-/** Assigns the rows without a user to this one. Without one, they are deleted. */
+/** Assigns rows without a user to this user. Deletes them if `user` is null. */
 function claimRows(storage: KeyValueStorage, user: string | null): void {
   for (const [key, value] of readStorageRows(storage)) {
     if (!UNSENT_KEY.test(key)) continue
@@ -36,8 +36,8 @@ function limitRows(storage: KeyValueStorage, user: string | null): void {
 }
 
 /**
- * Assigns the storage to another user. If the page shows something of the previous one, or the user has rows that it doesn't show, the page
- * is reloaded and the promise never settles.
+ * Assigns the storage to another user. If the page shows data of the previous user, or the new user has rows that it
+ * doesn't show, the page reloads and the promise never settles.
  */
 export async function switchUser(
   storage: KeyValueStorage,
@@ -45,7 +45,7 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // The other tabs of a product continue: it may show the pages of two users side by side.
+  // The other tabs of an embedding product continue, because it may show two users' pages side by side.
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)
@@ -63,7 +63,7 @@ function writeUser(storage: KeyValueStorage, user: string): void {
   }
 }
 
-/** The old row goes first, so that a full storage has room for the new one. */
+/** Deletes the old row first, so that even a full storage has room for the new one. */
 function moveRow(storage: KeyValueStorage, from: string, to: string, value: string): void {
   removeRow(storage, from)
   try {

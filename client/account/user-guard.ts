@@ -1,15 +1,17 @@
 /**
- * user-guard.ts: notices when the user of the page changes.
+ * user-guard.ts: detects when the page's user changes.
  *
- * The browser's storage remembers the last user, whose unsent messages the page shows. Before the token of another user is used, the page
- * is reloaded. Source: SPEC SP5.
+ * The browser's storage remembers the last user, whose unsent messages the page shows. The page reloads before it uses
+ * another user's token. Source: SPEC SP5.
  */
 
 import type { KeyValueStorage } from "../net/outbox.ts"
 import { readUser, type TokenResponse } from "../net/token-source.ts"
 import type { UserStorage } from "../net/user-storage.ts"
 
-/** Returns a function for every new token. It doesn't return if the page has to be loaded again for another user. */
+/**
+ * Returns a function to call with every new token. Its promise never settles if the page has to reload for another user.
+ */
 export function createUserGuard(
   storage: KeyValueStorage,
   page: Pick<UserStorage, "user">,

@@ -1,6 +1,6 @@
 /**
- * user-menu.tsx: the user's name at the end of the sidebar, and a panel with their role, a link to the admin page, and sign-out. Source:
- * SPEC SP3.
+ * user-menu.tsx: the user's name at the bottom of the sidebar, and a panel with their role, a link to the admin page, and
+ * sign-out. Source: SPEC SP3.
  */
 
 import { type Signal, useSignal } from "@preact/signals"
@@ -58,8 +58,8 @@ export function UserMenu(): VNode | null {
 }
 
 /**
- * Tabs share the sign-in, so the next token of this tab will be the new user's. A product may show the pages of two users
- * side by side: if each loaded again for the other, they would never stop.
+ * Tabs share the sign-in, so this tab's next token will be the new user's. An embedding product may show two users' pages
+ * side by side. If each reloaded because of the other, they would reload forever.
  */
 function isSignInOfAnother(user: string): boolean {
   const response = tokenResponse.peek()
@@ -70,7 +70,7 @@ function focusButton(menu: HTMLElement | null): void {
   menu?.querySelector<HTMLElement>(".account-button")?.focus()
 }
 
-/** The first letter or digit, whatever the script. */
+/** The first letter or digit, in any script. */
 function getInitial(name: string): string {
   return (/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toLocaleUpperCase()
 }
@@ -142,7 +142,7 @@ function SignOutDialog({ onCancel }: { readonly onCancel: () => void }): VNode {
 
 interface SignOutState {
   readonly isBusy: boolean
-  /** The reason why the user is still signed in. */
+  /** Why the sign-out failed. */
   readonly fault: string | null
   leave(everywhere: boolean): void
 }
@@ -162,7 +162,7 @@ function useSignOut(): SignOutState {
   return { isBusy: isBusy.value, fault: fault.value, leave }
 }
 
-/** Closes the panel with Escape, and when the user presses or moves the focus outside it. */
+/** Closes the panel on Escape, and when the user clicks or moves the focus outside it. */
 function useClosing(menuRef: RefObject<HTMLElement | null>, isOpen: Signal<boolean>): void {
   useEffect(() => {
     const closeIfOutside = ({ target }: Event): void => {
@@ -170,7 +170,7 @@ function useClosing(menuRef: RefObject<HTMLElement | null>, isOpen: Signal<boole
     }
     const closeOnEscape = (event: KeyboardEvent): void => {
       if (event.key !== "Escape" || !isOpen.peek()) return
-      // Otherwise the page would stop a response.
+      // Otherwise the page's Escape handler would stop a response.
       event.preventDefault()
       event.stopPropagation()
       isOpen.value = false

@@ -3,10 +3,10 @@
 import { createJsonRequest, parseBody, readJson } from "../net/http-request.ts"
 import { TokenSource } from "../net/token-source.ts"
 
-/** Longest transfer of one file, in milliseconds: tens of megabytes on a slow connection. */
+/** Timeout for transferring one file, in milliseconds; enough for tens of megabytes on a slow connection. */
 export const TRANSFER_TIMEOUT_MS = 10 * 60_000
 
-/** Every method throws RequestError, with the server's text, if the server refuses. */
+/** Every method throws RequestError, with the server's text, if the server refuses the request. */
 export class AdminApi extends TokenSource {
   async get<T>(path: string, parse: (value: unknown) => T | null): Promise<T> {
     return await parseBody(await this.fetchAuthorized(path), parse)
@@ -16,7 +16,7 @@ export class AdminApi extends TokenSource {
     return await parseBody(await this.fetchAuthorized(path, createJsonRequest(method, body)), parse)
   }
 
-  /** A request whose response doesn't matter, unless it is a refusal. */
+  /** A request whose response matters only if it is a refusal. */
   async act(method: string, path: string, body?: object): Promise<void> {
     const init = body === undefined ? { method } : createJsonRequest(method, body)
     await readJson(await this.fetchAuthorized(path, init))
@@ -29,7 +29,7 @@ export class AdminApi extends TokenSource {
   }
 }
 
-/** A path with one segment from data. */
+/** Builds a path in which `id` is URL-encoded. */
 export function pathOf(folder: string, id: string, rest = ""): string {
   return `${folder}/${encodeURIComponent(id)}${rest}`
 }

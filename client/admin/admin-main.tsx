@@ -1,4 +1,4 @@
-/** admin-main.tsx: the entry of the admin page: signs in like the page, and draws the sections. */
+/** admin-main.tsx: the entry point of the admin page: signs in as the chat page does, and renders the sections. */
 
 import { computed, signal } from "@preact/signals"
 import { render } from "preact"
@@ -30,13 +30,13 @@ const identity = computed(() => (tokenResponse.value === null ? null : readIdent
 
 const api = new AdminApi({
   fetch(url, init, timeoutMs = REQUEST_TIMEOUT_MS) {
-    // On one's own machine, the page automatically signs in as an owner.
+    // On a developer's machine, the page automatically signs in as an owner.
     const request = url === DEV_TOKEN_ROUTE ? createJsonRequest("POST", { role: "owner" }) : init
     const timeout = AbortSignal.timeout(timeoutMs)
     return fetch(url, { ...request, signal: init?.signal ? AbortSignal.any([timeout, init.signal]) : timeout })
   },
   now: Date.now,
-  // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.
+  // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? [DEV_TOKEN_ROUTE, "/auth/token"] : ["/auth/token"],
   getEmbeddedToken: globalThis.cuecard?.getToken,
   async onToken(response) {

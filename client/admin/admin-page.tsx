@@ -1,7 +1,7 @@
 /**
- * admin-page.tsx: the admin page: its header, the sections, and the screens shown instead of them. Source: SPEC AD1.
+ * admin-page.tsx: the admin page: its header, its sections, and the screens shown in place of them. Source: SPEC AD1.
  *
- * The hash of the address names the section, so that the browser's history works.
+ * The URL hash names the section, so that the browser's history works.
  */
 
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals"
@@ -52,7 +52,7 @@ interface AdminPageProps {
   readonly api: AdminApi
   /** Null until the user is known. */
   readonly identity: ReadonlySignal<Identity | null>
-  /** The reason why the user is not known. */
+  /** Why the user could not be identified. */
   readonly fault: ReadonlySignal<string | null>
 }
 

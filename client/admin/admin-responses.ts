@@ -1,4 +1,7 @@
-/** admin-responses.ts: reads the responses that the admin page uses. Each parser returns null if a field has another type. Pure. */
+/**
+ * admin-responses.ts: parses the responses that the admin page uses. Each parser returns null if a field has the wrong
+ * type. Pure.
+ */
 
 import { isJsonObject } from "../../shared/json.ts"
 import type { RoleName } from "../account/identity.ts"
@@ -42,7 +45,7 @@ export interface ApiKey {
   readonly roles: readonly RoleName[]
   readonly created: number
   readonly expires: number | null
-  /** The last use, to the minute. */
+  /** When it was last used, to the minute. */
   readonly used: number | null
   /** `user:<id>`, `key:<id>` or `operator`. */
   readonly created_by: string
@@ -68,7 +71,7 @@ export const parseCreatedKey = createParser<ApiKey & { readonly key: string }>({
 export interface TokenKey {
   readonly generation: number
   readonly created: number | null
-  /** Null: the key that signs now. */
+  /** Null for the key that currently signs. */
   readonly retires: number | null
 }
 

@@ -11,15 +11,15 @@ export interface AdminContext {
   readonly identity: Identity
 }
 
-/** The result of the last action, for everyone and for screen readers. */
+/** The result of the last action, shown on the page and announced by screen readers. */
 export const notice: Signal<string> = signal("")
 
 export interface Loaded<T> {
   /** Null until it has been loaded. */
   readonly value: T | null
-  /** The text of the failed request. */
+  /** The error text of the failed request. */
   readonly fault: string | null
-  /** Loads it again; the old value stays visible meanwhile. */
+  /** Reloads the data. The old value stays visible meanwhile. */
   reload(): Promise<void>
   set(value: T): void
 }
@@ -28,7 +28,7 @@ export interface Loaded<T> {
 export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
   const value = useSignal<T | null>(null)
   const fault = useSignal<string | null>(null)
-  // Not a signal: an effect that reloads would depend on it, and reload without end.
+  // Not a signal: an effect that reloads would depend on it and reload endlessly.
   const newest = useRef(0)
   const reload = async (): Promise<void> => {
     const request = ++newest.current
@@ -87,7 +87,7 @@ export function useAction(): ActionState {
   }
 }
 
-/** The pause between two requests for the progress of a job, in milliseconds. */
+/** The interval between requests for the progress of a job, in milliseconds. */
 const POLL_MS = 2_000
 
 /** Repeats a request while a job is running. */

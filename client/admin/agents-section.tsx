@@ -15,7 +15,7 @@ const AGENTS_PATH = "/v1/agents"
 const GENERAL_AGENT_NAME = "general"
 /** The tools that an agent can have. */
 const TOOL_NAMES = ["weather", "rename_conversation", "agents_message", "image_generate", "speak", "canvas_create"]
-/** Longest description, in UTF-16 code units. */
+/** Maximum length of a description, in UTF-16 code units. */
 const MAX_DESCRIPTION_CHARS = 200
 
 const NEW_AGENT: Agent = { name: "", description: "", prompt: "", model: null, tools: [] }

@@ -1,4 +1,4 @@
-/** audit-section.tsx: the audit log: pages with a filter, download and verification. Source: SPEC AD6. */
+/** audit-section.tsx: the audit log: filtered pages, download and verification. Source: SPEC AD6. */
 
 import { type Signal, useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -11,7 +11,7 @@ import { type AdminContext, useAction, useLoaded } from "./admin-state.ts"
 import { FaultText, Pending, TextField, Time } from "./form-fields.tsx"
 
 const AUDIT_PATH = "/v1/audit"
-/** Pages without a match that one click skips, so that a rare action is found without many clicks. */
+/** How many pages without a match one click skips, so that a rare action is found without many clicks. */
 const MAX_EMPTY_PAGES = 20
 
 interface Filter {
@@ -29,7 +29,7 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
   const showOlder = async (): Promise<void> => {
     const filtered = filter.peek()
     const next = await loadEntries(api, filtered, page.value?.next ?? null)
-    // Meanwhile the user may have chosen another filter.
+    // The user may have chosen another filter meanwhile.
     if (filter.peek() === filtered) page.set({ ...next, entries: [...entries, ...next.entries] })
   }
   return (
@@ -54,7 +54,7 @@ export function AuditSection({ api, identity }: AdminContext): VNode {
   )
 }
 
-/** A page of entries. With a filter, a page can be empty although there are older entries. */
+/** A page of entries. With a filter, a page can be empty even though there are older entries. */
 async function loadEntries(api: AdminApi, { action, actor }: Filter, before: number | null): Promise<AuditPage> {
   let cursor = before
   for (let count = 1; ; count++) {
@@ -200,7 +200,7 @@ export function formatDetails(details: object): string {
     .join(" · ")
 }
 
-/** Lists are stored as text with commas. */
+/** Lists are stored as comma-separated text. */
 function formatValue(value: unknown): string {
   return String(value).replaceAll(/,(?=\S)/g, ", ")
 }

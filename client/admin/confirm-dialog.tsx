@@ -1,4 +1,4 @@
-/** confirm-dialog.tsx: asks for confirmation before a change, in some cases by typing a text. */
+/** confirm-dialog.tsx: asks for confirmation before a change. For some changes, the user must type a text. */
 
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren, VNode } from "preact"
@@ -10,12 +10,12 @@ import { FaultText, TextField } from "./form-fields.tsx"
 interface ConfirmDialogProps {
   readonly title: string
   readonly text?: string
-  /** The text that the user has to type first. */
+  /** The text that the user must type before confirming. */
   readonly typed?: { readonly label: string; readonly value: string }
   readonly confirm: string
-  /** The text of the button, instead of “Cancel”. */
+  /** The text of the button that closes the dialog; “Cancel” by default. */
   readonly cancel?: string
-  /** The change can't be undone. */
+  /** True if the change can't be undone. */
   readonly isGrave?: boolean
   readonly children?: ComponentChildren
   readonly onConfirm: () => Promise<void>

@@ -23,7 +23,7 @@ interface TextFieldProps extends FieldProps {
   readonly isFirst?: boolean
 }
 
-/** One line, or several with `rows`. */
+/** A field with one line, or with several if `rows` is set. */
 export function TextField(props: TextFieldProps): VNode {
   const { label, hint, value, onChange, type = "text", rows, isRequired, isReadOnly, maxLength, isFirst } = props
   const id = useId()
@@ -143,7 +143,7 @@ export function CheckList<T extends string>({ label, options, texts, value, onCh
   )
 }
 
-/** The roles that a user of this role may give, with their descriptions. */
+/** The roles that a user of this role may assign, with their descriptions. */
 export function roleTexts(options: readonly RoleName[]): Readonly<Partial<Record<RoleName, string>>> {
   return Object.fromEntries(options.map((role) => [role, `${adminText.role[role]}: ${adminText.roleHint[role]}`]))
 }
@@ -157,7 +157,7 @@ export function FaultText({ text }: { readonly text: string | null }): VNode | n
   )
 }
 
-/** Shows the loading note or the error until there is something to show. */
+/** Shows the loading note or the error until the data is loaded. */
 export function Pending({ of }: { readonly of: Pick<Loaded<unknown>, "value" | "fault" | "reload"> }): VNode | null {
   if (of.fault !== null)
     return (
@@ -181,7 +181,7 @@ export function Time({ at }: { readonly at: number }): VNode {
   return <time dateTime={new Date(at).toISOString()}>{formatTime(at)}</time>
 }
 
-/** A label and its value, in a row's details. */
+/** A label and its value in a row's details. */
 export function Detail({ label, children }: { readonly label: string; readonly children: ComponentChildren }): VNode {
   return (
     <div>

@@ -1,6 +1,6 @@
 /**
- * issuer-form.tsx: the form of an identity provider. Saving it makes the server fetch the provider's configuration and keys,
- * so the form stays open until they are right. Source: SPEC AD4.
+ * issuer-form.tsx: the form for an identity provider. When it is saved, the server fetches the provider's configuration and
+ * keys. The form stays open until that succeeds. Source: SPEC AD4.
  */
 
 import { useSignal } from "@preact/signals"
@@ -17,7 +17,7 @@ import { CheckList, roleTexts, TextField } from "./form-fields.tsx"
 
 export const ISSUERS_PATH = "/v1/issuers"
 
-/** Algorithms that the server accepts, the usual ones first. */
+/** Algorithms that the server accepts, the most common ones first. */
 const ALGORITHMS = [
   "RS256",
   "PS256",
@@ -166,7 +166,7 @@ export function IssuerForm({ api, identity, issuer, onSaved, onClose }: IssuerFo
   )
 }
 
-/** The address that has to be entered at the provider. */
+/** The address to enter at the provider. */
 function CallbackAddress({ name }: { readonly name: string }): VNode {
   const address = `${location.origin}/auth/callback/${name}`
   return (

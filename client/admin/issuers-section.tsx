@@ -66,7 +66,7 @@ export function IssuersSection(context: AdminContext): VNode {
 
 interface IssuerRowProps {
   readonly issuer: Issuer
-  /** Only owners change issuers. SPEC OI10. */
+  /** Only owners can change issuers. SPEC OI10. */
   readonly canEdit: boolean
   readonly onEdit: () => void
   readonly onRemove: () => void

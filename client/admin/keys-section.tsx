@@ -1,4 +1,4 @@
-/** keys-section.tsx: the tenant's API keys: created and shown once, rotated, revoked. Source: SPEC AD3. */
+/** keys-section.tsx: creates, rotates and revokes the tenant's API keys. A key is shown only once. Source: SPEC AD3. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -16,7 +16,7 @@ import { TokenKeys } from "./token-keys.tsx"
 const KEYS_PATH = "/v1/keys"
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
-/** Longest name of a key, in UTF-16 code units. */
+/** Maximum length of a key's name, in UTF-16 code units. */
 const MAX_KEY_NAME_CHARS = 80
 
 /** Lifetimes of a new key, in seconds. */
@@ -200,7 +200,7 @@ function RotateDialog({ api, apiKey, onCreated, onClose }: RotateDialogProps): V
   )
 }
 
-/** Escape and a click outside don't close it: the key can't be shown again. */
+/** Escape and clicks outside don't close this dialog, because the key can't be shown again. */
 function CreatedDialog({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }): VNode {
   return (
     <Dialog title={keysText.createdTitle} role="alertdialog" onCancel={() => {}}>

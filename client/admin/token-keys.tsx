@@ -1,4 +1,4 @@
-/** token-keys.tsx: the keys that sign the tenant's tokens, and their rotation. Owners only. Source: SPEC AD3. */
+/** token-keys.tsx: shows and rotates the keys that sign the tenant's tokens. For owners only. Source: SPEC AD3. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"

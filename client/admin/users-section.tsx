@@ -16,7 +16,7 @@ const USERS_PATH = "/v1/users"
 /** The pause after a keystroke before the search is sent, in milliseconds. */
 const SEARCH_DELAY_MS = 250
 
-/** A user, and the change that is to be confirmed. */
+/** A user, and the change that awaits confirmation. */
 interface PendingChange {
   readonly user: UserSummary
   readonly kind: "suspend" | "erase"
@@ -37,7 +37,7 @@ export function UsersSection({ api, identity }: AdminContext): VNode {
   const showMore = async (): Promise<void> => {
     const searched = prefix.peek()
     const next = await load(page.value?.next ?? "")
-    // Meanwhile the user may have searched for something else.
+    // The administrator may have searched for something else meanwhile.
     if (prefix.peek() === searched) page.set({ users: [...users, ...next.users], next: next.next })
   }
   return (

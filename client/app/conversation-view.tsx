@@ -26,7 +26,7 @@ interface ConversationViewProps {
 export function ConversationView({ controller, router, isOnline }: ConversationViewProps): VNode {
   const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
   const { store } = controller
-  // Without a network the code can't be loaded either, which doesn't mean that there is a new version.
+  // Offline, the code can't be loaded either, but that doesn't mean that there is a new version.
   const isOutdated = transcriptModule.value === "lost" && isOnline.value
   useEffect(loadTranscript, [isOnline.value])
   const sendMessage = (text: string, extras?: MessageExtras): void => {
@@ -80,7 +80,7 @@ interface ScrollRefs {
   readonly contentRef: RefObject<HTMLDivElement | null>
 }
 
-/** Keeps the reading position while the conversation changes. */
+/** Keeps the reading position when the conversation's content changes. */
 function useScrollAnchor(controller: SessionController): ScrollRefs {
   const scrollAnchor = useMemo(() => new ScrollAnchor(() => void controller.loadOlder()), [controller])
   const viewRef = useRef<HTMLElement>(null)

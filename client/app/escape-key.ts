@@ -1,8 +1,9 @@
 /**
  * escape-key.ts: handles the Escape key.
  *
- * In this order: it ends an input method's composition, closes an editor or the lightbox, closes the drawer, stops
- * playback, removes the reply reference, stops the running answer. Source: SPEC PG18, PG58, PG73.
+ * The key does the first of these that applies: it ends an input method's composition, closes an editor or the lightbox,
+ * closes the drawer, stops playback, removes the reply reference, or stops the running answer. Source: SPEC PG18, PG58,
+ * PG73.
  */
 
 import type { Signal } from "@preact/signals"
@@ -10,7 +11,7 @@ import { stopPlayback } from "../media/exclusive-playback.ts"
 
 export interface EscapeContext {
   readonly isDrawerOpen: Signal<boolean>
-  /** Id of the message that is replied to. */
+  /** Id of the message being replied to. */
   readonly replyTo: Signal<string | null>
   stopAnswer(): void
 }
@@ -18,7 +19,7 @@ export interface EscapeContext {
 /** Runs at the window, after all other handlers. */
 export function handleEscape(event: KeyboardEvent, { isDrawerOpen, replyTo, stopAnswer }: EscapeContext): void {
   if (event.key !== "Escape" || event.isComposing || event.keyCode === 229 || event.defaultPrevented) return
-  // A held key would stop the queued answers as well.
+  // Holding the key down would stop the queued answers too.
   if (event.repeat) return
   if (isDrawerOpen.peek()) isDrawerOpen.value = false
   else if (stopPlayback()) return

@@ -1,4 +1,6 @@
-/** link-status.tsx: the state of the connection, shown above the composer unless the connection is live. Source: SPEC PG29, PG79. */
+/**
+ * link-status.tsx: the connection status, shown above the composer unless the connection is live. Source: SPEC PG29, PG79.
+ */
 
 import type { VNode } from "preact"
 import { holdText } from "../net/request-hold.ts"
@@ -46,7 +48,7 @@ export function OfflineStatus(): VNode {
   return <QuietStatus text={connectionText.offline} />
 }
 
-/** Says that the page waits, because the server refuses more requests. Source: SPEC LI6. */
+/** Says that the page is waiting because the server is rate limiting it. Source: SPEC LI6. */
 export function HoldStatus(): VNode | null {
   return holdText.value === "" ? null : <QuietStatus text={holdText.value} />
 }

@@ -1,5 +1,5 @@
 /**
- * main.tsx: the page's entry: passes the browser's clock, randomness, storage, network and sockets to the parts that
+ * main.tsx: the page's entry point: passes the browser's clock, randomness, storage, network and sockets to the parts that
  * need them, and connects the browser's events.
  */
 
@@ -57,7 +57,7 @@ declare global {
 
 /** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
 const HIDDEN_FLUSH_MS = 250
-/** Default timeout of a request, in milliseconds: a history page of one megabyte on a slow connection. */
+/** Default timeout of a request, in milliseconds; enough for a history page of one megabyte on a slow connection. */
 const REQUEST_TIMEOUT_MS = 30_000
 
 const announcement = signal("")
@@ -75,7 +75,7 @@ const api = new HttpApi({
     return response
   },
   now: Date.now,
-  // Only a server on one's own machine issues tokens without a sign-in. Others are reached by HTTPS.
+  // Only a server on a developer's machine issues tokens without a sign-in. Others are reached over HTTPS.
   tokenRoutes: location.protocol === "http:" ? ["/v1/dev/token", "/auth/token"] : ["/auth/token"],
   getEmbeddedToken: globalThis.cuecard?.getToken,
   async onToken(response) {
@@ -86,7 +86,9 @@ const api = new HttpApi({
     void import("../account/sign-in-screen.tsx").then(({ showSignIn }) => showSignIn(storage, refusal)),
 })
 
-/** While the tenant is leaving, and for users who only read. The server decides; this only avoids refused requests. */
+/**
+ * True while the tenant is leaving, and for users who may only read. The server decides; this only avoids refused requests.
+ */
 const isReadOnly = computed(
   () => settings.value.erases_at !== undefined || readClaims(tokenResponse.value?.token ?? "")["role"] === "viewer",
 )
@@ -187,14 +189,14 @@ effect(() => {
 })
 router.openFromHash()
 void router.restoreDrafts()
-// Messages that waited while nothing could be written are sent too.
+// This also sends messages that waited while nothing could be written.
 isReadOnly.subscribe((isHeld) => {
   if (!isHeld) router.resumeStored()
 })
 void router.sessionList.refresh().then(() => router.sessionList.startPolling())
 void loadSettings(1)
 const root = document.getElementById("app")
-// After the first paint.
+// Runs after the first paint.
 setTimeout(() => {
   loadTranscript()
   void sessionActions.load()

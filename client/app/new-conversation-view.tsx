@@ -1,4 +1,4 @@
-/** new-conversation-view.tsx: the view before the first message, and until the session for it exists. */
+/** new-conversation-view.tsx: the view of a new conversation, until the session for its first message exists. */
 
 import type { ReadonlySignal } from "@preact/signals"
 import type { VNode } from "preact"

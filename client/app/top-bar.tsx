@@ -41,7 +41,7 @@ export function TopBar({ router, isDrawerOpen }: TopBarProps): VNode {
           <path d="M3.5 6.5h13M3.5 13.5h9" />
         </svg>
       </button>
-      {/* The page came from there, so this entry of the browser's history follows that one. */}
+      {/* The user came from that conversation, so it is the previous entry in the browser's history. */}
       {heading.openedFrom !== null && (
         <button type="button" aria-label={appText.back} onClick={() => history.back()}>
           <svg viewBox="0 0 20 20" aria-hidden="true">

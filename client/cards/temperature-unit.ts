@@ -25,7 +25,7 @@ export function readUnit(): TemperatureUnit {
     const stored = localStorage.getItem(STORAGE_KEY)
     if (stored === "C" || stored === "F") return stored
   } catch {
-    // Storage is forbidden.
+    // Storage is forbidden, so there is no stored choice.
   }
   return localeToUnit(navigator.language)
 }

@@ -54,7 +54,7 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
 }
 
 function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
-  // Spaces that do not break the line.
+  // Non-breaking spaces.
   const wind = `${Math.round(weather.wind_kmh)}\u00a0km/h\u00a0${weather.wind_direction}`.trim()
   const current = temperatureUnit.value === "F" ? weather.temperature_f : weather.temperature_c
   return (
@@ -96,7 +96,7 @@ function UnitSwitch(): VNode {
   )
 }
 
-/** A figure whose unit makes clear what it is, so its name is not visible. Screen readers and the tooltip get the name. */
+/** A figure whose unit makes its meaning clear. Its name is given only to screen readers and in the tooltip. */
 function WeatherFact({ name, value }: { readonly name: string; readonly value: string }): VNode {
   return (
     <span title={name}>
@@ -106,7 +106,7 @@ function WeatherFact({ name, value }: { readonly name: string; readonly value: s
   )
 }
 
-/** Days of a forecast that the card shows. */
+/** The number of forecast days that the card shows. */
 const SHOWN_DAYS = 3
 
 function Forecast({ weather }: { readonly weather: WeatherPayload }): VNode | null {
@@ -138,7 +138,7 @@ function DayForecast({ day, name }: { readonly day: WeatherDay; readonly name: s
   )
 }
 
-/** The forecast of a payload that has tomorrow's fields only. */
+/** The forecast of a payload that has only tomorrow's fields. */
 function TomorrowForecast({ weather }: { readonly weather: WeatherPayload }): VNode | null {
   const condition = weather.forecast_tomorrow_condition
   const max = weather.forecast_tomorrow_max_c
@@ -166,7 +166,7 @@ function DegreeRange({ max, min }: { readonly max: number | null; readonly min: 
   )
 }
 
-/** "Tomorrow" for the day after the observation, otherwise "Mon". Both are dates of the place. */
+/** "Tomorrow" for the day after the observation, otherwise "Mon". Both dates are local to the place. */
 function formatDay(date: string, observed: string): string {
   const days = (Date.parse(date) - Date.parse(observed.slice(0, 10))) / 86_400_000
   if (days === 1) return cardText.tomorrow

@@ -1,6 +1,6 @@
 /**
  * attachment-chips.tsx: the composer's chips: attachments with their progress, and the message being replied to. Loaded
- * after the first view, with the overlay of dropped files.
+ * after the first view, together with the overlay for dropped files.
  *
  * Source: SPEC PG67, PG73.
  */
@@ -38,7 +38,7 @@ export function AttachmentChips({ attachments, onFocusLost }: AttachmentChipsPro
   )
 }
 
-/** The reason why the message can't be sent; empty if there is none, or only uploads that are still running. */
+/** Why the message can't be sent. Empty if no upload has failed, even if some are still running. */
 function describeBlocked(entries: readonly AttachmentUpload[]): string {
   const failed = entries.filter(({ state }) => state.at === "failed")
   const [first] = failed

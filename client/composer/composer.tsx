@@ -1,5 +1,5 @@
 /**
- * composer.tsx: the form in which a message is written.
+ * composer.tsx: the form for writing a message.
  *
  * Enter sends, Shift+Enter inserts a line break, and Enter inside an input method only ends its composition. The
  * composer stays enabled while a response is running, because the server queues messages. Source: SPEC PG5, PG18, PG19,
@@ -98,7 +98,7 @@ export function Composer({ canSend, onSend, onFiles, quote = null, stop, draft }
   )
 }
 
-/** The code of the chips. It is loaded at the latest when there is something to show. */
+/** The code of the chips. If it isn't loaded yet when there is something to show, it is loaded then. */
 function useChips(isNeeded: boolean): typeof attachmentChips.module.value {
   useEffect(() => {
     if (isNeeded) void attachmentChips.load()

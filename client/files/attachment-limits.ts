@@ -1,7 +1,7 @@
 /**
- * attachment-limits.ts: the size limit of a file, checked before the upload by the type that the browser reports.
+ * attachment-limits.ts: a file's size limit before the upload, from the type that the browser reports.
  *
- * The server decides by the content. Pure.
+ * The server determines the type from the content. Pure.
  */
 
 import {

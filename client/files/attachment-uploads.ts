@@ -2,7 +2,7 @@
  * attachment-uploads.ts: the attachments of a message that is being written.
  *
  * picker, drop, paste → UPLOADS → POST /v1/sessions/:id/assets → asset ids of the send frame
- * They belong to the draft, so an upload continues while the user looks at another session. At most MAX_PARALLEL_UPLOADS
+ * Uploads belong to the draft, so they continue while the user looks at another session. At most MAX_PARALLEL_UPLOADS
  * run at a time. Each can be cancelled, and a failed one can be retried if that may help. Source: SPEC PG67–PG69.
  */
 
@@ -17,7 +17,7 @@ import { getMaxBytes } from "./attachment-limits.ts"
 
 export type UploadState =
   | { readonly at: "waiting" }
-  /** `sent`: bytes. */
+  /** `sent` is in bytes. */
   | { readonly at: "sending"; readonly sent: number }
   | { readonly at: "done"; readonly asset: Asset }
   /** `isFinal`: retrying would not help. */
@@ -35,7 +35,7 @@ export interface AttachmentUpload {
 /** Uploads one file to the draft's session. Rejects with RequestError if the server refuses it. */
 export type UploadFile = (file: File, onSent: (bytes: number) => void, signal: AbortSignal) => Promise<Asset>
 
-/** Uploads at a time. More would only share the same bandwidth. */
+/** Maximum number of parallel uploads. More would only share the same bandwidth. */
 const MAX_PARALLEL_UPLOADS = 2
 
 interface UploadJob {
@@ -49,7 +49,10 @@ export class AttachmentUploads {
   readonly #jobs = new Map<number, UploadJob>()
   #lastKey = 0
 
-  /** Adds files up to the limit of a message, and returns how many were left out. Empty and too large ones fail at once. */
+  /**
+   * Adds files up to the limit of a message, and returns how many were left out. Files that are empty or too large fail at
+   * once.
+   */
   addFiles(files: readonly File[], uploadFile: UploadFile): number {
     const freeSlots = Math.max(0, MAX_ATTACHMENTS - this.entries.peek().length)
     for (const file of files.slice(0, freeSlots)) {

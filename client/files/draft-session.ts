@@ -1,5 +1,5 @@
 /**
- * draft-session.ts: a session that is created for attachments before the first message is sent.
+ * draft-session.ts: creates a session for attachments before the first message is sent.
  *
  * first file → DRAFT SESSION → POST /v1/sessions → uploads; first message → starts this session
  * If no message is sent, the session is erased: when the files are removed, or by the next page if this one is closed.

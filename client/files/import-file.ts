@@ -24,7 +24,9 @@ import { uploadWithToken } from "./upload-with-token.ts"
 
 /** Interval at which the server's progress is requested, in milliseconds. */
 const PROGRESS_POLL_MS = 500
-/** Attempts per request if the connection breaks or the server is busy: about ten seconds with their delays. */
+/**
+ * Maximum attempts per request if the connection breaks or the server is busy. With delays, they take about ten seconds.
+ */
 const MAX_ATTEMPTS = 6
 
 export type ImportStage =
@@ -42,7 +44,7 @@ export type ImportStage =
       readonly skippedLines: readonly SkippedLine[]
       /** Number of imported messages; null if the server does not say. */
       readonly messages: number | null
-      /** Counts of content that could not be imported as it was, by kind. */
+      /** Counts of content that could not be imported unchanged, by kind. */
       readonly kinds: Readonly<Record<string, number>>
       /** For a data export with several conversations: the numbers of imported, skipped and omitted ones. */
       readonly export: ExportCounts | null
@@ -115,7 +117,7 @@ export class Importer {
     this.#abort?.abort()
   }
 
-  /** Whether there is more to report than that the file was imported. */
+  /** Whether there is anything to report other than success. */
   hasSummary(): boolean {
     const stage = this.stage.peek()
     return stage.at === "done" && (stage.skipped > 0 || stage.export !== null || Object.keys(stage.kinds).length > 0)
@@ -261,7 +263,7 @@ export class Importer {
   }
 
   /**
-   * Requests the progress. Null while the server is folding, and after a temporary failure, so that the caller asks again.
+   * Requests the progress. Null while the server is folding, and after a temporary failure, so that the caller tries again.
    * Throws if the server has no such import, or if the import failed.
    */
   async #pollFolding(session: string): Promise<FoldedCounts | null> {
@@ -301,7 +303,7 @@ export class Importer {
 type DoneStage = Extract<ImportStage, { at: "done" }>
 type FoldedCounts = Pick<ImportResponse, "messages" | "kinds">
 
-/** The counts of several imports. Line numbers of generated files mean nothing to the user, so none is listed. */
+/** The total counts of several imports, without line numbers: those of generated files mean nothing to the user. */
 function sumStages(stages: readonly DoneStage[]): Omit<DoneStage, "session" | "export"> {
   const sum = (key: "records" | "skipped"): number => stages.reduce((total, stage) => total + stage[key], 0)
   const messages = stages.reduce((total, stage) => total + (stage.messages ?? 0), 0)
@@ -312,7 +314,7 @@ function sumStages(stages: readonly DoneStage[]): Omit<DoneStage, "session" | "e
   return { at: "done", records: sum("records"), skipped: sum("skipped"), skippedLines: [], messages, kinds }
 }
 
-/** A conversation without messages. */
+/** Whether the server refused a file because it contains no messages. */
 function isEmptyFile(error: unknown): boolean {
   return error instanceof RequestError && error.status === 422
 }

@@ -1,7 +1,7 @@
 /**
  * remote-media.ts: decides which media may be loaded without asking the user.
  *
- * Stored assets load at once. Media of other hosts loads after a click, or at once if the tenant allows the host. A click
+ * Stored assets load at once. Media from other hosts loads after a click, or at once if the tenant allows the host. A click
  * allows that URL until the page is closed. Source: SPEC PG40.
  */
 
@@ -26,7 +26,7 @@ export function recordClick(url: string): void {
 export const DISPLAYABLE_KINDS = ["image", "audio", "video"] as const
 export type DisplayableKind = (typeof DISPLAYABLE_KINDS)[number]
 
-/** Media kinds found by loading, for URLs that don't reveal their kind. */
+/** Media kinds that were learned by loading, for URLs that don't reveal their kind. */
 const learnedKinds: Signal<ReadonlyMap<string, DisplayableKind>> = signal(new Map<string, DisplayableKind>())
 
 /** Records the kind of a URL that the user clicked. */

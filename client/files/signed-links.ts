@@ -47,7 +47,7 @@ interface LinkEntry {
 
 const ASKING_LINK: SignedLink = { at: "asking" }
 const REFUSED_LINK: SignedLink = { at: "refused" }
-/** One object, so that failing again does not change the signal. */
+/** A single object, so that another failure does not change the signal. */
 const FAILED_LINK: SignedLink = { at: "failed" }
 
 export class LinkSigner {

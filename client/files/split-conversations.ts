@@ -1,7 +1,7 @@
 /**
  * split-conversations.ts: splits a data export with several conversations into one file for each.
  *
- * ChatGPT and Claude.ai export all conversations of a user as one JSON list. A session holds one. Source: SPEC IH10.
+ * ChatGPT and Claude.ai export all conversations of a user as one JSON list. A session holds only one. Source: SPEC IH10.
  */
 
 import { isJsonObject, parseJson } from "../../shared/json.ts"
@@ -11,7 +11,7 @@ import { MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 const MAX_EXPORT_BYTES = 256 * 1024 * 1024
 /** How much of a file is read to recognise an export, in bytes. */
 const HEAD_BYTES = 64 * 1024
-/** Most conversations that are imported at once. */
+/** Maximum number of conversations that are imported at once. */
 export const MAX_CONVERSATIONS = 1_000
 
 const MARKS = /"(?:mapping|chat_messages)"\s*:/
@@ -23,7 +23,10 @@ export interface SplitExport {
   readonly leftOut: number
 }
 
-/** Null if the file is not an export of several conversations, or of one that is too long for a line. Cost: the memory of the parsed file. */
+/**
+ * Null unless the file is an export of several conversations, or of one that is too long for a line. Cost: the whole parsed
+ * file is in memory.
+ */
 export async function splitConversations(file: Blob): Promise<SplitExport | null> {
   if (file.size > MAX_EXPORT_BYTES) return null
   const head = await file.slice(0, HEAD_BYTES).text()

@@ -57,7 +57,7 @@ export async function isGzip(file: Blob): Promise<boolean> {
   return first === 0x1f && second === 0x8b
 }
 
-/** Whether a file is a ZIP archive, by its first bytes. Data exports arrive in one. */
+/** Whether a file is a ZIP archive, by its first bytes. Data exports are delivered as ZIP archives. */
 export async function isZip(file: Blob): Promise<boolean> {
   return (await file.slice(0, 4).text()) === "PK\u0003\u0004"
 }

@@ -1,4 +1,4 @@
-/** import-dialog.tsx: the dialog in which a file is chosen, and which shows the import's progress. Loaded on first use. */
+/** import-dialog.tsx: the dialog for choosing a file, which then shows the import's progress. Loaded on first use. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -184,12 +184,12 @@ function describeProgress(stage: ProgressStepProps["stage"]): Progress {
   return { value: sent, max: size, label: importText.uploading, detail }
 }
 
-/** Skipped lines that are listed one by one. The others are only counted. */
+/** Maximum number of skipped lines that are listed individually. The rest are only counted. */
 const MAX_SHOWN_LINES = 20
 
 type ImportSummaryProps = Extract<ImportStage, { at: "done" }> & { readonly onClose: () => void }
 
-/** The summary of an import: imported messages, content that could not be imported as it was, and skipped lines. */
+/** The summary of an import: imported messages, content that could not be imported unchanged, and skipped lines. */
 function ImportSummary({ onClose, ...stage }: ImportSummaryProps): VNode {
   const { skipped, skippedLines, kinds } = stage
   const shown = skippedLines.slice(0, MAX_SHOWN_LINES)

@@ -4,7 +4,7 @@
  * Decimal, hexadecimal, and the names that people and models commonly use. An unknown name stays as written. Pure.
  */
 
-/** Names and characters in turn. */
+/** Names and their characters, alternating. */
 const ENTITY_TABLE =
   "amp & lt < gt > quot \" apos ' nbsp \u00a0 copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ " +
   "rsquo ’ ldquo “ rdquo ” laquo « raquo » bull • middot · deg ° plusmn ± times × divide ÷ frac12 ½ " +

@@ -1,8 +1,9 @@
 /**
  * long-text.tsx: draws a long run of text in pieces of bounded length.
  *
- * The browser breaks a paragraph into lines in quadratic time if it has no spaces, and lays it out again as a whole when
- * it grows. Each piece is a block of its own, so its lines are found once. No character is added or lost. SPEC PF3.
+ * The browser takes quadratic time to break a paragraph without spaces into lines, and lays out the whole paragraph again
+ * when it grows. Each piece is a block of its own, so its line breaks are computed only once. No character is added or
+ * lost. SPEC PF3.
  */
 
 import type { ComponentChildren } from "preact"
@@ -29,7 +30,7 @@ export function renderLongText(text: string): ComponentChildren {
       ))
 }
 
-/** Joined, the pieces are the text. Linear. Pure. */
+/** Splits a text into pieces, which joined give the same text. Linear. Pure. */
 export function splitLongText(text: string): readonly string[] {
   const pieces: string[] = []
   let from = 0
@@ -38,7 +39,7 @@ export function splitLongText(text: string): readonly string[] {
     pieces.push(text.slice(from, end))
     from = end
   }
-  /** A run without a line break ends at `end`. */
+  /** Handles a run without a line break that ends at `end`. */
   const addRun = (end: number): void => {
     if (end - lastBreak > 2 * MAX_RUN_CHARS) {
       if (lastBreak > from) cutAt(lastBreak)

@@ -83,8 +83,8 @@ function takeFinishedBlocks(blocks: readonly Block[]): readonly Block[] {
 }
 
 /**
- * The index of the block in which a formula may have begun that isn't complete yet, or `end`. The following text belongs to it once it
- * ends. A formula contains no blank line and at most MAX_MATH_CHARS.
+ * The index of the block in which an incomplete formula may have begun, or `end` if there is none. Once the formula is
+ * complete, the text after that block belongs to it. A formula contains no blank line and at most MAX_MATH_CHARS.
  */
 function findOpenMath(blocks: readonly Block[], end: number): number {
   let open = end

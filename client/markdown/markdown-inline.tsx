@@ -2,7 +2,7 @@
  * markdown-inline.tsx: renders the inline tokens of a paragraph.
  *
  * Raw HTML becomes elements only if the tag is on an allow-list and has no attributes. `span` tags are dropped, and any
- * other raw HTML is shown as text. Images of other hosts load like any remote media (remote-media.ts). SPEC MD4–MD6.
+ * other raw HTML is shown as text. Images from other hosts load like any remote media (remote-media.ts). SPEC MD4–MD6.
  */
 
 import { type ComponentChildren, h } from "preact"

@@ -39,21 +39,24 @@ export interface LinkDefinitions {
 }
 
 /**
- * Markup characters (`*`, `[`, `<`, …) in one paragraph, cell or item. Parsing emphasis takes quadratic time in their
- * number, so a text with more is shown as plain text.
+ * Maximum number of markup characters (`*`, `[`, `<`, …) in one paragraph, cell or item. Parsing emphasis takes quadratic
+ * time in their number, so a text with more is shown as plain text.
  */
 export const MAX_INLINE_MARKUP = 1000
 
-/** Length of a paragraph, cell or item, in UTF-16 code units. A longer one is shown as plain text. */
+/** Maximum length of a paragraph, cell or item, in UTF-16 code units. A longer one is shown as plain text. */
 export const MAX_INLINE_CHARS = 50_000
 
-/** Nesting of quotes and lists. Each level parses its content again and uses stack. Deeper levels are shown as plain text. */
+/**
+ * Maximum nesting depth of quotes and lists. Each level parses its content again and uses stack. Deeper levels are shown as
+ * plain text.
+ */
 export const MAX_BLOCK_DEPTH = 24
 
-/** Link definitions per text. */
+/** Maximum number of link definitions per text. */
 export const MAX_DEFINITIONS = 500
 
-/** Length of a formula, in UTF-16 code units. A longer one is not a formula. */
+/** Maximum length of a formula, in UTF-16 code units. A longer one is not a formula. */
 export const MAX_MATH_CHARS = 2_000
 
 const MARKUP_CHARS = /[*_~[\]<`!\\$]/g
@@ -84,13 +87,13 @@ class ProseTokenizer extends Tokenizer {
     }
   }
 
-  /** An asterisk or underscore of a formula neither begins nor ends emphasis. */
+  /** An asterisk or underscore in a formula neither begins nor ends emphasis. */
   override emStrong(src: string, maskedSrc: string, prevChar?: string): Tokens.Em | Tokens.Strong | undefined {
     const masked = this.lexer instanceof ProseLexer ? this.lexer.maskMath(maskedSrc) : maskedSrc
     return super.emStrong(src, masked, prevChar)
   }
 
-  /** Ends before `$$`, at which marked doesn't stop. */
+  /** Ends the text before `$$`, where marked wouldn't stop. */
   override inlineText(src: string): Tokens.Text | undefined {
     const token = super.inlineText(src)
     const at = token?.raw.indexOf("$$", 1) ?? -1

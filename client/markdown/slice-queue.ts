@@ -1,5 +1,5 @@
 /**
- * slice-queue.ts: divides drawing into slices, each in its own idle task, so that the page responds between them.
+ * slice-queue.ts: divides rendering into slices, each in its own idle task, so that the page responds between them.
  *
  * All views of the page share the queue. SPEC PF1, PF4.
  */
@@ -9,13 +9,13 @@ import { useEffect, useState } from "preact/hooks"
 /** A slice is drawn after this long even if the page isn't idle. */
 const MAX_WAIT_MS = 200
 
-/** The views that wait for their next slice. */
+/** The views that are waiting for their next slice. */
 const waiting: (() => void)[] = []
 let isDrawScheduled = false
 
 /**
- * Calls `draw` in an idle task of its own. The newest request comes first, because the end of a transcript is in view. Returns the function
- * that withdraws the request.
+ * Calls `draw` in an idle task of its own. The newest request runs first, because the end of a transcript is in view.
+ * Returns a function that cancels the request.
  */
 export function scheduleSlice(draw: () => void): () => void {
   waiting.push(draw)
@@ -42,12 +42,12 @@ function drawNext(): void {
 
 /** Number of items of a list that one slice adds. */
 export const SLICE_ITEMS = 100
-/** Number of items after which a button asks for the rest. The longest answer of an import is shown in two parts. */
+/** Number of items shown before a button offers the rest. The longest answer that can be imported takes two parts. */
 export const PART_ITEMS = 4_000
 
 export interface SlicedCount {
   readonly shown: number
-  /** The number of items that are shown only when the reader asks; 0 while slices are being added. */
+  /** The number of items that are shown only on request; 0 while slices are being added. */
   readonly hidden: number
   showMore(): void
 }

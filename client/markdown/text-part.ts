@@ -98,7 +98,10 @@ function isDigit(unit: number): boolean {
   return unit >= 48 && unit < 58
 }
 
-/** The content of a line before a character: a marker with its space or nothing, a number, a marker without its space, other text. */
+/**
+ * What a line contains before a character. In order: nothing or a marker with its space, a number, a marker without its
+ * space, other text.
+ */
 type MarkerState = 0 | 1 | 2 | 3
 const NO_MARKER = 0
 const NUMBER = 1
@@ -116,7 +119,7 @@ function readMarkerUnit(state: MarkerState, unit: number): MarkerState {
   return unit === 62 ? NO_MARKER : isListMarker(unit) ? OPEN_MARKER : NOT_A_MARKER
 }
 
-/** An approximation: the block of 128 code units. CJK and surrogates are one each. */
+/** Approximates a script by its block of 128 code units. All CJK units count as one script, and so do all surrogates. */
 function getScript(unit: number): number {
   if (unit >= 0x2e80 && unit < 0xd800) return 1
   return unit >= 0xd800 && unit < 0xe000 ? 2 : unit < 0x250 ? 3 : unit >> 7

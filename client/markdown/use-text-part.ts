@@ -21,7 +21,7 @@ let isResetScheduled = false
 export interface TextPart {
   /** The beginning of the text that is shown. */
   readonly shown: string
-  /** The number of code units that are shown only when the reader asks; 0 while slices are being added. */
+  /** The number of code units that are shown only on request; 0 while slices are being added. */
   readonly hiddenChars: number
   showMore(): void
 }

@@ -90,7 +90,7 @@ function SeekBar({ playback, children }: SeekBarProps): VNode {
   )
 }
 
-/** The length is left out while it is unknown: a browser recording may not declare it until it has been played. */
+/** The length is left out while it is unknown: a browser recording may not declare its length until it has been played. */
 function formatPlaybackTime({ time, length, isPlaying }: AudioPlayback): string {
   const parts = time > 0 || isPlaying ? [formatClock(time)] : []
   return [...parts, ...(length > 0 ? [formatClock(length)] : [])].join(" / ")

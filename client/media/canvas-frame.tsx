@@ -21,13 +21,14 @@ interface CanvasFrameProps {
   readonly onMissing: () => void
   /** Called when the document has taken the keyboard focus too often. */
   readonly onFocusStolen: () => void
-  /** Called when the document sends messages without end. */
+  /** Called when the document floods the page with messages. */
   readonly onFlood: () => void
 }
 
 /**
- * Messages that a document may send in a window of time. The page waits for one or two in all. Reading the data of a
- * message takes time in proportion to its size, and the page does nothing else while it handles a long queue of them.
+ * Maximum number of messages that a document may send per time window. The page expects one or two in total. Reading the
+ * data of a message takes time in proportion to its size, and the page does nothing else while it handles a long queue of
+ * them.
  */
 const MAX_MESSAGES = 100
 const MESSAGE_WINDOW_MS = 10_000

@@ -51,7 +51,7 @@ function FullScreenButton({ sectionRef }: { readonly sectionRef: RefObject<HTMLE
   )
 }
 
-/** Documents that sent messages without end. They stay paused when their session is opened again. */
+/** Documents that flooded the page with messages. They stay paused when their session is opened again. */
 const floodedUrls = new Set<string>()
 
 interface CanvasBodyProps {
@@ -61,7 +61,7 @@ interface CanvasBodyProps {
   readonly height: number
 }
 
-/** The frame, or a note of the same height about why it isn't there. */
+/** The frame, or a note of the same height that says why it is missing. */
 function CanvasBody({ url, name, link, height }: CanvasBodyProps): VNode {
   const [pause, setPause] = useState<string | null>(() => (floodedUrls.has(url) ? mediaText.floodedPage : null))
   if (link.isBlocked) {
@@ -127,7 +127,7 @@ interface CanvasLink {
   /** The URL for the frame. Null until the frame is in view and the URL is signed. */
   readonly href: string | null
   readonly fault: string | null
-  /** On an origin that the tenant doesn't allow (any more): the page's policy would show a broken frame. */
+  /** The tenant doesn't allow the document's origin, or no longer does. The page's policy would show a broken frame. */
   readonly isBlocked: boolean
   retry(): void
   /** To be called when the frame reports that its document doesn't exist. */

@@ -19,7 +19,7 @@ export function useFocusGuard(frame: RefObject<HTMLIFrameElement | null>, onFocu
   useEffect(() => guardFocus(frame, onFocusStolen), [])
 }
 
-/** Returns the function that ends it. */
+/** Returns a function that removes the guard. */
 function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: () => void): () => void {
   let lastField: HTMLElement | null = null
   let typedAt = Number.NEGATIVE_INFINITY
@@ -53,7 +53,7 @@ function guardFocus(frame: RefObject<HTMLIFrameElement | null>, onFocusStolen: (
   }
 }
 
-/** Deferred: during the blur event the browser would still give the focus to the frame afterwards. */
+/** Deferred, because the browser moves the focus to the frame only after the blur event. */
 function returnFocus(frame: HTMLIFrameElement, field: HTMLElement): void {
   setTimeout(() => {
     frame.blur()

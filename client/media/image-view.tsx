@@ -23,7 +23,7 @@ interface ImageViewProps {
   readonly height?: number | undefined
 }
 
-/** Taller images are cropped at the bottom: a full-page screenshot would fill the whole transcript. */
+/** Taller images are cropped at the bottom, because a full-page screenshot would fill the whole transcript. */
 const MIN_ASPECT_RATIO = 0.5
 
 export function ImageView({ url, label, isInline = false, width, height }: ImageViewProps): VNode {
@@ -77,7 +77,7 @@ function createBoxStyle(
 
 /**
  * Opens all loaded images of the message, starting with the one that was clicked. If the code of the lightbox can't be
- * loaded, the browser shows that image in a tab of its own.
+ * loaded, the browser shows that image in a new tab.
  */
 function openLightbox(media: MediaContextValue, chosen: HTMLElement): void {
   const frames = Array.from(chosen.closest("article")?.querySelectorAll<HTMLElement>(".frame[data-url]") ?? [chosen])

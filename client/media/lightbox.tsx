@@ -127,7 +127,7 @@ const SWIPE_PX = 48
 
 type SwipeHandlers = { readonly [direction in "left" | "right" | "down"]: (() => void) | null }
 
-/** Handles one finger. Several fingers, and a page that is zoomed in, are left to the browser. */
+/** Handles one finger. The browser handles several fingers, and any touch while the page is zoomed in. */
 function createSwipeListeners(onSwipe: SwipeHandlers) {
   let from: Touch | undefined
   return {

@@ -15,7 +15,7 @@ export interface AudioPlayback {
   /** In seconds; 0 while unknown. */
   readonly length: number
   toggle(): void
-  /** To a position in seconds. */
+  /** Moves to a position in seconds. */
   seek(to: number): void
   /** To be spread onto the audio element. */
   readonly listeners: AudioListeners
@@ -41,7 +41,7 @@ export function useAudioPlayback(
   const resume = useResumeListeners(audioRef, source, setPlaying)
   useEffect(() => {
     const { current } = audioRef
-    // A removed audio element continues to play.
+    // Otherwise the removed audio element would continue to play.
     return () => current?.pause()
   }, [])
   const listeners: AudioListeners = {

@@ -4,7 +4,7 @@
  * The file is fetched and decoded only to draw the bars, so large files are left out.
  */
 
-/** Larger files get no bars. A few minutes of speech. */
+/** Larger files get no bars. Enough for a few minutes of speech. */
 const MAX_WAVEFORM_BYTES = 1_500_000
 export const WAVEFORM_BARS = 48
 /** Enough to measure loudness. Decoded audio isn't kept. */

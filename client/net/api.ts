@@ -68,8 +68,8 @@ export class HttpApi extends TokenSource {
 }
 
 /**
- * The path of a session's route. `session` is the id of an own session, or `<owner>/<id>` of one that its owner shares with
- * the user. Both ids consist of letters, digits, `-` and `_`.
+ * The path of a session's route. `session` is the id of the user's own session, or `<owner>/<id>` for one that its owner
+ * shares with the user. Both ids consist of letters, digits, `-` and `_`.
  */
 export function sessionPath(session: string, route = ""): string {
   const [id, owner] = session.split("/").reverse()

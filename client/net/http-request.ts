@@ -9,7 +9,7 @@ const UNREADABLE_STATUS = 502
 /** The server refused a request. The message is the server's text. */
 export class RequestError extends Error {
   readonly status: number
-  /** Null if the refusal isn't the server's own. */
+  /** Null if the refusal didn't come from our server. */
   readonly code: string | null
   constructor(status: number, text: string, code: string | null = null) {
     super(text)

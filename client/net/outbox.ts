@@ -65,7 +65,7 @@ export class Outbox {
     return readOutboxEntries(this.#storage, this.#prefix).some((entry) => entry.id === id)
   }
 
-  /** Appends a message. `at` is made larger than that of all others, even if the clock was set back, so that a reload keeps the order. */
+  /** Appends a message with the largest `at`, even if the clock was set back, so that a reload keeps the order. */
   addEntry(entry: OutboxEntry): void {
     const others = this.entries.value.filter(({ id }) => id !== entry.id)
     const last = others.at(-1)?.at ?? Number.NEGATIVE_INFINITY
@@ -91,7 +91,9 @@ export class Outbox {
     else if (this.entries.value.some((entry) => entry.id === id)) this.#ackedSeqById.set(id, seq)
   }
 
-  /** After loading history as of `seq`: removes the messages it shows, and those acknowledged before it that it doesn't show. */
+  /**
+   * Call after loading history as of `seq`. Removes the messages in it, and other messages that were acknowledged by then.
+   */
   removeSettled(seq: number, isShown: (id: string) => boolean): void {
     for (const { id } of this.entries.value) {
       if (isShown(id) || (this.#ackedSeqById.get(id) ?? Number.POSITIVE_INFINITY) <= seq) this.removeEntry(id)
@@ -119,11 +121,11 @@ export class Outbox {
     try {
       this.#storage.setItem(this.#prefix + entry.id, JSON.stringify(entry))
     } catch {
-      // If storage is full or forbidden, the message is lost on a reload, but still sent.
+      // If storage is full or forbidden, the message is still sent, but a reload loses it.
     }
   }
 
-  /** Where storage is forbidden, the page has an empty one (ui/browser-storage.ts). */
+  /** Never throws: if storage is forbidden, the page uses an empty one (ui/browser-storage.ts). */
   #deleteStored(id: string): void {
     this.#storage.removeItem(this.#prefix + id)
   }

@@ -1,4 +1,7 @@
-/** patient-sending.ts: repeats requests and frames that a limit refused, after a wait. The code for it is loaded with the first refusal. */
+/**
+ * patient-sending.ts: waits and then repeats requests and frames that a rate limit refused. The code is loaded on the first
+ * refusal.
+ */
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"
@@ -9,13 +12,13 @@ export async function sendPatiently<T extends Refusable>(send: () => Promise<T>)
   return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
 }
 
-/** The refusal of a budget with its text in the user's language and time; without the code for that, the server's text. */
+/** The text of a budget refusal, in the user's language and time zone. If its code can't be loaded, the server's text. */
 export async function wordRefusal(refusal: BudgetRefusal): Promise<string> {
   const code = await import("../words/budget-text.ts").catch(() => null)
   return code?.describeExhausted(refusal) ?? refusal.text
 }
 
-/** Handles a frame or a socket that a limit of the server refused. `resend` is called after the wait, if there is one. */
+/** Handles a frame or a socket that a server limit refused. `resend` is called after the wait, if there is one. */
 export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
   await (await import("./rate-wait.ts")).holdFrames(code, text, resend)
 }

@@ -1,5 +1,5 @@
 /**
- * rate-wait.ts: holds the page's requests while the server refuses more of them. Loaded with the first refusal.
+ * rate-wait.ts: holds the page's requests while the server is rate limiting it. Loaded on the first refusal.
  *
  * 429 with Retry-After → WAIT → requests, uploads, sockets, resent frames
  * Source: SPEC LI6.
@@ -11,9 +11,9 @@ import { RATE_PERIOD_SECONDS } from "../../shared/user-limits.ts"
 import { rateWaitText } from "../words/rate-wait-text.ts"
 import { hold, holdText } from "./request-hold.ts"
 
-/** Longest `Retry-After` that is waited for, in seconds. A request that has to wait longer fails. */
+/** Longest `Retry-After` for which the page waits, in seconds. A request that would have to wait longer fails. */
 const MAX_WAIT_SECONDS = 60
-/** A random time is added to the wait, up to this share of it, because other tabs and users are waiting too. */
+/** A random time is added to the wait, up to this share of it, because other tabs and users may be waiting too. */
 const JITTER_SHARE = 0.3
 
 /** A response that may ask for a wait: to a request, or to an upload. */
@@ -38,7 +38,7 @@ export async function repeatRefused<T extends Refusable>(refused: T, send: () =>
 
 /**
  * Handles a refused frame or socket. After a refused frame it waits, and then calls `resend` once for all frames that were
- * refused. The text for a refused socket is shown until one is admitted; the link opens the next one by itself.
+ * refused. The text for a refused socket is shown until one is accepted. socket-link.ts opens the next one.
  */
 export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
   if (code !== "rate_limited") {
@@ -52,7 +52,9 @@ export async function holdFrames(code: string, text: string, resend: () => void)
   resend()
 }
 
-/** Waits if a response asks for it, or until the page's current wait ends. Returns false at once if the response is final. */
+/**
+ * Waits if a response asks for it; if the page is already waiting, until that wait ends. Otherwise returns false at once.
+ */
 async function waitAfter(response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response
   const seconds = Number(isRequest ? response.headers.get("retry-after") : response.retryAfter)

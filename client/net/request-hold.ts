@@ -1,12 +1,12 @@
 /**
- * request-hold.ts: the state of the page's wait while the server refuses more requests. rate-wait.ts begins and ends a wait. The
- * page has one server, so this is a state of the module.
+ * request-hold.ts: whether the page is waiting because the server is rate limiting it. rate-wait.ts starts and ends a wait.
+ * The state belongs to the module, because the page has only one server.
  */
 
 import { type Signal, signal } from "@preact/signals"
 
-/** The text that the page shows while the server refuses more requests; otherwise empty. */
+/** The text that the page shows while it waits; otherwise empty. */
 export const holdText: Signal<string> = signal("")
 
-/** `end` resolves when requests may be sent; null: now. */
+/** `end` resolves when requests may be sent. If it is null, they may be sent now. */
 export const hold: { end: Promise<void> | null } = { end: null }

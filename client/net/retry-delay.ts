@@ -1,4 +1,4 @@
-/** retry-delay.ts: the delay before the page asks the server again. Source: SPEC SO5. */
+/** retry-delay.ts: the delay before the page retries a request. Source: SPEC SO5. */
 
 import { type Backoff, backoffDelayMs } from "../../shared/backoff.ts"
 

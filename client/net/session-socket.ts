@@ -39,7 +39,7 @@ export interface SessionSocketHandlers {
   onReachable(): void
 }
 
-/** Resumes without progress before the page is loaded again. */
+/** Maximum number of resumes without progress before the newest history is loaded again. */
 const MAX_FRUITLESS_RESUMES = 3
 
 export class SessionSocket {

@@ -48,11 +48,11 @@ export interface SocketLinkHandlers {
   onReachable(): void
 }
 
-/** Longest time to get a token and open a socket, in milliseconds. */
+/** Timeout for getting a token and opening a socket, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000
-/** When the device is back online, a connection attempt older than this is restarted, in milliseconds. */
+/** A connection attempt older than this, in milliseconds, is restarted when the device is back online. */
 const STALE_CONNECT_AFTER_MS = 2_000
-/** Longest wait for any response to a request, in milliseconds, plus the time to send it. */
+/** Timeout for any response to a request, in milliseconds, not counting the time to send it. */
 const PROBE_TIMEOUT_MS = 8_000
 /** Slowest expected upload, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4

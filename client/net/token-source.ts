@@ -18,7 +18,7 @@ export interface AccessToken {
   readonly renewAt: number
 }
 
-/** A token's response, as far as the page reads it. A sign-in adds the user's name and role. */
+/** The fields of a token response that the page reads. A sign-in adds the user's name and role. */
 export interface TokenResponse {
   readonly token: string
   readonly [field: string]: unknown
@@ -28,13 +28,15 @@ export interface TokenSourceDeps {
   /** Aborts the request after `timeoutMs`, if given, or after a default. */
   fetch(url: string, init: RequestInit, timeoutMs?: number): Promise<Response>
   now(): number
-  /** Routes that issue tokens to the page, in the order in which they are asked. A 404 means that there is no such route. */
+  /**
+   * Routes that issue tokens to the page, in the order in which they are tried. A 404 means that the route doesn't exist.
+   */
   readonly tokenRoutes: readonly string[]
   /** Returns a new token from the product that embeds the page. Used instead of `tokenRoutes`. */
   readonly getEmbeddedToken?: (() => Promise<string>) | undefined
   /** Called with every new token before it is used. */
   onToken?(response: TokenResponse): Promise<void> | void
-  /** Called when nobody is signed in, or the user may not use the page. Then no token is requested any more. */
+  /** Called when nobody is signed in, or the user may not use the page. The page then stops requesting tokens. */
   onSignedOut?(refusal: RequestError): void
 }
 
@@ -52,7 +54,7 @@ export class TokenSource {
     this.#deps = deps
   }
 
-  /** A valid token. Requests, uploads and sockets need one, so all of them wait here while the server refuses more. */
+  /** A valid token. Requests, uploads and sockets all need one, so they wait here while the server is rate limiting. */
   getToken(): Promise<AccessToken> {
     if (hold.end !== null) return hold.end.then(() => this.getToken())
     if (this.#cachedToken !== null && this.#cachedToken.renewAt > this.#deps.now())
@@ -106,7 +108,7 @@ export class TokenSource {
   }
 }
 
-/** From `iat` to `exp`, both set by the server's clock. The device's clock may be hours off. */
+/** The time from `iat` to `exp`, both set by the server's clock, because the device's clock may be hours off. */
 function readLifetimeMs(token: string): number {
   const { iat, exp } = readClaims(token)
   return typeof iat === "number" && typeof exp === "number" && exp > iat
@@ -114,7 +116,7 @@ function readLifetimeMs(token: string): number {
     : DEFAULT_TOKEN_LIFETIME_MS
 }
 
-/** Identifies the user of a token in all tenants. Null if the token doesn't name one. */
+/** Identifies the user of a token across tenants. Null if the token doesn't name one. */
 export function readUser(token: string): string | null {
   const { tenant, sub } = readClaims(token)
   return typeof tenant === "string" && typeof sub === "string" ? `${tenant}/${sub}` : null

@@ -15,11 +15,11 @@ export const UNSENT_KEY = /^cuecard\.(?:send|edit|import)\./
 export const ASIDE_PREFIX = "cuecard.aside."
 
 export interface UserStorage extends KeyValueStorage {
-  /** The user of the page. While it is null, rows name no user: version 0.1.0 stored everything in that way. */
+  /** The user of the page. While it is null, rows name no user. Version 0.1.0 stored everything like this. */
   user: string | null
 }
 
-/** An encoded user contains no slash, so no prefix begins with another one. */
+/** An encoded user contains no slash, so no prefix begins with another prefix. */
 export function userPrefix(user: string | null): string {
   return user === null ? "" : ASIDE_PREFIX + encodeURIComponent(user) + "/"
 }

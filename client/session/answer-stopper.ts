@@ -22,7 +22,7 @@ const STOP_COOLDOWN_MS = 600
 
 export class AnswerStopper {
   readonly #deps: AnswerStopperDeps
-  /** When the running answer was stopped, or was replaced by the next. */
+  /** When the running answer was stopped, or the next one replaced it. */
   #stoppedAt = Number.NEGATIVE_INFINITY
   #activeTurn: ActiveTurn | null = null
   /** The exchange whose answer is stopped as soon as it begins. */
@@ -33,7 +33,7 @@ export class AnswerStopper {
     deps.store.activeTurn.subscribe((turn) => this.#handleTurnChange(turn))
   }
 
-  /** False if there is no answer that the user could mean. */
+  /** Returns false if there is no answer that the user could mean. */
   stopAnswer(): boolean {
     const { store, outbox, now, isLive } = this.#deps
     const stopTime = now()

@@ -12,7 +12,7 @@ import type { Api } from "../net/api.ts"
 /** Messages per page of history. */
 export const PAGE_MESSAGES = 24
 
-/** How far back history is loaded to show a reading place again, in messages. */
+/** Maximum number of messages that are loaded to restore a reading place. */
 const MAX_REOPENED_MESSAGES = 1_000
 
 /** `ids`: the loaded messages, oldest first; `readingId`: the message being read, null if the view is at the end. */

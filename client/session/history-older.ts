@@ -10,7 +10,7 @@ import type { Api } from "../net/api.ts"
 import { PAGE_MESSAGES } from "./history-newest.ts"
 import type { TranscriptStore } from "./transcript-store.ts"
 
-/** How many pages are loaded to find a message. */
+/** Maximum number of pages that are loaded to find a message. */
 const MAX_SEARCHED_PAGES = 60
 
 export interface OlderHistoryDeps {

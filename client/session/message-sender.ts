@@ -15,7 +15,7 @@ export class MessageSender {
   readonly #send: (frame: ClientFrame) => boolean
   /** The message that was sent and is not acknowledged. */
   #sendingId: string | null = null
-  /** The server's queue is full, or the session can't be written now: nothing is sent until that may have changed. */
+  /** True if the server's queue is full, or the session is read-only. Nothing is sent until that may have changed. */
   #isHeld = false
 
   constructor(outbox: Outbox, send: (frame: ClientFrame) => boolean) {
@@ -41,7 +41,7 @@ export class MessageSender {
     this.#isHeld = false
   }
 
-  /** Handles a refused message. A full queue, and a tenant that can only be read, delay it. */
+  /** Handles a refused message. A full queue or a read-only tenant only delays it. */
   handleRefusal(id: string, code: FaultReason, text: string, trace?: string): void {
     if ((code === "queue_full" || code === "scope_denied") && this.#sendingId === id) this.#isHeld = true
     else this.#outbox.markFailed(id, text, trace)

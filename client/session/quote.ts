@@ -1,7 +1,7 @@
-/** quote.ts: the excerpt of the replied-to message that the composer and a reply show. */
+/** quote.ts: the excerpt of a replied-to message, which the composer and the reply show. */
 
 export interface Quote {
   readonly author: string
-  /** An excerpt. */
+  /** An excerpt of the message. */
   readonly text: string
 }

@@ -14,7 +14,9 @@ export interface ReloadScheduleDeps {
 
 /** Resets further apart than this do not count as repeated, in milliseconds. */
 const RESET_WINDOW_MS = 20_000
-/** Consecutive epoch changes that reload at once: the user may switch versions faster than history loads. */
+/**
+ * Maximum number of consecutive epoch changes that reload at once. The user may switch versions faster than history loads.
+ */
 const MAX_IMMEDIATE_EPOCHS = 3
 
 export class ReloadSchedule {

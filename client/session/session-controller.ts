@@ -63,7 +63,7 @@ export class SessionController {
   readonly outbox: Outbox
   readonly commands: Commands
   readonly link: Signal<LinkState> = signal("connecting")
-  /** The connection was live at least once. */
+  /** Whether the connection was live at least once. */
   readonly wasLive = signal(false)
   /** Whether the newest history was loaded at least once. */
   readonly isLoaded = signal(false)

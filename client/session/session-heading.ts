@@ -1,4 +1,7 @@
-/** session-heading.ts: the heading of the open session, for the page's header and title, and the session from which it was opened. */
+/**
+ * session-heading.ts: the heading of the open session, for the page's header and title. Also the session from which it was
+ * opened.
+ */
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
@@ -9,9 +12,9 @@ import type { SessionList } from "./session-list.ts"
 export interface SessionHeading {
   /** The title in the list; null if the list doesn't contain the session. */
   readonly title: string | null
-  /** Whether it is an agent's session. The list contains none of them. */
+  /** Whether it is an agent's session. The list doesn't contain such sessions. */
   readonly isAgentSession: boolean
-  /** The agent that asked in this session. Null in a session of the user, and until a loaded message names it. */
+  /** The agent that asked in this session. Null in a user's session, and until a loaded message names the agent. */
   readonly askingAgent: string | null
   /** Id of the session from which an agent's session was opened. */
   readonly openedFrom: string | null

@@ -3,8 +3,8 @@
  *
  * GET /v1/sessions, open sessions, the user's changes → LIST → sidebar
  * A change is shown at once, and undone with the server's text if it is refused. The list is fetched when the user comes
- * back to the page, and at intervals while it is visible. This wakes no session object. Older pages are loaded on demand.
- * Source: SPEC PG31–PG33, PG53, PG75.
+ * back to the page, and at intervals while it is visible. Fetching it wakes no session objects. Older pages are loaded on
+ * demand. Source: SPEC PG31–PG33, PG53, PG75.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -45,7 +45,7 @@ export class SessionList {
   readonly sessions: Signal<readonly SessionSummary[]> = signal([])
   /** Whether the list was fetched at least once. */
   readonly isLoaded = signal(false)
-  /** The list could not be fetched yet. */
+  /** True while the list could not be fetched. */
   readonly isUnreachable = signal(false)
   readonly more: Signal<MoreSessions> = signal("none")
   /** The sessions that others share with the user, newest first. Loaded by the sidebar. */
@@ -103,7 +103,7 @@ export class SessionList {
     }
   }
 
-  /** A session turned out not to exist. */
+  /** Removes a session that turned out not to exist. */
   forgetSession(id: string): void {
     this.#changeCount++
     this.#updateRows((rows) => rows.filter((row) => row.id !== id))
@@ -154,7 +154,7 @@ export class SessionList {
     return this.sessions.peek().find((row) => row.id === id) ?? null
   }
 
-  /** The title of an own session, or of one that is shared with the user. */
+  /** The title of one of the user's own sessions, or of one that is shared with the user. */
   findTitle(session: string): string | undefined {
     return [...this.sessions.value, ...this.shared.value].find((row) => toSessionRef(row) === session)?.title
   }

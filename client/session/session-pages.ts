@@ -13,7 +13,7 @@ export interface LoadedSessions extends SessionPage {
 
 export const NO_SESSIONS: LoadedSessions = { sessions: [], next: null, newest: Number.NEGATIVE_INFINITY }
 
-/** Puts a new first page in front. Loaded sessions that it should contain and doesn't were deleted. */
+/** Puts a new first page in front. Loaded sessions that it should contain but doesn't were deleted. */
 export function mergeFirstPage(loaded: LoadedSessions, page: SessionPage): LoadedSessions {
   const last = page.sessions.at(-1)?.active ?? Number.NEGATIVE_INFINITY
   const newest = page.sessions[0]?.active ?? Number.NEGATIVE_INFINITY

@@ -38,9 +38,9 @@ import { SessionList, type SessionListDeps } from "./session-list.ts"
 import { SessionStarts, type SessionStartsDeps, deriveTitle } from "./session-starts.ts"
 import type { StoredDrafts } from "./stored-drafts.ts"
 
-/** Within this time an open tab sends the messages that it has stored, in milliseconds. */
+/** How long an open tab has to send the messages that it has stored, in milliseconds. */
 const STORAGE_SETTLE_MS = 3_000
-/** Conversations whose reading place is remembered. */
+/** Maximum number of conversations whose reading place is remembered. */
 const MAX_READING_PLACES = 100
 
 export interface SessionRouterDeps extends SessionControllerDeps, SessionStartsDeps, SessionListDeps {
@@ -62,16 +62,16 @@ export class SessionRouter {
   readonly heading: ReadonlySignal<SessionHeading>
   readonly #deps: SessionRouterDeps
   readonly #sessionStarts: SessionStarts
-  /** Null until it is loaded. */
+  /** Null until its code is loaded. */
   #uploads: SessionUploads | null = null
   /** By session id; "" for the draft of a new session. */
   readonly #draftsBySession = new Map<string, Draft>()
   /** Null until the user is known. */
   #storedDrafts: StoredDrafts | null = null
   readonly #openedFrom: Signal<string | null> = signal(null)
-  /** By session id; those that were left at their end have none. */
+  /** By session id. Sessions that were left at their end have no entry. */
   readonly #readingPlaces = new Map<string, ReadingPlace>()
-  /** Sessions that aren't shown and still have something to send. */
+  /** Sessions that aren't shown but still have something to send. */
   readonly #backgroundControllers = new Map<string, SessionController>()
   #cancelResumeStored: (() => void) | null = null
   /** Stops reporting the open session's state to the list. */
@@ -112,7 +112,9 @@ export class SessionRouter {
     return { api, createId, setTimer, random, sendFile, unfinishedImports: { trackSession } }
   }
 
-  /** Loads the code of uploads and imports, which the first view doesn't need. Rejects if that fails; the next call tries again. */
+  /**
+   * Loads the code for uploads and imports, which the first view doesn't need. If it rejects, the next call tries again.
+   */
   async loadUploads(): Promise<SessionUploads> {
     const module = await import("../files/session-uploads.ts")
     if (this.#uploads === null) {
@@ -335,7 +337,7 @@ export class SessionRouter {
   #openController(id: string): SessionController {
     const background = this.#backgroundControllers.get(id)
     this.#backgroundControllers.delete(id)
-    // Until the view is shown, and scrolled there.
+    // Used until the view is shown and has scrolled there.
     const findReadingPlace = (): ReadingPlace | null => this.#readingPlaces.get(id) ?? null
     if (background !== undefined && !background.isClosed) {
       background.moveToForeground()

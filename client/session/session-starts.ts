@@ -47,7 +47,7 @@ export class SessionStarts {
     void this.#startUnderLock(entry, () => true)
   }
 
-  /** Handles messages left behind by closed tabs, and those of open tabs once they are closed. */
+  /** Handles messages left behind by closed tabs. Messages of open tabs follow once those tabs are closed. */
   resumeStored(): void {
     this.#outbox.mergeStored()
     for (const entry of this.#outbox.listPending()) {

@@ -16,11 +16,11 @@ import type { Draft } from "./draft.ts"
 
 /** Delay between a change and its write, in milliseconds. */
 const WRITE_DELAY_MS = 250
-/** Drafts stored in one browser, of all users. The oldest are deleted first. */
+/** Maximum number of drafts stored in one browser, for all users together. The oldest are deleted first. */
 const MAX_STORED_DRAFTS = 50
-/** Size of all stored drafts, in UTF-16 code units. Browsers allow about 5 million for everything. */
+/** Maximum size of all stored drafts, in UTF-16 code units. Browsers allow about 5 million for everything. */
 const MAX_STORED_CHARS = 1_000_000
-/** A longer text is stored up to here, in UTF-16 code units. It is too long to be sent anyway. */
+/** A longer text is cut to this length, in UTF-16 code units. It is too long to be sent anyway. */
 const MAX_TEXT_CHARS = 2 * MAX_MESSAGE_BYTES
 
 export interface StoredDraftsDeps {
@@ -42,11 +42,11 @@ interface WatchedDraft {
 
 export class StoredDrafts {
   readonly #deps: StoredDraftsDeps
-  /** Of the user's rows. */
+  /** The prefix of the user's rows. */
   readonly #prefix: string
   readonly #watched = new Map<string, WatchedDraft>()
 
-  /** `user` identifies the user in all tenants. */
+  /** `user` identifies the user across tenants. */
   constructor(deps: StoredDraftsDeps, user: string) {
     this.#deps = deps
     this.#prefix = `${DRAFT_PREFIX}${encodeURIComponent(user)}.`
@@ -62,7 +62,7 @@ export class StoredDrafts {
     watched.stopWatching = effect(() => this.#noteChange(watched, readContent(watched) !== null))
   }
 
-  /** Deletes the stored draft of a session, and stores it no longer. */
+  /** Deletes the stored draft of a session, and stops storing it. */
   forgetDraft(session: string): void {
     const watched = this.#watched.get(session)
     this.#watched.delete(session)
@@ -146,7 +146,7 @@ interface DraftContent extends MessageExtras {
   readonly text: string
 }
 
-/** Null if there is nothing to store. Subscribes to the whole draft. */
+/** The row for a draft; null if there is nothing to store. Subscribes to the whole draft. */
 function readContent({ draft, hasFiles }: WatchedDraft): DraftContent | null {
   const text = cutText(draft.text.value, MAX_TEXT_CHARS)
   const uploaded = draft.attachments.listUploaded()

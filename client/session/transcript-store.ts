@@ -230,9 +230,9 @@ function reuseSegments(before: WireMessage | undefined, after: WireMessage): Wir
 }
 
 /**
- * The index at which to insert a message that is new or has just begun. An answer follows its question. Exchanges that
- * have begun are in the order in which they began, which is that of their frames. Queued messages follow: those of users,
- * then those of agents.
+ * The index at which to insert a message that is new or has just begun. An answer follows its question. Exchanges that have
+ * begun are in the order in which they began, which is the order of their frames. Queued messages follow: first users'
+ * messages, then agents' messages.
  */
 function findInsertIndex(
   message: WireMessage,

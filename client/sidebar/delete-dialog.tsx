@@ -1,4 +1,4 @@
-/** delete-dialog.tsx: asks the user to confirm that a conversation is deleted. */
+/** delete-dialog.tsx: asks the user to confirm the deletion of a conversation. */
 
 import type { VNode } from "preact"
 import { formatTitle } from "../session/session-list.ts"

@@ -1,5 +1,5 @@
 /**
- * menu-commands.ts: the commands of a conversation's menu, the rename field and the dialogs, and moving the focus afterwards.
+ * menu-commands.ts: the commands of a conversation's menu, rename field and dialogs. They also move the focus afterwards.
  *
  * Source: SPEC PG32–PG34.
  */

@@ -12,9 +12,9 @@ import { sessionActionText } from "../words/session-action-text.ts"
 
 /** The next page is loaded when the end of the list is this close to the visible part. */
 const NEAR_MARGIN = "400px"
-/** How many pages are loaded to find a session. */
+/** Maximum number of pages that are loaded to find a session. */
 const MAX_SEARCHED_PAGES = 10
-/** A new session is listed by then, without a search. In milliseconds. */
+/** Delay before the search, in milliseconds. By then, a new session is in the list. */
 const SEARCH_DELAY_MS = 500
 
 interface MoreSessionsButtonProps {

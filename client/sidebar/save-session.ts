@@ -15,9 +15,9 @@ import { sessionActionText } from "../words/session-action-text.ts"
 
 export type ExportFormat = "jsonl" | "markdown"
 
-/** Longest download, in milliseconds: tens of megabytes on a slow connection. */
+/** Timeout for the download, in milliseconds; enough for tens of megabytes on a slow connection. */
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000
-/** Longest file name, in UTF-16 code units, without its extension. */
+/** Maximum length of a file name without its extension, in UTF-16 code units. */
 const MAX_NAME_CHARS = 80
 
 /** Converts a title to a file name that all common file systems accept. */

@@ -1,6 +1,6 @@
 /**
- * session-actions.tsx: the sidebar's menu of a session (rename, share, export, delete), other code of the sidebar that the first view
- * doesn't need, and the note that replaces the composer.
+ * session-actions.tsx: the sidebar's menu for a session (rename, share, export, delete), other sidebar code that the first
+ * view doesn't need, and the note that replaces the composer.
  *
  * Loaded after the first view (deferred-actions.tsx). Source: SPEC PG32–PG34, SH12.
  */
@@ -56,7 +56,7 @@ export function OpenMenu({ router, actions }: ActionsProps): VNode | null {
   )
 }
 
-/** The dialog that the menu has opened. */
+/** The dialog that was opened from the menu. */
 export function SessionDialog({ router, actions }: ActionsProps): VNode | null {
   const open = actions.dialog.value
   if (open === null) return null

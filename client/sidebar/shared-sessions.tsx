@@ -68,7 +68,7 @@ export function SharedSessions({ router, openId, actions }: SharedSessionsProps)
   )
 }
 
-/** Loads the list, and as many pages again as the user has asked for. */
+/** Loads the list periodically, with as many pages as the user has requested. */
 function useSharedList({ api, sessionList }: SessionRouter) {
   const pages = useSignal(1)
   const hasMore = useSignal(false)
@@ -89,7 +89,7 @@ function useSharedList({ api, sessionList }: SessionRouter) {
   }
   useEffect(() => {
     const loadIfVisible = (): void => {
-      // The next attempt follows soon.
+      // A failure needs no handling, because the next attempt follows soon.
       if (!document.hidden) load().catch(() => {})
     }
     loadIfVisible()

@@ -67,7 +67,9 @@ function describeEmpty({ isLoaded, isUnreachable, shared }: SessionList, canCrea
   return canCreate && isLoaded.value && shared.value.length === 0 ? sidebarText.empty : ""
 }
 
-/** The rows in order of their activity. While the order is held, they stay in the order that they had at the beginning. */
+/**
+ * The rows in order of their activity. While the order is held, they keep the order that they had when it was first held.
+ */
 function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonly SessionSummary[] {
   const heldActive = useRef<ReadonlyMap<string, number> | null>(null)
   if (!isHeld) heldActive.current = null
@@ -119,7 +121,7 @@ function SessionItem(props: SessionItemProps): VNode {
   )
 }
 
-/** Scrolls the list, and nothing around it, until the row is visible: in the middle, so that its neighbours are too. */
+/** Scrolls the list, and nothing around it, until the row is in the middle, so that its neighbours are visible too. */
 function scrollListTo(row: HTMLElement): void {
   const list = row.closest("nav")
   if (list === null) return

@@ -11,7 +11,7 @@ import { parseJsonToDepth, printJson } from "../../shared/json-depth.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 import { toolText, transcriptText } from "../words/transcript-text.ts"
 
-/** The part that is drawn at first, in UTF-16 code units: some screens. Longer texts aren't coloured. */
+/** The length of the part that is drawn at first, in UTF-16 code units: a few screens. Longer texts aren't coloured. */
 const MAX_DRAWN_CHARS = 20_000
 
 interface JsonViewProps {
@@ -19,7 +19,7 @@ interface JsonViewProps {
   /** Shown unchanged if it isn't JSON. */
   readonly text: string
   readonly isColoured: boolean
-  /** Draws all of it: the user must see what they allow. */
+  /** Draws all of the text, because the user must see what they allow. */
   readonly isWhole?: boolean
 }
 

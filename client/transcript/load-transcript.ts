@@ -1,7 +1,7 @@
 /**
  * load-transcript.ts: loads the code that renders transcripts, when a session is opened or the page is idle.
  *
- * The first view needs no Markdown and no cards. The code loads in parallel with the first page of history.
+ * The first view needs neither Markdown nor cards. The code loads in parallel with the first page of history.
  */
 
 import { type Signal, signal } from "@preact/signals"

@@ -1,5 +1,5 @@
 /**
- * message-actions.tsx: the buttons below a message: copy, reply, regenerate, and switching between its versions.
+ * message-actions.tsx: the buttons below a message: copy, reply, regenerate, and switch between versions.
  *
  * They appear on hover and focus; below the last answer, and on devices without a mouse, they are always visible.
  * SPEC PG21–PG23.

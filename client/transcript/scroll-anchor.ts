@@ -7,7 +7,7 @@
 
 import { type Signal, signal } from "@preact/signals"
 
-/** Within this distance the view counts as at its end. */
+/** Within this distance from the end, the view counts as being at the end. */
 const END_THRESHOLD_PX = 24
 /** Within this distance from the top, the next older page is requested. */
 const TOP_THRESHOLD_PX = 900
@@ -41,7 +41,7 @@ export class ScrollAnchor {
     return articles.find((article) => article.getBoundingClientRect().bottom > this.top)?.dataset["id"] ?? null
   }
 
-  /** Observes a scrolling element and its content. Returns the function that ends it. */
+  /** Observes a scrolling element and its content. Returns a function that stops observing. */
   attachTo(view: HTMLElement, content: HTMLElement): () => void {
     this.#view = view
     const onScroll = (): void => this.#handleScroll(view)

@@ -50,7 +50,7 @@ function BrokenSegment({ segment }: { readonly segment: Segment }): VNode {
   )
 }
 
-/** A cause of the fault may be reading the segment. */
+/** Reading the segment may be what caused the fault. */
 function readBrokenText(segment: Segment): string {
   try {
     const text = segment.type === "tool" ? toolToText(segment) : segmentToText(segment)

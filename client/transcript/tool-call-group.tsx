@@ -34,7 +34,10 @@ export function groupCalls(segments: readonly Segment[]): readonly SegmentRun[] 
   return runs
 }
 
-/** The combined status: that of a running or waiting call if there is one, otherwise "failed" if none succeeded. The heading counts failures. */
+/**
+ * The combined status: the status of a running or waiting call if there is one, otherwise "failed" if none succeeded. The
+ * heading shows the number of failures.
+ */
 export function getGroupStatus(calls: readonly ToolSegment[]): CallStatus {
   const hasStatus = (...wanted: readonly CallStatus[]) => calls.some(({ status }) => wanted.includes(status))
   if (hasStatus("running", "queued")) return "running"

@@ -93,7 +93,7 @@ function OutputText({ text }: { readonly text: string }): VNode {
   )
 }
 
-/** Disappears as soon as the user decides, in whichever tab. */
+/** Disappears as soon as the user decides, in any tab. */
 function ApprovalRequest({ tool: { call_id, name }, messageId }: ToolViewProps): VNode | null {
   const fieldsetRef = useRef<HTMLFieldSetElement>(null)
   const requests = useChangeRequests()

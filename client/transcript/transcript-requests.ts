@@ -42,7 +42,7 @@ export interface TranscriptRequests {
   retryAnswer(messageId: string): void
   editMessage(messageId: string, content: string): void
   cancelEdit(messageId: string): boolean
-  /** Loads older pages until this message is among them; false if it isn't. */
+  /** Loads older pages until they include this message. False if it isn't found. */
   loadUntilMessage(id: string): Promise<boolean>
   switchVersion(messageId: string, version: number): void
 }

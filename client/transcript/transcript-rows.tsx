@@ -112,7 +112,7 @@ interface ExchangeBlock {
 }
 
 /**
- * A question from another agent and the answer to it are one block. The block exists as soon as the question does, so
+ * A question from another agent and its answer form one block. The block exists as soon as the question does, so
  * that the answer joins it without moving anything. Pure.
  */
 export function groupExchanges(

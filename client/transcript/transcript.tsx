@@ -27,7 +27,7 @@ import { TranscriptRows } from "./transcript-rows.tsx"
 import type { ScrollAnchor } from "./scroll-anchor.ts"
 import { TypingIndicator, UnsentMessage } from "./unsent-messages.tsx"
 
-/** For the page's other parts, which may not import these modules: they aren't part of the first view. */
+/** Exports for the page's other parts, which may not import these modules because they aren't part of the first view. */
 export { createQuote } from "./quoted-message.tsx"
 export { segmentsToSpokenText } from "../markdown/markdown-to-text.ts"
 export { attachReadingPlace } from "../ui/reading-place.ts"
@@ -135,7 +135,7 @@ function createMediaContext(requests: TranscriptRequests): MediaContextValue {
   return { signer, settings: requests.settings, reconnectCount: signal(0), lightbox: signal(null) }
 }
 
-/** Retries failed media when the server or the network is back. Returns the function that ends it. */
+/** Retries failed media when the server or the network is back. Returns a function that stops this. */
 function retryOnReconnect({ signer, reconnectCount }: MediaContextValue, { link }: TranscriptRequests): () => void {
   const retryFailed = (): void => {
     signer.retryFailed()
@@ -144,7 +144,7 @@ function retryOnReconnect({ signer, reconnectCount }: MediaContextValue, { link 
   const disposeEffect = effect(() => {
     if (link.value === "live") retryFailed()
   })
-  // A short interruption of the network fails requests but not always the socket.
+  // A short network interruption makes requests fail, but does not always close the socket.
   addEventListener("online", retryFailed)
   return () => {
     disposeEffect()

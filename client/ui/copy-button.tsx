@@ -1,5 +1,5 @@
 /**
- * copy-button.tsx: copying a text to the clipboard, and the button that does it.
+ * copy-button.tsx: copies a text to the clipboard, and the button for it.
  *
  * The button says for RESULT_LABEL_MS whether the text was copied. Source: SPEC PG83.
  */

@@ -1,6 +1,6 @@
 /**
- * file-drop.ts: files that are dragged over the page. The sidebar and dialogs import them; everywhere else they are
- * attached to the next message. Source: SPEC PG35, PG42.
+ * file-drop.ts: handles files that are dragged over the page. The sidebar and dialogs import them. Everywhere else, they
+ * are attached to the next message. Source: SPEC PG35, PG42.
  */
 
 import { type ReadonlySignal, useSignal } from "@preact/signals"

@@ -14,7 +14,7 @@ export function findDropTarget({ target }: DragEvent): DropTarget {
 /** The files dropped last on each target; null once the code for the target has loaded. */
 const held: Record<DropTarget, readonly File[] | null> = { list: [], conversation: [] }
 
-/** From now on, dropped files are kept until `takeHeldFiles` is called for their target. */
+/** Starts keeping dropped files until `takeHeldFiles` is called for their target. */
 export function holdDroppedFiles(): void {
   const hold = (event: DragEvent): void => {
     if (event.dataTransfer?.types.includes("Files") !== true) return
@@ -26,7 +26,7 @@ export function holdDroppedFiles(): void {
   addEventListener("drop", hold)
 }
 
-/** The files that wait for the code of a target. Later ones are not kept for it any more. */
+/** The files that are waiting for the code of a target. Files dropped on it later are no longer kept. */
 export function takeHeldFiles(target: DropTarget): readonly File[] {
   const files = held[target] ?? []
   held[target] = null

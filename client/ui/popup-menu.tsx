@@ -1,8 +1,9 @@
 /**
  * popup-menu.tsx: a menu, placed next to the button that opened it.
  *
- * Arrow keys, Home and End move; Escape, Tab and a press outside close. The menu is positioned in the window, so that the
- * scrolling list doesn't clip it, nor a message that the browser skips while it is out of view. Source: SPEC PG32.
+ * Arrow keys, Home and End move between items. Escape, Tab and a press outside close the menu. It is positioned relative to
+ * the window. That way it isn't clipped by the scrolling list, or by a message that the browser skips while it is out of
+ * view. Source: SPEC PG32.
  */
 
 import type { RefObject, VNode } from "preact"

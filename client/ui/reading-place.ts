@@ -18,8 +18,8 @@ interface FollowingView {
 const SETTLE_MS = 1_500
 
 /**
- * Reports the place to the controller, and scrolls to the one where the conversation was left once its message is drawn.
- * Call it after the scroll anchor is attached to the same elements. Returns the function that ends it.
+ * Reports the reading place to the controller. Once the message is drawn, scrolls to the place where the user left the
+ * conversation. Call it after the scroll anchor is attached to the same elements. Returns a function that stops this.
  */
 export function attachReadingPlace(
   controller: SessionController,
@@ -34,7 +34,7 @@ export function attachReadingPlace(
     pending = null
   }
   const showPlace = (): void => {
-    // Once the place has been shown, any way to the end leaves it: a button, or a message that is sent.
+    // Once the place has been shown, moving to the end abandons it, for example by a button or by sending a message.
     if (settleTimer !== undefined && scrollAnchor.isFollowing.peek()) forgetPlace()
     if (pending === null || !controller.isLoaded.peek()) return
     const article = findArticle(view, pending.messageId)
@@ -60,7 +60,7 @@ export function attachReadingPlace(
 /** Events after which the user may be elsewhere. */
 const MOVING_EVENTS = ["wheel", "touchmove", "pointerdown", "keydown"] as const
 
-/** Null at the end. */
+/** The reading place; null if the view is at the end. */
 function readPlace(view: HTMLElement, scrollAnchor: FollowingView): ReadingPlace | null {
   const messageId = scrollAnchor.findReadingMessage()
   const article = messageId === null ? null : findArticle(view, messageId)

@@ -1,6 +1,6 @@
 /** save-file.ts: saves a file through the browser's download. */
 
-/** The browser has started the download by then, in milliseconds. */
+/** Time after which the browser has started the download, in milliseconds. */
 const REVOKE_AFTER_MS = 60_000
 
 /** Downloads the content of a URL. */

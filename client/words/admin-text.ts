@@ -1,6 +1,6 @@
 /** admin-text.ts: the strings of the admin page, grouped by section. Pure. */
 
-/** Missing parts of an archive that are listed one by one. */
+/** Maximum number of missing archive parts that are listed individually. */
 const MAX_LISTED_PARTS = 8
 
 export const adminText = {

@@ -94,7 +94,7 @@ function formatCount(count: number): string {
   return count.toLocaleString(undefined, count < 100_000 ? {} : { notation: "compact", maximumFractionDigits: 1 })
 }
 
-/** When a budget resets, by the user's clock: "at 01:00", "on 1 December". */
+/** When a budget resets, in the user's time zone: "at 01:00", "on 1 December". */
 export function formatReset({ budget, resets }: Pick<BudgetView, "budget" | "resets">): string | null {
   if (resets === null) return null
   const at = new Date(resets)
@@ -104,7 +104,7 @@ export function formatReset({ budget, resets }: Pick<BudgetView, "budget" | "res
     : budgetText.resets(`on ${at.toLocaleDateString(undefined, { day: "numeric", month: "long" })}`)
 }
 
-/** The fields of a refusal for a budget. */
+/** The fields of a budget refusal. */
 export interface BudgetRefusal {
   readonly text: string
   readonly budget?: BudgetName
@@ -113,7 +113,7 @@ export interface BudgetRefusal {
   readonly resets?: number
 }
 
-/** A refusal in words, with the time by the user's clock; null if it has no time, or a budget that the page doesn't know. */
+/** The text of a refusal, with the time in the user's time zone. Null if it has no time or a budget unknown to the page. */
 export function describeExhausted({ budget = "sessions", scope, resets }: BudgetRefusal): string | null {
   const [, kind, period] = /^(tokens|cost)_per_(day|month)$/.exec(budget) ?? []
   if (resets === undefined || kind === undefined || period === undefined) return null

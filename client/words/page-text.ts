@@ -1,7 +1,7 @@
 /**
  * page-text.ts: the strings of the page's first view: labels, notices, placeholders and messages, grouped by area.
  *
- * Functions are messages with parameters. Strings of code that is loaded later have modules of their own, so that they
+ * Functions are messages with parameters. Code that is loaded later has its own string modules, so that its strings
  * aren't part of the first view. The texts of faults come from the server (shared/fault.ts). Pure.
  */
 

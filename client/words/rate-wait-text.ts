@@ -1,4 +1,4 @@
-/** rate-wait-text.ts: the strings that are shown while the server refuses more requests. Pure. */
+/** rate-wait-text.ts: the strings that are shown while the server is rate limiting the page. Pure. */
 
 export const rateWaitText = {
   /** `reason`: the server's text. */

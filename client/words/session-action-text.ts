@@ -1,4 +1,4 @@
-/** session-action-text.ts: the strings of the sessions' menu and its actions. Pure. */
+/** session-action-text.ts: the strings of a session's menu and its actions. Pure. */
 
 export const sessionActionText = {
   importFile: "Import a conversation",

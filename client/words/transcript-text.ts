@@ -55,7 +55,7 @@ export const actionText = {
   nextVersion: "Next version",
 } as const
 
-/** The size of a text of which only a part is shown. 0: unknown. */
+/** The size of a text of which only a part is shown; 0 if unknown. */
 function formatTruncation(lines: number, bytes: number, isSettled: boolean): string {
   const size = bytes > 0 ? formatSize(bytes) : ""
   const whole = lines > 0 ? `${lines.toLocaleString("en")} lines${size === "" ? "" : ` (${size})`}` : size
@@ -106,7 +106,7 @@ export const mediaText = {
   play: "Play",
   pause: "Pause",
   seek: "Seek",
-  /** A length of 0 is unknown. In seconds. */
+  /** A length in seconds; 0 if unknown. */
   position: (time: number, length: number) =>
     length > 0 ? `${formatClock(time)} of ${formatClock(length)}` : formatClock(time),
   close: "Close",

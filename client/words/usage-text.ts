@@ -91,7 +91,7 @@ export const pricesText = {
   },
 } as const
 
-/** `2026-01-31` as the reader's language writes it, with its year. */
+/** Formats `2026-01-31` in the reader's language, with the year. */
 function formatFullDay(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" }).format(new Date(day))
 }

@@ -1,6 +1,6 @@
 /**
- * backup-folder.ts: the folder with the backups of tenants: `<folder>/<tenant>/<time>`, each an archive as `npm run tenant --
- * export` writes it. A backup that is not complete ends in `.partial`.
+ * backup-folder.ts: the folder of tenant backups. Each backup is an archive as written by `npm run tenant -- export`, in
+ * `<folder>/<tenant>/<time>`. The name of an incomplete backup ends in `.partial`.
  */
 
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs"
@@ -13,10 +13,10 @@ const REMOVE = { recursive: true, force: true } as const
 /** `2026-11-22T14-05-09Z`: sorts by time, and is a valid name everywhere. */
 const BACKUP_NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/
 
-/** The folder of the backup that is being made: the one of an interrupted run, or a new one. */
+/** The folder for the backup in progress: either the folder of an interrupted run or a new one. */
 export function openPartialBackup(folder: string, tenant: string, now: Date): string {
   const parent = tenantFolder(folder, tenant)
-  // Nothing in it can be used before it has a manifest.
+  // A folder without a manifest contains nothing usable.
   for (const name of listNames(parent))
     if (name.endsWith(PARTIAL) && !existsSync(join(parent, name, MANIFEST_NAME))) rmSync(join(parent, name), REMOVE)
   const begun = listNames(parent).filter(
@@ -43,14 +43,14 @@ export function listBackups(folder: string, tenant: string): string[] {
     .map((name) => join(parent, name))
 }
 
-/** Deletes all but the newest `kept` backups of a tenant. Returns the number of deleted ones. */
+/** Deletes all but the newest `kept` backups of a tenant. Returns how many were deleted. */
 export function deleteOldBackups(folder: string, tenant: string, kept: number): number {
   const old = listBackups(folder, tenant).slice(0, -kept)
   for (const path of old) rmSync(path, REMOVE)
   return old.length
 }
 
-/** The newest backup, or the newest one from before a time such as `2026-11-22` or `2026-11-22T14`. */
+/** The newest backup, or with `before` the newest one before a time such as `2026-11-22` or `2026-11-22T14`. */
 export function findBackup(folder: string, tenant: string, before: string | undefined): string {
   const backups = listBackups(folder, tenant)
   const found = before === undefined ? backups.at(-1) : backups.findLast((path) => nameOf(path) < before)
@@ -67,7 +67,7 @@ function nameOf(path: string): string {
   return path.slice(-"2026-11-22T14-05-09Z".length)
 }
 
-/** A tenant's id is one part of a path: it must not lead out of the folder. */
+/** A tenant's id becomes one component of a path, so it must not lead out of the folder. */
 function tenantFolder(folder: string, tenant: string): string {
   if (!/^[a-z0-9][a-z0-9.-]*$/i.test(tenant) || tenant.includes(".."))
     throw new UsageError(`${tenant} is not a tenant's id.`)

@@ -1,4 +1,7 @@
-/** backup-options.ts: what `npm run backup` and `npm run restore` have in common: options, the tenant, and how errors are shown. */
+/**
+ * backup-options.ts: the shared parts of `npm run backup` and `npm run restore`: options, the tenant argument, and error
+ * output.
+ */
 
 import process from "node:process"
 import { UsageError } from "../tenant/tenant-request.ts"
@@ -10,20 +13,20 @@ export const BACKUP_OPTIONS = {
   help: { type: "boolean", default: false },
 } as const
 
-/** The end of the usage text of both commands. `exception`: for what CUECARD_KEY is not enough. */
+/** The end of the usage text of both commands. `exception`: the case in which CUECARD_KEY is not enough. */
 export function describeServerOptions(exception = ""): string {
   return `--url URL            the server, default http://127.0.0.1:8787
 --secret-env NAME    the variable with the operator's secret, default OPERATOR_SECRET. With CUECARD_KEY, an API key of
                      an owner, it is not needed${exception}`
 }
 
-/** The tenant that a command names. Errors: `UsageError` with the usage text, unless it is the only argument. */
+/** The tenant that a command names. Throws `UsageError` with the usage text unless it is the only argument. */
 export function readTenant([tenant, ...rest]: readonly string[], usage: string): string {
   if (tenant === undefined || rest.length > 0) throw new UsageError(usage)
   return tenant
 }
 
-/** Runs a command. What the user can correct is shown without a stack. */
+/** Runs a command. Errors that the user can correct are shown without a stack. */
 export async function runCommand(run: () => Promise<void>, usage: string): Promise<void> {
   try {
     await run()

@@ -1,5 +1,5 @@
 /**
- * backup.ts: `npm run backup`: writes everything of a tenant into a new folder, checks it, and deletes old backups.
+ * backup.ts: `npm run backup` archives a tenant into a new folder, checks the archive, and deletes old backups.
  */
 
 import { rmSync } from "node:fs"

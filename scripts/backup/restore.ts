@@ -1,5 +1,5 @@
 /**
- * restore.ts: `npm run restore`: imports a backup into a tenant without conversations, which it can create.
+ * restore.ts: `npm run restore` imports a backup into a tenant without conversations. It can create that tenant.
  */
 
 import { parseArgs } from "node:util"
@@ -30,7 +30,7 @@ async function run(): Promise<void> {
   if (values.help) return console.log(USAGE)
   const tenant = readTenant(positionals, USAGE)
   const into = values.into ?? tenant
-  // Checked before anything is created.
+  // Find the backup before creating anything.
   const from = values.from ?? findBackup(values.dir, tenant, values.before)
   if (values.create) {
     const created = await request(values, "v1/tenants", readSecret(values), { id: into })

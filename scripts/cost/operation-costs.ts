@@ -27,7 +27,7 @@ export interface OperationCost extends Partial<Record<ObjectClass, ObjectCost>> 
   readonly frames: number
   /** Alarms that fire because of the operation. */
   readonly alarms: number
-  /** How long the session's object works besides its requests, while a model answers. In seconds. */
+  /** How long the session's object works outside its requests while a model answers, in seconds. */
   readonly answerSeconds: number
 }
 
@@ -115,7 +115,7 @@ export const OPERATION_COSTS = {
 
 export type Operation = keyof typeof OPERATION_COSTS
 
-/** Frames of a client that are billed as one request. */
+/** Number of client frames that are billed as one request. */
 const FRAMES_PER_REQUEST = 20
 
 /** How long an object works on a request or an alarm, in seconds: more than `npm run bench -- history` measures. */

@@ -1,24 +1,24 @@
-/** prices.ts: the platform's list prices, and the sums of what operations are billed. */
+/** prices.ts: the platform's list prices, and sums of billed amounts. */
 
-/** When the prices were read, from Cloudflare's pricing pages of Durable Objects and Workers. */
+/** The date when the prices were read from Cloudflare's pricing pages for Durable Objects and Workers. */
 export const PRICES_AS_OF = "2026-11-22"
 
-/** US dollars for a million units, without the included amounts of the paid plan. */
+/** US dollars per million units, ignoring the amounts that the paid plan includes. */
 export const PRICES_PER_MILLION = {
-  /** Requests to the Worker. The page's files and frames of sockets are free. */
+  /** Requests to the Worker. The page's files and socket frames are free. */
   workerRequests: 0.3,
   /** Milliseconds of processor time of the Worker. */
   workerCpuMs: 0.02,
-  /** Requests to objects: calls, fetches and alarms. Twenty incoming frames of sockets count as one. */
+  /** Requests to objects: calls, fetches and alarms. Twenty incoming socket frames count as one. */
   objectRequests: 0.15,
-  /** Gigabyte-seconds of an active object. An idle one that may hibernate costs nothing. */
+  /** Gigabyte-seconds of an active object. An idle object that can hibernate costs nothing. */
   objectGbSeconds: 12.5,
   rowsRead: 0.001,
   /** Rows of tables and indexes. Setting an alarm counts as one. */
   rowsWritten: 1,
 } as const
 
-/** US dollars per gigabyte of an object's database and month. */
+/** US dollars per month for each gigabyte of an object's database. */
 export const PRICE_PER_GB_MONTH = 0.2
 
 /** Memory that every object is billed for, whatever it uses, in gigabytes. */

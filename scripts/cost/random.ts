@@ -7,14 +7,14 @@ export interface Random {
   below(below: number): number
   /** Exponentially distributed with this mean. */
   exponential(mean: number): number
-  /** Geometrically distributed from 1 on, with this mean. */
+  /** Geometrically distributed, starting at 1, with this mean. */
   geometric(mean: number): number
   poisson(mean: number): number
   /** Normally distributed with mean 0 and standard deviation 1. */
   normal(): number
 }
 
-/** Mulberry32: 32 bits of state, which is enough for a simulation and not for security. */
+/** Mulberry32: 32 bits of state, which is enough for a simulation but not for security. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {
@@ -38,7 +38,7 @@ export function createRandom(seed: number): Random {
     exponential: (mean) => -Math.log(1 - next()) * mean,
     geometric: (mean) => 1 + Math.floor(Math.log(1 - next()) / Math.log(1 - 1 / mean)),
     poisson,
-    // Box and Muller's method.
+    // The Box–Muller transform.
     normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
   }
 }

@@ -1,8 +1,9 @@
 /**
- * simulate-budgets.ts: a tenant with budgets in the hours around the end of a month, with its object as a counter. Pure and seeded.
+ * simulate-budgets.ts: simulates a tenant with budgets in the hours around the end of a month. The tenant's object is
+ * reduced to a counter. Pure and seeded.
  *
  * attempts of turns → the user's lease → refused, or counted → every eighth turn renews the lease at the tenant
- * Midnight (UTC) is when most sessions begin, so budgets reset, leases are renewed and rests are reported together.
+ * Most sessions begin at midnight (UTC), so budget resets, lease renewals and reports of remainders coincide.
  */
 
 import { createRandom, type Random } from "./random.ts"
@@ -10,28 +11,31 @@ import { addCachedReads, createArrivals, maxOf, NO_TOKENS, type Perform, simulat
 import { PROFILE } from "./usage-profile.ts"
 
 const HOUR_SECONDS = 3_600
-/** When most sessions begin, and the day and the month end. */
+/** The time when most sessions begin, and when the day and the month end. */
 const MIDNIGHT = 12 * HOUR_SECONDS
 const SECONDS = 30 * HOUR_SECONDS
 
 export interface BudgetPlan {
   readonly seed: number
   readonly sessions: number
-  /** The tenant's budget of a day, in mean turns of all its users. */
+  /** The tenant's daily budget, in turns of mean size. */
   readonly tenantTurns: number
-  /** Each user's own budget of a day, in mean turns. */
+  /** Each user's own daily budget, in turns of mean size. */
   readonly userTurns: number
-  /** The busiest minute has so many times the sessions of the mean minute. */
+  /** Sessions in the busiest minute, as a multiple of the mean. */
   readonly peakFactor: number
   readonly isolates: number
   readonly cacheSeconds: readonly number[]
-  /** The rests of the month are reported within this time of its end (USAGE_CLOSING_MS), in seconds. */
+  /** The month's remainders are reported within this time after its end (USAGE_CLOSING_MS), in seconds. */
   readonly closingSeconds: number
-  /** How long an isolate relies on the answer that a tenant's budget is used up (SHARED_ANSWER_MS); 0: not at all. In seconds. */
+  /**
+   * How long an isolate relies on the answer that a tenant's budget is used up (SHARED_ANSWER_MS), in seconds. With 0, it
+   * does not.
+   */
   readonly sharedSeconds: number
 }
 
-/** The largest tenant of a million sessions. Its budget is used up before midnight, and again some hours after it. */
+/** The largest tenant of a million sessions. Its budget is used up before midnight, and again a few hours later. */
 export const LARGEST_UNDER_BUDGETS: BudgetPlan = {
   seed: 1,
   sessions: 200_000,
@@ -44,41 +48,44 @@ export const LARGEST_UNDER_BUDGETS: BudgetPlan = {
   sharedSeconds: 60,
 }
 
-/** A user who is refused tries again after so many seconds, and then gives up the session. */
+/** A refused user tries again after these delays, in seconds, and then abandons the session. */
 const RETRY_SECONDS = [30, 120] as const
 const PAUSE_SECONDS = 600
 
-/** An attempt is a number: the user's, and so many times this number of users as it was repeated. */
+/** An attempt is encoded as one number: the user's number plus MAX_USERS for each time it was repeated. */
 const MAX_USERS = 2 ** 24
 
-/** The pause between two questions before a refusal (ASK_PAUSE_MS, MAX_ASK_PAUSE_MS), in seconds. */
+/** The pause between two calls before refusals (ASK_PAUSE_MS, MAX_ASK_PAUSE_MS), in seconds. */
 const ASK_PAUSE = { first: 5, max: 300 } as const
 
 export interface SimulatedBudgets {
   readonly attempts: number
   readonly turns: number
   readonly refused: number
-  /** Calls of directories to the tenant's object, by their cause. */
+  /** Calls from directories to the tenant's object, by cause. */
   readonly calls: { readonly leases: number; readonly refusals: number; readonly rests: number }
   /** The largest number of requests to the tenant's object in a second, and in a second of the minute after midnight. */
   readonly peak: { readonly tenant: number; readonly midnight: number }
-  /** Turns that ended on the first day above the tenant's budget, and what may not have been counted when it was used up. */
+  /**
+   * Turns above the tenant's budget on the first day, and the maximum that was possibly not yet counted when it was used
+   * up.
+   */
   readonly overshoot: { readonly turns: number; readonly bound: number }
 }
 
-/** What a directory knows of its user. Tokens are in mean turns. */
+/** What a directory knows about its user. Tokens are measured in turns of mean size. */
 interface UserState {
-  /** Since the last report, and the part of it that was used on this day. */
+  /** Turns since the last report, and the usage since then that belongs to this day. */
   unreportedTurns: number
   unreported: number
-  /** Used by the user on this day. */
+  /** The user's usage on this day. */
   own: number
-  /** Used by all on this day, as far as the directory knows. */
+  /** The usage of all users on this day that the directory knows of. */
   known: number
   day: number
   askedAt: number
   pause: number
-  /** Until then the user begins no other turn after a refusal. */
+  /** After a refusal, the user begins no other turn until this time. */
   awayUntil: number
   readonly closesAt: number
 }
@@ -99,7 +106,7 @@ class BudgetDay {
   readonly #rests: (number[] | undefined)[] = new Array(SECONDS)
   /** By isolate: when an answer said that the tenant's budget is used up, in seconds. */
   readonly #usedUpAt: Float64Array
-  /** Of this day, as the tenant's object has counted. */
+  /** The usage on this day as counted by the tenant's object. */
   #counted = 0
   #spent = [0, 0]
   #tally = { attempts: 0, turns: 0, refused: 0, leases: 0, refusals: 0, rests: 0 }
@@ -203,7 +210,7 @@ class BudgetDay {
     this.#askTenant(id, user, second)
   }
 
-  /** Reports what was used, and learns what all have used. */
+  /** Reports the user's usage, and learns the usage of all users. */
   #askTenant(id: number, user: UserState, second: number): void {
     this.#call(second)
     this.#counted += user.unreported
@@ -217,7 +224,7 @@ class BudgetDay {
     const user = this.#users[id]
     if (user === undefined) throw new Error(`no user ${id}`)
     const day = second < MIDNIGHT ? 0 : 1
-    // The directory rolls its own meters, and asks nobody.
+    // The directory resets its own meters without a call.
     if (user.day === day) return user
     user.day = day
     user.own = 0

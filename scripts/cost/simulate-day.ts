@@ -1,5 +1,5 @@
 /**
- * simulate-day.ts: a day of many sessions, with objects as counters. Pure and seeded.
+ * simulate-day.ts: simulates a day of many sessions, with objects reduced to counters. Pure and seeded.
  *
  * users → sessions at times of the day → operations → requests of each object per second, billed amounts
  * Operations and the caches of isolates send requests to a tenant's object. A user's operations send requests to the user's directory.
@@ -24,7 +24,7 @@ export interface DayPlan {
   readonly peakFactor: number
   /** Isolates of the Worker and of the objects that serve a tenant. Each has a cache of its own. */
   readonly isolates: number
-  /** How long an isolate relies on the access to the tenant (TOKEN_TRUST_MS) and on an agent (CONFIG_TRUST_MS), in seconds. */
+  /** How long an isolate caches the access to the tenant (TOKEN_TRUST_MS) and an agent (CONFIG_TRUST_MS), in seconds. */
   readonly cacheSeconds: readonly number[]
 }
 
@@ -42,10 +42,10 @@ export interface SimulatedDay {
   readonly sessions: number
   readonly users: number
   readonly operations: Readonly<Record<Operation, number>>
-  /** The largest number of requests in one second: of all, and of any single object. */
+  /** The largest number in one second: of sessions that begin, and of requests to any single object of each class. */
   readonly peak: { readonly sessions: number; readonly tenant: number; readonly directory: number }
   readonly billed: BilledAmounts
-  /** US dollars, without the storage. */
+  /** US dollars, without storage. */
   readonly price: number
 }
 
@@ -75,7 +75,7 @@ export function simulateDay(plan: DayPlan): SimulatedDay {
   return { sessions, users, operations, peak, billed, price: priceOf(billed) }
 }
 
-/** The cost of this many sessions by the means of docs/cost.md, in US dollars, without the storage. */
+/** The cost of this many sessions, computed from the means in docs/cost.md, in US dollars and without storage. */
 export function meanDayPrice(sessions: number): number {
   return sessions * priceOf(sumOperations(MEAN_OPERATIONS))
 }
@@ -96,7 +96,10 @@ function splitUsers({ sessions, tenants, largestShare }: DayPlan): number[] {
   return [largest, ...weights.map((weight) => Math.round(((users - largest) * weight) / sum))]
 }
 
-/** Draws the second of the day at which a session begins: a constant part, and a bump around its middle, by default two o'clock. */
+/**
+ * Draws the second of the day at which a session begins: a constant part and a peak around `middle`, by default two
+ * o'clock.
+ */
 export function createArrivals(peakFactor: number, middle = 14 * 3600): (random: Random) => number {
   const base = 0.2
   const height = peakFactor - base
@@ -133,7 +136,7 @@ function createTenantCounter(): TenantCounter {
   return { requests: new Uint32Array(COUNTED_SECONDS), cached: new Uint32Array(COUNTED_SECONDS) }
 }
 
-/** Operations that read the agent's configuration, or whether the tenant's tokens are accepted. */
+/** Operations that read the agent's configuration or check whether the tenant's tokens are accepted. */
 const READS_CONFIGURATION: ReadonlySet<Operation> = new Set([
   "createSession",
   "openSocket",
@@ -182,7 +185,7 @@ function simulateUser(
   return { starts, peak: Math.max(0, ...directory.values()) }
 }
 
-/** The directory reports some time after eight turns have ended. It begins with a rest of earlier days. */
+/** The directory reports some time after eight turns have ended. It begins with a remainder from earlier days. */
 export function reportUsage(random: Random, turns: number[], perform: Perform): void {
   turns.sort((a, b) => a - b)
   const { batchTurns, batchSeconds, batchSpreadSeconds } = PROFILE
@@ -203,7 +206,7 @@ export function simulateSession(random: Random, start: number, tokens: Tokens, p
     if (!isAdmitted) tokens.admittedAt = at
     tokens.issuedAt = at
   }
-  // The page is opened anew, so it has no token.
+  // The page is newly opened, so it has no token.
   renewToken(start)
   for (const operation of ["listSessions", "createSession", "openSocket"] as const) perform(operation, start)
   const turns = random.geometric(PROFILE.turns)
@@ -227,13 +230,19 @@ export function simulateSession(random: Random, start: number, tokens: Tokens, p
   return ends
 }
 
-/** Adds the requests of the isolates. The Worker's isolates cache the access to the tenant, the sessions' isolates the agent. */
+/**
+ * Adds the requests of the isolates. The Worker's isolates cache the access to the tenant, and the sessions' isolates cache
+ * the agent.
+ */
 function addCacheRequests({ requests, cached }: TenantCounter, random: Random, plan: DayPlan): void {
   const { isolates } = plan
   for (const cacheSeconds of plan.cacheSeconds) addCachedReads(requests, cached, random, { isolates, cacheSeconds })
 }
 
-/** Adds the requests for one value that isolates cache: each asks at most once in `cacheSeconds`, when it is read there. */
+/**
+ * Adds the requests for one value that isolates cache. Each isolate that reads it requests it at most once per
+ * `cacheSeconds`.
+ */
 export function addCachedReads(
   requests: Uint32Array,
   reads: Uint32Array,

@@ -9,7 +9,10 @@ import { addCachedReads, maxOf, NO_TOKENS, type Perform, reportUsage, simulateSe
 export interface MorningPlan {
   readonly seed: number
   readonly users: number
-  /** The time of the most sign-ins, and their standard deviation, in seconds from the beginning of the simulation. */
+  /**
+   * The peak time of the sign-ins, in seconds from the beginning of the simulation, and their standard deviation in
+   * seconds.
+   */
   readonly middleSeconds: number
   readonly deviationSeconds: number
   /** The simulated time, in seconds. */
@@ -31,13 +34,14 @@ export interface MorningCalls {
   /** Requests of a sign-in. */
   readonly signIn: number
   readonly operations: Readonly<Partial<Record<Operation, number>>>
-  /** For each value that isolates read at a sign-in and cache: how long they rely on it, in seconds. */
+  /** How long isolates cache each value that they read at a sign-in, in seconds. */
   readonly cachedValues: readonly number[]
 }
 
 /**
- * Before: the list of providers, the provider at the redirect and at the callback, its keys, and the admission; the admission
- * with each token, and the agent for each session and socket. The access to the tenant was cached.
+ * The calls before the change. A sign-in requested the list of providers, the provider at the redirect and at the callback,
+ * its keys, and the admission. Each token requested the admission again, and each session and socket requested the agent.
+ * The access to the tenant was cached.
  */
 export const CALLS_BEFORE: MorningCalls = {
   signIn: 5,
@@ -46,8 +50,8 @@ export const CALLS_BEFORE: MorningCalls = {
 }
 
 /**
- * Now: the admission with the first token of a day. The access to the tenant is cached (TOKEN_TRUST_MS), and
- * so are the agent, the list of providers, a provider and its keys (CONFIG_TRUST_MS).
+ * The calls now: only the first token of a day requests the admission. The access to the tenant is cached (TOKEN_TRUST_MS),
+ * and so are the agent, the list of providers, a provider and its keys (CONFIG_TRUST_MS).
  */
 export const CALLS_NOW: MorningCalls = {
   signIn: 0,

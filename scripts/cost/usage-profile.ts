@@ -11,20 +11,20 @@ export const PROFILE = {
   readSeconds: 90,
   /** Mean number of sessions of an active user on a day. */
   sessionsPerUser: 2,
-  /** A page's token ends after this time, in seconds, and the page opens its socket again with the next one. */
+  /** A page's token expires after this time, in seconds. The page opens its socket again with the next token. */
   tokenSeconds: 600,
-  /** The tenant is asked for name and role again after this time, in seconds. */
+  /** The name and role are requested from the tenant again after this time, in seconds. */
   admissionSeconds: 12 * 3_600,
   /**
-   * The directory reports usage to the tenant after so many turns, at least `batchSeconds` later, and up to `batchSpreadSeconds`
-   * more, evenly distributed. The rest of a month is reported after the month.
+   * The directory reports usage to the tenant after this many turns, at least `batchSeconds` later, and up to
+   * `batchSpreadSeconds` more, evenly distributed. The month's remainder is reported after its end.
    */
   batchTurns: 8,
   batchSeconds: 900,
   batchSpreadSeconds: 3_600,
 } as const
 
-/** Bytes of a session's database: empty, and after PROFILE.turns turns. Counted together with the rows. */
+/** Bytes of a session's database: empty, and after PROFILE.turns turns. They were counted together with the rows. */
 export const SESSION_BYTES = { empty: 135_168, afterTurns: 184_320 } as const
 
 /**

@@ -1,6 +1,6 @@
 /**
  * check-migrations.ts: `npm run check:migrations`: fails if a commit mixes a Durable Object migration with code that uses it.
- * A shallow clone can't tell, and says so.
+ * In a shallow clone it can't check this, and reports so.
  */
 
 import process from "node:process"

@@ -4,7 +4,10 @@
 
 import { type Deployment, type PlatformApi, PlatformError } from "./platform-api.ts"
 
-/** The version that had all of the traffic before; if the traffic is split, the one before the split. Null: there is none. */
+/**
+ * The version that had all of the traffic before; if the traffic is split, the version before the split. Null if there is
+ * none.
+ */
 export function findEarlierVersion(deployments: readonly Deployment[]): string | null {
   const [active, ...earlier] = deployments
   const isSplit = (active?.versions.length ?? 0) > 1
@@ -19,7 +22,7 @@ export function findEarlierVersion(deployments: readonly Deployment[]): string |
 /**
  * Gives all traffic to the earlier version, or to `to`. Returns its id, and the ids of the versions that had the traffic.
  *
- * Errors: PlatformError with a text for the user: there is no such version, or it cannot be deployed any more.
+ * Throws PlatformError with a text for the user if there is no such version or it can no longer be deployed.
  */
 export async function rollBack(
   api: PlatformApi,

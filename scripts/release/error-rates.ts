@@ -23,7 +23,7 @@ export function isWorse(before: RequestCount, after: RequestCount): boolean {
   if (after.requests === 0 || after.failed < MIN_FAILED) return false
   const difference = getErrorRate(after) - getErrorRate(before)
   if (difference < MIN_DIFFERENCE) return false
-  // The old version may have had no request; then its rate counts as 0, measured as often as the new one.
+  // If the old version had no requests, its rate counts as 0, as if it had had as many requests as the new one.
   const base = Math.max(before.requests, 1)
   const pooled = Math.min((before.failed + after.failed) / (before.requests + after.requests), 1)
   const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / base + 1 / after.requests))

@@ -22,7 +22,7 @@ export const EARLIER_TAGS: ReadonlySet<string> = new Set(["v1", "v2", "v3"])
 
 type Git = (...args: string[]) => string
 
-/** A state of the files: a commit, or null for the files in the folder, committed or not. */
+/** A state of the files: a commit, or null for the working tree. */
 type State = string | null
 
 export interface MixedCommit {
@@ -33,8 +33,8 @@ export interface MixedCommit {
 }
 
 /**
- * All mixed commits of the history of HEAD, and the working tree if it would be one. Null: the folder has no history.
- * `shallow`: the folder has only a part of the history, so nothing was checked. Throws if git fails otherwise.
+ * All mixed commits in the history of HEAD, and the working tree if committing it would create one. Null if the folder has
+ * no history. `shallow`: the folder has only part of the history, so nothing was checked. Throws if git fails otherwise.
  */
 export function findMixedCommits(root: string): MixedCommit[] | "shallow" | null {
   const git: Git = (...args) =>
@@ -78,7 +78,7 @@ function checkStep(git: Git, folderConfig: string, state: State, parent: string)
   return reasons.length === 0 ? null : { commit: state ?? "the working tree", tags, reasons }
 }
 
-/** The configuration of a state; empty if that has none. */
+/** The configuration of a state; empty if there is none. */
 function showConfig(git: Git, commit: string): string {
   return git("ls-tree", "--name-only", commit, "--", CONFIG) === "" ? "" : git("show", `${commit}:${CONFIG}`)
 }

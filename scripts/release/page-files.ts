@@ -8,7 +8,7 @@ import { join } from "node:path"
 
 const ASSETS = "dist/client/assets"
 
-/** The folder in the bucket. No tenant's id has a `~`. */
+/** The folder in the bucket. Tenant ids can't contain `~`. */
 const FOLDER = "~page"
 
 /** The bucket's name in the built configuration; null if there is none. */

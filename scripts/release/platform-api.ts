@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 60_000
 /** Longest response that is parsed, in characters. */
 const MAX_RESPONSE_CHARS = 4 * 1024 * 1024
 
-/** Deployments that are read from the list. The API returns the newest ones. */
+/** Number of deployments that are read from the list. The API returns the newest ones. */
 const MAX_DEPLOYMENTS = 100
 
 /** The platform refused a request, or did not respond. */
@@ -54,7 +54,10 @@ export interface Version {
   readonly message: string
 }
 
-/** Requests of one version, and how many of them failed: an exception, a limit of the platform, or a status from 500. */
+/**
+ * Number of requests of one version, and how many failed with an exception, an exceeded platform limit, or status 500 or
+ * above.
+ */
 export interface RequestCount {
   readonly requests: number
   readonly failed: number
@@ -116,7 +119,7 @@ export class PlatformApi {
     return textOf(await this.#request("POST", `${this.#scriptPath()}/deployments`, body, 1), "id")
   }
 
-  /** The versions that can be deployed: the newest ones, since the last migration. */
+  /** The versions that can be deployed: the newest ones since the last migration. */
   async listDeployableVersions(): Promise<Version[]> {
     return listOf(await this.#request("GET", `${this.#scriptPath()}/versions?deployable=true`), "items").map(toVersion)
   }
@@ -136,8 +139,8 @@ export class PlatformApi {
   /**
    * Counts the requests of each version since a time, in milliseconds since 1970, from the Worker's logs.
    *
-   * Rows without the key that they are grouped by are left out of a result, and an alarm has no status. So there is one
-   * query for outcomes and one for statuses.
+   * A result omits rows without the key that it is grouped by, and alarms have no status. So outcomes and statuses need
+   * separate queries.
    */
   async countRequests(from: number, to: number): Promise<Map<string, RequestCount>> {
     const [byOutcome, byStatus] = await Promise.all([
@@ -191,7 +194,7 @@ export class PlatformApi {
     return `/accounts/${this.#settings.account}/workers/scripts/${this.#settings.script}`
   }
 
-  /** The `result` of a response. Repeats the request if the platform is busy or does not respond. */
+  /** Returns the `result` of a response. Repeats the request if the platform is busy or does not respond. */
   async #request(method: string, path: string, body?: object, attempts = MAX_ATTEMPTS): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#tryRequest(method, path, body)

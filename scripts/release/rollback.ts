@@ -1,5 +1,5 @@
 /**
- * rollback.ts: `npm run rollback`: gives all traffic back to the version before, or to another one.
+ * rollback.ts: `npm run rollback` returns all traffic to the previous version, or sends it to another one.
  *
  * It restores code only: stored data, secrets and the settings of the dashboard stay as they are.
  */

@@ -6,7 +6,7 @@ import type { StagePlan } from "./staged-deploy.ts"
 /** The shares that follow the first one, in percent. */
 const LATER_SHARES = [25, 50, 100]
 const DEFAULT_MINUTES = "10"
-/** At 200 requests, three more failures than the old version has are a difference of 1.5 %. */
+/** With 200 requests, three failures more than the old version are a difference of 1.5 %. */
 const DEFAULT_REQUESTS = "200"
 const MAX_MINUTES = 24 * 60
 const MAX_POLL_MS = 30_000
@@ -17,7 +17,7 @@ npm run deploy -- --stage 1,10,40        other shares; the last step is always 1
 --minutes 10      how long both versions are compared at each share
 --requests 200    the new version's requests that a comparison needs`
 
-/** Throws a text for the user. */
+/** Throws an error with a text for the user. */
 export function readStagePlan(options: Readonly<Record<string, unknown>>): StagePlan {
   const given = String(options["stage"]).split(",").map(Number)
   const shares = given.length > 1 ? given : [...given, ...LATER_SHARES.filter((share) => share > (given[0] ?? 0))]

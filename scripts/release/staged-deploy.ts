@@ -15,23 +15,26 @@ export interface StagePlan {
   readonly watchMs: number
   /** Time between two comparisons, in milliseconds. */
   readonly pollMs: number
-  /** A step ends only when the new version has had this many requests. It is given up after MAX_WATCHES times `watchMs`. */
+  /**
+   * A step ends only when the new version has had this many requests. The step is abandoned after MAX_WATCHES times
+   * `watchMs`.
+   */
   readonly minRequests: number
 }
 
 /**
  * `deployed`: all traffic goes to the new version. `rolled_back`: all traffic goes to the old one again. `unchanged`: no deployment was made.
  * `left`: somebody else has deployed, and nothing was changed after that. `stuck`: the traffic is still split, because the
- * platform refuses.
+ * platform refuses the change.
  */
 export interface StageOutcome {
   readonly kind: "deployed" | "rolled_back" | "unchanged" | "left" | "stuck"
   readonly reason: string
 }
 
-/** How much longer than planned a step waits for requests. */
+/** The longest time that a step waits for requests, as a multiple of the planned time. */
 const MAX_WATCHES = 3
-/** Consecutive comparisons that may fail. With more, the deploy would not be watched. */
+/** Consecutive comparisons that can fail. After more failures, the deploy would go unwatched. */
 const MAX_BLIND_POLLS = 5
 /** Attempts of the last request, which takes all traffic from a bad version. */
 const ROLLBACK_ATTEMPTS = 5
@@ -41,7 +44,7 @@ class TakenOver extends Error {}
 /** The new version must not get more traffic. */
 class Unfit extends Error {}
 
-/** The version that has all of the traffic. Throws a text for the user if there is none. */
+/** The version that has all of the traffic. Throws an error with a text for the user if there is none. */
 export function readSoleVersion(deployment: Deployment | undefined): string {
   if (deployment === undefined)
     throw new PlatformError("The Worker was never deployed. Deploy it once without --stage.", null)
@@ -128,7 +131,7 @@ class StagedDeploy {
       this.#own = await this.#api.createDeployment(versions, message)
     } catch (error) {
       if (!(error instanceof PlatformError) || error.status !== null) throw error
-      // The deployment may have been made all the same.
+      // The deployment may have been made despite the error.
       if ((await this.#requireOwn()).message !== message) throw error
     }
     await this.#requireOwn()

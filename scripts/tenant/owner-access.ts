@@ -1,4 +1,6 @@
-/** owner-access.ts: requests as an owner of a tenant: with the API key of the environment, or with one that expires soon. */
+/**
+ * owner-access.ts: requests as an owner of a tenant: with the API key from the environment, or with one that expires soon.
+ */
 
 import process from "node:process"
 import {
@@ -11,7 +13,7 @@ import {
   UsageError,
 } from "./tenant-request.ts"
 
-/** Lifetime of a key that a command makes for itself, in seconds. It makes another one if the command takes longer. */
+/** Lifetime of a key that a command makes for itself, in seconds. If the command takes longer, it makes another key. */
 const KEY_SECONDS = 60 * 60
 
 /** A key that expires within this time is replaced, in milliseconds: the longest transfer of a file. */
@@ -82,7 +84,9 @@ export class TenantAccess {
     return await readJson(this.#options, response)
   }
 
-  /** Revokes the key that this command made. A tenant that is leaving refuses this; then the key expires by itself. */
+  /**
+   * Revokes the key that this command made. A tenant that is leaving refuses this; in that case the key expires on its own.
+   */
   async close(): Promise<void> {
     if (this.#passing === null) return
     const { id, key } = this.#passing

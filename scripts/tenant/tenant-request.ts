@@ -12,23 +12,23 @@ export interface ServerOptions {
   readonly "secret-env": string
 }
 
-/** Time for a response, in milliseconds. */
+/** Timeout for a response, in milliseconds. */
 const REQUEST_MS = 30_000
 
-/** Time for a file of an archive, in milliseconds. */
+/** Timeout for transferring one archive file, in milliseconds. */
 const TRANSFER_MS = 10 * 60_000
 
-/** Files that hold the operator's secret of a local server. The first one that has it counts. */
+/** Files that can contain the operator's secret of a local server. The first one that contains it is used. */
 const LOCAL_FILES = [".dev.vars", "wrangler.toml"]
 
-/** An error that the user must correct, or a refusal of the server. */
+/** An error that the user must correct, or a refusal by the server. */
 export class UsageError extends Error {}
 
 export function isLocalUrl({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" || /^127\./.test(hostname)
 }
 
-/** The server's URL. Secrets are sent over https, or stay on this machine. */
+/** The server's URL. Secrets are sent only over https or to this machine. */
 export function readUrl({ url }: Pick<ServerOptions, "url">): URL {
   const parsed = URL.parse(url.replace(/\/*$/, "/"))
   if (parsed === null) throw new UsageError(`${url} is not a URL.`)
@@ -42,7 +42,7 @@ export function urlOption({ url }: Pick<ServerOptions, "url">): string {
   return url === "http://127.0.0.1:8787" ? "" : ` --url ${url}`
 }
 
-/** The operator's secret. It is never an argument, because every user of a machine can read those. */
+/** The operator's secret. It is never an argument, because every user of a machine can read arguments. */
 export function readSecret(options: ServerOptions): string {
   const name = options["secret-env"]
   const given = process.env[name]

@@ -53,7 +53,7 @@ export interface WeatherDay {
   readonly precip_mm: number | null
 }
 
-/** Most days of a forecast, so that a payload stays small. */
+/** Maximum number of days of a forecast, which keeps payloads small. */
 export const MAX_FORECAST_DAYS = 7
 
 const TEXT_FIELDS = ["location", "condition", "wind_direction", "observation_time"] as const

@@ -1,5 +1,5 @@
 /**
- * assembler.ts: records of any producer become messages.
+ * assembler.ts: assembles the records of any producer into messages.
  *
  * records, in reading order → ASSEMBLER → open answers → messages
  * Accepts turn records, stream events and mixtures of both (SPEC RE9). A record without `responseId` belongs to the
@@ -28,7 +28,10 @@ import { readEventTime, readRecordTime } from "./assembly/record-time.ts"
 
 export type { AssembledMessage }
 
-/** Maximum number of answers of an imported turn that are in memory together, and of their records. Beyond that the turn is stored, and what follows begins new answers. SPEC RE41. */
+/**
+ * Maximum number of answers of an imported turn that are in memory together, and of their records. Beyond that, the turn is
+ * stored, and further records begin new answers. SPEC RE41.
+ */
 export const MAX_OPEN_ANSWERS = 64
 export const MAX_OPEN_RECORDS = 200_000
 
@@ -61,8 +64,8 @@ export interface Assembler {
 
 /**
  * Shapes: records → messages, in the order in which they were closed. Ids of other systems are made valid.
- *         Assets and grants count only in a verified file; of another file they are dropped.
- * Cost: linear; the memory of one turn. `closedIds` is asked once per message and once per late record.
+ *         Assets and grants count only in a verified file. In any other file they are dropped.
+ * Cost: linear; the memory of one turn. `closedIds` is queried once per message and once per late record.
  * Source: SPEC RE9, RE12.
  */
 export function createAssembler(
@@ -159,7 +162,7 @@ class TurnAssembler implements Assembler {
     return finished
   }
 
-  /** Some systems write a callback and then, as the question of the turn that it starts, the same text again. */
+  /** Some systems write a callback, and then repeat its text as the question of the turn that it starts. */
   #isRepeatedCallback({ text, pos }: CallbackRecord): boolean {
     if (pos !== undefined || this.#openAnswers.size > 0) return false
     const message = this.#question?.message
@@ -167,8 +170,8 @@ class TurnAssembler implements Assembler {
   }
 
   /**
-   * Adds a callback that arrives while an answer is written: as the result of its call, so that the rest of the answer is not
-   * cut off. Without such a call it is shown as a result of its own.
+   * Adds a callback that arrives while an answer is written: as the result of its call, so that the remainder of the answer
+   * is not cut off. Without such a call, it is shown as a separate result.
    */
   #addCallbackToAnswer(record: CallbackRecord): LateEvents[] {
     this.#openRecords += 1
@@ -219,7 +222,7 @@ class TurnAssembler implements Assembler {
     return ids.map((id) => this.#answeredCalls.get(id)).find((call_id) => call_id !== undefined) ?? null
   }
 
-  /** The id that the record names, unless it is already used, because two questions of one turn are two messages. */
+  /** The id that the record names, unless it is already used. Two questions of one turn are two messages. */
   #chooseQuestionId(record: TurnStartRecord, finished: readonly AssembledMessage[]): string {
     const messageId = record.type === "user_message" ? record.messageId : undefined
     const givenId = toPublicId(record.responseId ?? messageId ?? record.turnId)

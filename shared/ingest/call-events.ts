@@ -1,7 +1,8 @@
 /**
  * call-events.ts: creates the events of tool calls from producers' records, for imports and for external answers.
  *
- * Every text is cut to its limit, also in depth (SPEC BD2), and lone surrogates become U+FFFD, because stored text is UTF-8. Pure.
+ * Every text is cut to its limits of length and depth (SPEC BD2), and lone surrogates become U+FFFD, because stored text is
+ * UTF-8. Pure.
  */
 
 import type { TurnEvent } from "../protocol/event.ts"
@@ -31,7 +32,10 @@ export function createCallEvent(call_id: string, toolName: string, args = "{}"):
   return { type: "tool_call", call_id, name, args: limitJsonDepth(boundText(args, MAX_ARGS_CHARS)) }
 }
 
-/** The arguments of a call record, whichever of its fields they are in. An empty value never replaces a fuller one (SPEC IR2). */
+/**
+ * The arguments of a call record, from whichever field contains them. An empty value never replaces a fuller one
+ * (SPEC IR2).
+ */
 export function readCallArguments(record: {
   readonly arguments?: string | undefined
   readonly argsJson?: string | undefined
@@ -40,8 +44,8 @@ export function readCallArguments(record: {
 }
 
 /**
- * The card that a result of another system asks for by its trailer, and the text that has the trailer (SPEC IR9). A result may
- * be that text, or an object whose `content` holds it, as in the tool protocol MCP.
+ * The card that another system's result requests in its trailer, and the text that contains the trailer (SPEC IR9). A
+ * result may be that text, or an object whose `content` holds it, as in the tool protocol MCP.
  */
 export function findForeignCard(
   toolName: string,

@@ -2,7 +2,7 @@
  * chat-event.ts: converts the chat events of the kcosr/assistant event store into records (SPEC IR10).
  *
  * `{id, timestamp, sessionId, turnId?, responseId?, type, payload}` → RECORDS → assembler
- * docs/import.md lists each field. What has no segment of its own becomes labelled text. Pure.
+ * docs/import.md lists each field. Content without a segment type of its own becomes labelled text. Pure.
  */
 
 import { isJsonObject } from "../json.ts"
@@ -96,7 +96,7 @@ const CONVERTERS = {
     ...createLabelledText(code, message),
     { type: "assistant_message", status: "failed", reason: null },
   ],
-  // The recording itself is not imported. Its end leaves a label.
+  // The recording itself is not imported. Its end becomes a label.
   audio_chunk: () => [],
   audio_done: () => [{ type: "assistant_message", modality: "audio" }],
 } satisfies Record<string, Converter>

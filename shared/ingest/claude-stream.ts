@@ -21,7 +21,7 @@ interface StreamState {
   isStale: boolean
   blockCount: number
   openBlock: { readonly kind: Kind; readonly key: string } | null
-  /** For each call of a subagent, at any depth: the call of the turn itself that it belongs to. */
+  /** Maps each call of a subagent, at any depth, to the call of the turn itself that it belongs to. */
   readonly rootCallIds: Map<string, string>
 }
 

@@ -3,7 +3,7 @@
  *
  * record → INTERPRET → raw events, an end, or a refusal → recorder
  * An external producer can show text, thinking and tool calls. It cannot cue a card (SPEC EX4): `card`, `ordinal`,
- * `channel` and approvals of its records are ignored. Text is cleaned later, like that of every producer. Pure.
+ * `channel` and approvals of its records are ignored. Text is cleaned later, like any producer's text. Pure.
  */
 
 import { createCallEvent, createResultEvent, getResultStatus, readCallArguments } from "./call-events.ts"
@@ -113,7 +113,7 @@ function emitEvents(message: Message, record: StreamRecord, ...events: TurnEvent
   // Only visible events begin a step.
   const isVisible = events.some((event) => "delta" in event || event.type === "tool_call")
   const step = isVisible ? resolveStep(message, record) : message.step
-  // Steps that the producer skipped are started too, so that the numbers agree.
+  // Steps that the producer skipped are started too, so that the step numbers agree.
   const stepStarts = Array.from({ length: Math.max(step - message.step, 0) }, (): TurnEvent => ({ type: "step_start" }))
   return { do: "say", events: [...stepStarts, ...events] }
 }
@@ -126,7 +126,7 @@ function resolveStep(message: Message, { type, step }: StreamRecord): number {
   return Math.max(message.step + (isAfterCalls && !type.startsWith("tool_") ? 1 : 0), 1)
 }
 
-/** A whole text counts as far as it was not streamed (SPEC IR3). */
+/** Only the part of a whole text that was not streamed counts (SPEC IR3). */
 function createRestEvents(streamed: StreamedText, kind: TextKind, whole = ""): TurnEvent[] {
   return createTextEvents(kind, streamed.findRest(kind, whole))
 }
@@ -155,7 +155,7 @@ function interpretCall(message: Message, record: CallRecord): RecordEffect {
       return { do: "output", call, delta: record.delta }
     case "tool_result": {
       if (call !== undefined && isSettled(call.status)) return { do: "refuse", fault: { reason: "call_settled" } }
-      // A result without a call is shown as a call of its own.
+      // A result without a call is shown as a separate call.
       const callEvents =
         call === undefined ? [createCallEvent(call_id, record.toolName || UNNAMED_TOOL), createStartEvent(call_id)] : []
       return emitEvents(message, record, ...callEvents, toResultEvent(call_id, record))
@@ -177,7 +177,7 @@ function toResultEvent(call_id: string, record: Extract<StreamRecord, { type: "t
   return size === null ? event : { ...event, output_size: size }
 }
 
-/** Its texts count as far as they were not streamed. A status of a running answer is not an end. */
+/** Only the parts of its texts that were not streamed count. The status of a running answer is not an end. */
 function interpretEnd(
   message: Message,
   streamed: StreamedText,
@@ -203,7 +203,7 @@ function interpretEnd(
   }
 }
 
-/** Interrupts the open calls of an ended answer, because no result can arrive any more. */
+/** Interrupts the open calls of an ended answer, because no more results can arrive. */
 function interruptOpenCalls(message: Message): TurnEvent[] {
   const error = { code: "tool_interrupted", message: turnFaultToText("tool_interrupted") }
   const openCalls = listCalls(message).filter((call) => !isSettled(call.status))

@@ -10,7 +10,7 @@ import { type Fault, fail, type Result, succeed } from "../fault.ts"
 export interface Line {
   /** Line number, from 1. Blank lines count. */
   readonly n: number
-  /** The text, or why there is none: the line is too long or not UTF-8. */
+  /** The text, or a fault if the line is too long or not UTF-8. */
   readonly text: Result<string, Fault>
 }
 
@@ -26,7 +26,7 @@ export interface LineSplitter {
 }
 
 const NEWLINE = 0x0a
-/** Larger buffers are released after their line, in bytes. */
+/** Buffers larger than this, in bytes, are released after their line. */
 const MAX_REUSED_BUFFER_BYTES = 64 * 1024
 
 /**

@@ -2,7 +2,7 @@
 
 import { MAX_ID_CHARS } from "../limits.ts"
 
-/** Replaces invalid characters by hyphens and cuts the id to its limit. Null if nothing is left. */
+/** Replaces invalid characters with hyphens and cuts the id to its limit. Null if nothing is left. */
 export function toPublicId(text: string | undefined): string | null {
   const id = (text ?? "").replace(/[^A-Za-z0-9_-]/g, "-").slice(0, MAX_ID_CHARS)
   return id === "" ? null : id

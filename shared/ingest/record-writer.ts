@@ -117,7 +117,7 @@ export class RecordWriter {
     this.#write({ type: "tool_call_start", callId, toolName, arguments: cutText(text, MAX_ARGS_CHARS) })
   }
 
-  /** States a call again, with what was not known before. */
+  /** Writes a call again, with information that was not known before. */
   fillCall(callId: string, toolName: string, args: string): void {
     this.#write({ type: "tool_call", callId, toolName, arguments: cutText(args, MAX_ARGS_CHARS) })
   }
@@ -127,7 +127,7 @@ export class RecordWriter {
     for (const piece of splitDelta(delta)) this.#write({ type: "tool_output_delta", callId, delta: piece })
   }
 
-  /** The whole output of a call so far. If its beginning was dropped meanwhile, only the result shows the rest. */
+  /** The whole output of a call so far. If its beginning has been dropped, only the result shows the remainder. */
   writeWholeOutput(callId: string, whole: string): void {
     this.writeOutput(callId, this.#takeUnwritten(`output ${callId}`, whole))
   }
@@ -164,7 +164,7 @@ export class RecordWriter {
     this.unknown.set(type, (this.unknown.get(type) ?? 0) + 1)
   }
 
-  /** The records of the end. A program with a bad exit code has failed, whatever it reported. */
+  /** The records of the end. A program with a bad exit code has failed, regardless of what it reported. */
   finishAnswer(exit: number | null): StreamRecord[] {
     const { status, reason, text = "" } = resolveOutcome(this.#outcome, exit)
     const written = this.#writtenText
@@ -197,7 +197,7 @@ function splitDelta(delta: string): string[] {
   return pieces
 }
 
-/** Escaped as JSON, a result may be six times as long, and the record that carries it is bounded too. */
+/** Escaped as JSON, a result can be six times as long, and the size of its record is limited too. */
 function isResultTooLarge(text: string): boolean {
   return countUtf8Bytes(text) > MAX_RESULT_BYTES || countUtf8Bytes(JSON.stringify(text)) > MAX_ESCAPED_BYTES
 }

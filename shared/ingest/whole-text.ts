@@ -80,8 +80,8 @@ export class StreamedText {
   }
 
   /**
-   * The text of the last part if `whole` is that text or the one of the response. Null if it may be the text of the response
-   * and does not begin with the parts before.
+   * The text of the last part if `whole` is that text or the text of the response. Null if it may be the text of the
+   * response but does not begin with the earlier parts.
    */
   findTextOfLastPart(kind: TextKind, whole: string): string | null {
     const [first, ...others] = this.#parts[kind].slice(0, -1)
@@ -93,7 +93,9 @@ export class StreamedText {
     return this.#parts[kind].length > 0
   }
 
-  /** Whether a part is open. A text that does not fit is then that part with other contents, and otherwise a new text. */
+  /**
+   * Whether a part is open. If so, a text that does not match is another version of that part; otherwise it is a new text.
+   */
   isOpen(kind: TextKind): boolean {
     return this.#openKind === kind
   }
@@ -111,7 +113,7 @@ export class StreamedText {
     return restOfPart === "" ? "" : whole
   }
 
-  /** The additional end of the response's whole text. Null if it is another text. */
+  /** The additional end of the response's whole text. Null if it is a different text. */
   findRestOfResponse(kind: TextKind, whole: string): string | null {
     return whole.trim() === "" ? "" : findRest(this.#parts[kind], this.#isSanitized ? clean(whole) : whole)
   }
@@ -145,10 +147,10 @@ function findRest(parts: readonly string[], whole: string): string | null {
   return isWhiteSpace(last) ? rest.trimStart() : rest
 }
 
-/** Most attempts to place lost text in one answer. */
+/** Maximum number of attempts to place lost text in one answer. */
 const MAX_GAP_FILLS = 4
 
-/** Smallest number of streamed UTF-16 code units that are compared with a whole text, however short that is. */
+/** Smallest number of streamed UTF-16 code units that are compared with a whole text, even if that text is shorter. */
 const MIN_COMPARED_UNITS = 64
 
 function isWhiteSpace(char: string): boolean {

@@ -1,8 +1,8 @@
 /**
- * audit-entry.ts: the entries of a tenant's audit log, and the text from which each one's hash is made.
+ * audit-entry.ts: the entries of a tenant's audit log, and the text from which the hash of each is computed.
  *
- * Every entry contains the hash of the one before, so that a changed, removed or moved entry breaks the chain. The first
- * one continues a text that names the tenant.
+ * Every entry contains the hash of the previous entry, so that a changed, removed or moved entry breaks the chain. The
+ * chain starts from the hash of a text that names the tenant.
  */
 
 export interface AuditEntry {
@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly hash: string
 }
 
-/** A position in the chain. With a noted position, one can prove later that the entries up to it are unchanged. */
+/** A position in the chain. With a stored position, you can later prove that the entries up to it are unchanged. */
 export interface AuditHead {
   /** 0 before the first entry. */
   readonly seq: number
@@ -78,13 +78,13 @@ export interface StoredAuditEntry extends Omit<AuditEntry, "actor" | "details" |
   readonly details: string | null
 }
 
-/** The text whose hash is the entry's: two different entries never have the same one. */
+/** The text that is hashed for an entry. Two different entries never have the same text. */
 export function encodeAuditEntry(previousHash: string, entry: StoredAuditEntry): string {
   const { seq, at, actor, address, action, target, details } = entry
   return JSON.stringify([previousHash, seq, at, actor, address, action, target, details])
 }
 
-/** An entry as a line of an exported file. Every entry has exactly one. */
+/** An entry as a line of an exported file. Every entry has exactly one such form. */
 export function formatAuditLine({ seq, at, actor, action, target, details, hash }: AuditEntry): string {
   const { kind, id, address } = actor
   return JSON.stringify({ seq, at, actor: { kind, id, address }, action, target, details, hash })

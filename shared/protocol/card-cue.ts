@@ -80,7 +80,7 @@ export function extractResultData(row: {
   readonly media?: readonly unknown[]
 }): string {
   const { head, trailer } = splitResult(row.result)
-  // If the trailer is empty, it was removed earlier, and the whole result is data, whatever it looks like.
+  // If the trailer is empty, it was removed earlier, and the whole result is data, even if it looks like a trailer.
   if (row.media !== undefined && row.media.length > 0 && trailer !== "") return head
   const isOwn = trailer.includes(`<span id='${row.name}_`) || trailer.includes(`<span id="${row.name}_`)
   return isOwn ? head : row.result

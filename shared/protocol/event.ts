@@ -82,7 +82,7 @@ const eventSchema = v.variant("type", [
   v.object({ type: v.literal("thinking_done"), ms: v.optional(v.number()) }),
   /** The model requested a tool. `args` is JSON text exactly as the model wrote it. */
   v.object({ type: v.literal("tool_call"), call_id: idSchema, name: v.string(), args: v.string() }),
-  /** The call needs the user's approval, or the user decided. `denied` settles the call. */
+  /** The call needs the user's approval, or the user has decided. `denied` settles the call. */
   v.object({ type: v.literal("tool_approval"), call_id: idSchema, approval: approvalSchema }),
   /** The call was dispatched. Only calls on channel `user` have an ordinal. */
   v.object({

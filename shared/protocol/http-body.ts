@@ -46,7 +46,7 @@ export interface ImportProgress {
    * `document`, `canvas`, `hidden_thinking`, `system`, `subagent`, `call`, or `block:`, `message:`, `line:` and an unknown type.
    */
   readonly kinds?: Readonly<Record<string, number>>
-  /** Set for an upload in parts: their count, and the numbers of those still missing. */
+  /** Set for an upload in parts: their count, and the numbers of the missing ones. */
   readonly parts?: { readonly of: number; readonly missing: readonly number[] }
 }
 
@@ -75,7 +75,7 @@ export interface SessionPage {
   readonly next: string | null
 }
 
-/** A session that somebody shared. `since`: when, in milliseconds since 1970. */
+/** A session that somebody shared. `since` is the time in milliseconds since 1970. */
 export interface SharedSession {
   readonly id: string
   /** The user who shared it: the value of `?owner=` in requests for it. */
@@ -91,7 +91,7 @@ export interface SharedSessionPage {
   readonly next: string | null
 }
 
-/** A user with whom a session is shared. `since`: in milliseconds since 1970. */
+/** A user with whom a session is shared. `since` is the time in milliseconds since 1970. */
 export interface SessionViewer {
   readonly user: string
   readonly since: number
@@ -146,7 +146,7 @@ export interface Tally {
   readonly users: number
   /** Conversations of users. */
   readonly sessions: number
-  /** Conversations of agents that were asked in them. */
+  /** Conversations of agents that received questions from them. */
   readonly agent_sessions: number
   /** Stored files, and their bytes. */
   readonly files: number

@@ -25,7 +25,7 @@ export interface ToolCall {
   /** JSON text exactly as the model wrote it. */
   readonly args: string
   readonly status: CallStatus
-  /** Number of the call among those of the same tool in this turn, from 1. Null unless the channel is `user`. */
+  /** Number of the call among the turn's calls of the same tool, from 1. Null unless the channel is `user`. */
   readonly ordinal: number | null
   readonly channel: Channel | null
   /** The tag that this call cued (`<name>_<ordinal>`), or null. Decided once, at dispatch. */
@@ -112,7 +112,7 @@ export interface Message {
   readonly timestamp: string
   /** When the answer ended, in ISO 8601. Absent if unknown. */
   readonly endedAt?: string
-  /** The id of the turn in log lines and spans. Absent on imported messages and on those of version 0.1.0. */
+  /** The id of the turn in log lines and spans. Absent on imported messages and on messages of version 0.1.0. */
   readonly trace?: string
 }
 
@@ -161,7 +161,7 @@ export function isSettled(status: CallStatus): boolean {
   return status === "ok" || status === "failed" || status === "interrupted"
 }
 
-/** Whether a call has a provisional result and its final one arrives later. The turn does not wait for such a call. */
+/** Whether a call has a provisional result and its final result arrives later. The turn does not wait for such a call. */
 export function isDeferred({ status, result }: Pick<ToolCall, "status" | "result">): boolean {
   return status === "waiting" && result !== null
 }
@@ -302,13 +302,13 @@ function isEmptyArgs(args: string): boolean {
   return EMPTY_ARGS.has(args.trim())
 }
 
-/** The fuller of two texts of the same arguments: a later one only if the first one is empty or the beginning of it. */
+/** The fuller of two texts of the same arguments: the later one only if the first one is empty or its beginning. */
 export function chooseArgs(first: string, later: string): string {
   if (isEmptyArgs(later)) return first
   return isEmptyArgs(first) || (later.length > first.length && later.startsWith(first)) ? later : first
 }
 
-/** Adds what a second description of a call knows in addition. An empty value never replaces a fuller one (SPEC IR2). */
+/** Adds what a second description of a call contributes. An empty value never replaces a fuller one (SPEC IR2). */
 export function fillCall<T extends { readonly name: string; readonly args: string }>(
   call: T,
   { name, args }: { readonly name: string; readonly args: string },

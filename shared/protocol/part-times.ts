@@ -8,7 +8,7 @@
 import type { TurnEvent } from "./event.ts"
 import { fold, isSettled, type Message, type Part } from "./message.ts"
 
-/** Times of a part in ISO 8601, in UTC with milliseconds, so that their order is that of the texts. */
+/** Times of a part in ISO 8601, in UTC with milliseconds, so that they sort as text. */
 export interface PartTimes {
   /** Its first event: the first delta, or the request of the call. */
   readonly begin: string
@@ -34,7 +34,7 @@ export function foldAt(message: Message, event: TurnEvent, at: string | undefine
  */
 function stampTimes(before: Message, after: Message, event: TurnEvent, at: string): Message {
   if (after === before || isContinued(before, after, event)) return after
-  // An event of a call, and the end, may change any part. Any other changes the last ones.
+  // An event of a call, and the end, may change any part. Any other event changes only the last parts.
   const changesAny = "call_id" in event || event.type === "end"
   let { parts } = after
   for (let i = parts.length - 1; i >= 0; i -= 1) {

@@ -115,7 +115,7 @@ const recordSchema = v.variant("type", [
   }),
   /** Metadata of a file of session `sessionId`. It precedes the first message that uses it. The bytes are not exported. */
   v.object({ type: v.literal("asset"), ...commonFields, asset: recordAssetSchema }),
-  /** State of an answer. `text` is the full answer. Only the part that was not streamed already is used. */
+  /** State of an answer. `text` is the full answer. Only the part that was not already streamed is used. */
   v.object({
     type: v.literal("assistant_message"),
     ...commonFields,

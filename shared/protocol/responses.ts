@@ -1,8 +1,8 @@
 /**
  * responses.ts: reads the bodies of HTTP responses on the client's side.
  *
- * Each parser takes the parsed JSON and returns the typed body, or null if a field has another type. Plain checks instead
- * of schemas, because valibot would make the page's first view larger than its budget. Pure.
+ * Each parser takes the parsed JSON and returns the typed body, or null if a field has another type. It uses plain checks
+ * instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
  */
 
 import type {
@@ -60,7 +60,7 @@ export const parsePageSettings = createParser<PageSettings>({
 
 export type ImportCounts = Pick<ImportProgress, "state" | "records" | "folded" | "messages" | "kinds">
 
-/** Numbers by name. */
+/** Whether a value is an object whose fields are all numbers. */
 export function isCounts(value: unknown): boolean {
   return isJsonObject(value) && Object.values(value).every(isNumber)
 }
@@ -93,7 +93,7 @@ export function parseAsset(value: unknown): Asset | null {
   return { id, kind, mime_type, label, size, ...(voice === true ? { voice } : {}), ...dimensions }
 }
 
-/** The code and text of a refused request. Both are null if the response isn't ours, but a proxy's. */
+/** The code and text of a refused request. Both are null if a proxy sent the response. */
 export function parseRefusal(value: unknown): { readonly code: string | null; readonly text: string | null } {
   const { code, text } = Object(value) as { readonly code?: unknown; readonly text?: unknown }
   return { code: typeof code === "string" ? code : null, text: typeof text === "string" ? text : null }

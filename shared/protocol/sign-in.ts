@@ -43,9 +43,9 @@ export interface SignInProviders {
 }
 
 export interface SignInProvider {
-  /** For `/auth/login?provider=`. */
+  /** The value of `provider` in `/auth/login?provider=`. */
   readonly name: string
-  /** For the button. */
+  /** The text of the sign-in button. */
   readonly label: string
 }
 

@@ -53,7 +53,7 @@ const UNWRAPPED_ELEMENTS = new Set(
   ).split(" "),
 )
 
-/** Of these, the elements inside a line. The others separate words. */
+/** The inline elements among them. The others separate words. */
 const INLINE_ELEMENTS = new Set(
   (
     "a abbr acronym basefont bdi bdo bgsound big blink cite data del dfn font ins label link meta nobr output q rb rp rt rtc " +

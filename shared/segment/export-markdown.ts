@@ -75,7 +75,7 @@ function formatLink(url: string, label: string): string {
   return `[${text === "" ? "untitled" : text}](<${address}>)`
 }
 
-/** 0: unknown. */
+/** A count of 0 is unknown. */
 function formatWholeSize({ lines, bytes }: TextSize): string {
   const sizes = [...(lines > 0 ? [`${lines} lines`] : []), ...(bytes > 0 ? [`${bytes} bytes`] : [])]
   return sizes.length === 0 ? " (cut)" : ` (cut: ${sizes.join(", ")} in all)`
@@ -133,7 +133,7 @@ function hasBalancedPre(text: string): boolean {
   return depth === 0
 }
 
-/** Whether a line is less deep than the open fence. */
+/** Whether a line is less deeply nested than the open fence. */
 function isOutsideFence(line: string, prefix: string): boolean {
   if (prefix.includes(">")) return !line.trimStart().startsWith(">")
   return line.trim() !== "" && line.search(/\S/) < prefix.length

@@ -13,7 +13,7 @@ import { parseAssetUrl } from "../protocol/asset-url.ts"
 import { type MediaSegment, urlToMediaSegment } from "./media-directive.ts"
 import type { Grants } from "../protocol/message.ts"
 
-/** Looks names up in the current state of the session. */
+/** Looks up names in the current state of the session. */
 export interface Resolver {
   /** An asset that the session stores. */
   findAsset(id: string): Asset | null
@@ -103,7 +103,7 @@ export function createGrantDecider(): GrantDecider {
 
 function findGrant(grants: Grants, kind: keyof Grants, name: string, isStored: boolean): true | Asset | undefined {
   if (kind === "assets") return grants.assets.find(({ id }) => id === name)
-  // Version 0.1.0 stored no decisions on documents, and embedded each.
+  // Version 0.1.0 stored no decisions on documents, and embedded all of them.
   if (kind === "canvases" && grants.canvases === undefined) return isStored ? true : undefined
   return (grants[kind] ?? []).includes(name) ? true : undefined
 }
@@ -121,7 +121,7 @@ function queryResolver(resolver: Resolver, kind: keyof Grants, name: string): bo
   }
 }
 
-/** A refused document is noted by a list without it, so that no later reading takes the text for one of version 0.1.0. */
+/** A refused document is recorded as a list without it, so that the text is not mistaken for text of version 0.1.0. */
 function addDecision(grants: Grants, kind: keyof Grants, name: string, decision: boolean | Asset): Grants {
   if (typeof decision === "object") return { ...grants, assets: [...grants.assets, decision] }
   if (kind === "canvases" && grants.canvases === undefined && !decision) return { ...grants, canvases: [] }

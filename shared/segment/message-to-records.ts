@@ -62,7 +62,7 @@ function answerToFields(message: Message) {
   const { status, reason, metrics, summary, origin, agent, mode } = message
   const text = deriveContent(message)
   return {
-    // The text of an answer that is imported comes from its deltas.
+    // On import, the text of an answer comes from its deltas.
     text: text.length > MAX_RECORD_TEXT_CHARS ? "" : text,
     status: status === "queued" ? ("running" as const) : status,
     reason,
@@ -74,7 +74,7 @@ function answerToFields(message: Message) {
   }
 }
 
-/** With its fields in the order of the parser, so that an imported message is exported as the same bytes. */
+/** The metrics with their fields in the parser's order, so that an imported message is exported as the same bytes. */
 function orderMetrics({ ms, steps, input_tokens, output_tokens }: Metrics): Metrics {
   return {
     ms,
@@ -84,7 +84,7 @@ function orderMetrics({ ms, steps, input_tokens, output_tokens }: Metrics): Metr
   }
 }
 
-/** The records that end a call, which follow those of the calls that were requested meanwhile. */
+/** The records that end a call. They follow the records of calls that were requested in the meantime. */
 interface PendingEnd {
   readonly at: string
   readonly hasCard: boolean
@@ -92,8 +92,8 @@ interface PendingEnd {
 }
 
 /**
- * The records of all parts. Calls that ran at the same time overlap: the end of each follows the beginning of all that began
- * before it. Calls without times follow each other.
+ * The records of all parts. Calls that ran at the same time overlap: the end of each call follows the beginning of every
+ * call that began before that end. Calls without times follow each other.
  */
 function partsToRecords(message: Message, head: Omit<RecordBase, "step">): StreamRecord[] {
   const records: StreamRecord[] = []
@@ -161,7 +161,7 @@ function textToRecords(part: TextPart, base: RecordBase): StreamRecord[] {
   const begin = { ...base, timestamp: times?.begin ?? base.timestamp }
   const end = { ...base, timestamp: times?.end ?? base.timestamp }
   const deltas = cutIntoDeltas(text)
-  // The text of a part that is imported comes from its deltas.
+  // On import, the text of a part comes from its deltas.
   const whole = deltas.length > 1 ? {} : { text }
   if (part.type === "thinking") {
     const ms = part.ms === null ? {} : { ms: part.ms }

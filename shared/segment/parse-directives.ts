@@ -1,8 +1,8 @@
 /**
  * parse-directives.ts: parses the directives of a single text that does not belong to a message.
  *
- * For the trailers of tool results, and for other programs. Messages go through segmenter.ts, which uses the same code.
- * The text must be sanitised already. Pure.
+ * It is used for the trailers of tool results, and by other programs. Messages go through segmenter.ts, which uses the same
+ * code. The text must be sanitised already. Pure.
  */
 
 import { apply } from "../protocol/apply-ops.ts"

@@ -26,7 +26,7 @@ export interface ProseEdges {
   flush(): string
 }
 
-/** For prose whose text stays as it is. */
+/** For prose that is not changed. */
 export const PLAIN_EDGES: ProseEdges = {
   push: (text) => text,
   cutAtSpan: () => ({ kept: "", removed: "", opener: "" }),
@@ -86,7 +86,7 @@ export function createProseEdges(opener: string | null, isLineStart: boolean): P
       const run = findOpener(text, last)
       const kept = stripMarkers(text.slice(0, text.length - run.length), head === "")
       const isEmpty = last === "" && !hasWord(kept)
-      // Emphasis that encloses this span and the one before it.
+      // Emphasis that encloses both this span and the previous one.
       const enclosing = isEmpty && opener !== null ? findUnclosed(text, opener) : ""
       return { kept: isEmpty ? "" : kept, removed: isEmpty ? text : text.slice(kept.length), opener: enclosing + run }
     },
@@ -168,8 +168,8 @@ const CELL_END = /^[ \t]*\|[ \t]*(?=\n)/
 const CONTINUATION = /^(?:[ \t]*(?![\s|*_~`<])|[ \t]*\n[ \t]*(?![\s|*_~`<>#+\-\d]))/
 
 /**
- * Removes what closes the markup around a span. Emphasis that encloses the text after the span, too, begins again there.
- * It looks no further than the first word.
+ * Removes what closes the markup around a span. Emphasis that also encloses the text after the span is opened again there.
+ * The search ends at the first word.
  */
 function stripAfterSpan(text: string, opener: string): string {
   const prose = text.replace(END_TAGS, "")

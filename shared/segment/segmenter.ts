@@ -144,7 +144,7 @@ function stripMarkup(text: string): string {
   return cleanToModel(untagged.join("")).trim()
 }
 
-/** Removes tags. A space separates words between which only tags of blocks, cells or line breaks were. */
+/** Removes tags. Inserts a space between words that were separated only by tags of blocks, cells or line breaks. */
 function stripBareTags(text: string): string {
   if (!text.includes("<")) return text
   return text
@@ -279,7 +279,7 @@ function hasImageOf(callMedia: readonly CallMedia[], { parts }: Message): boolea
   )
 }
 
-/** Changes other than to segments: status, end, summary. */
+/** Changes to fields other than the segments: status, end, summary. */
 export function diffMessageState(before: Message, after: Message): Op[] {
   const { status, reason, metrics, summary } = after
   const ops: Op[] = []

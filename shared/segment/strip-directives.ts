@@ -2,7 +2,7 @@
  * strip-directives.ts: removes span tags and directives from the text of an answer, for the model's later context and for
  * other agents.
  *
- * A model must be able to name a file again that it attached earlier, so a short note replaces each directive. Pure.
+ * A model must be able to refer to a file that it attached earlier, so a short note replaces each directive. Pure.
  */
 
 import { assetUrl, canvasUrl } from "../protocol/asset-url.ts"

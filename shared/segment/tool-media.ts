@@ -36,7 +36,7 @@ export function readToolMedia(result: string, saved: readonly Asset[]): CallMedi
   return [...named.values()]
 }
 
-/** Most public addresses that one call attaches. */
+/** Maximum number of public addresses that one call attaches. */
 const MAX_PUBLIC_MEDIA = 20
 
 function isNamedBy(asset: Asset, segment: Segment): boolean {

@@ -58,8 +58,8 @@ function callToFields(call: ToolCall, args: string, output: ReturnType<typeof tr
 }
 
 /**
- * The size of the whole, if only a part is shown. Output of which we stored a part has been shortened for display, too;
- * otherwise the producer shortened the result, and knows its size (SPEC IH8).
+ * The full size, if only a part is shown. If we stored only a part of the output, it has been shortened for display too.
+ * Otherwise the producer shortened the result, and knows its size (SPEC IH8).
  */
 function chooseWholeSize(
   { outputSize }: ToolCall,

@@ -1,10 +1,10 @@
 /**
- * public-url.ts: checks that a URL is https and its host public.
+ * public-url.ts: checks that a URL uses https and that its host is public.
  *
  * model text → PUBLIC URL → directive; redirect → PUBLIC URL → fetch
- * The platform's WHATWG parser decides, and a URL that other parsers read differently is refused, because a check by one
- * would not hold for the other. The ranges of addresses come from ipaddr.js. A public name may still resolve to a private
- * address; code that fetches a URL has to guard against that.
+ * The platform's WHATWG parser decides, and a URL that other parsers read differently is refused, because a check with one
+ * parser would not hold for another. The ranges of addresses come from ipaddr.js. A public name may still resolve to a
+ * private address; code that fetches a URL has to guard against that.
  */
 
 import ipaddr from "ipaddr.js"
@@ -48,7 +48,7 @@ function parseUrl(text: string): URL | null {
 const AT_BEFORE_PATH = /^[^/]*\/\/[^/?#]*@/
 /** Scheme, two slashes, host and port, each written as the standard writes it. */
 const AUTHORITY = /^https:\/\/(\[[^\]/?#]*\]|[^\s:/?#[\]]+)(?::(\d*))?(?=[/?#]|$)/i
-/** A backslash counts as a slash in some parsers only; controls and white space at the ends are dropped by some. */
+/** Only some parsers treat a backslash as a slash, and only some drop controls and white space at the ends. */
 const AMBIGUOUS = /[\\\0-\x1f\x7f]|\s$/
 
 /** Whether a host is written so that every parser reads it like ours: not escaped, not numeric, no other form of a dot or letter. */
@@ -78,7 +78,7 @@ const BAD_PORTS = new Set(
     "1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080"
   ).split(" "),
 )
-/** Ports of databases, queues and remote desktops, which are missing there. */
+/** Ports of databases, queues and remote desktops, which are missing from BAD_PORTS. */
 const SERVICE_PORTS = new Set(
   "445 873 1433 1521 1883 2375 3306 3389 4222 5432 5672 5900 6379 8883 9042 9092 11211 27017".split(" "),
 )

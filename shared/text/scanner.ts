@@ -89,7 +89,7 @@ export class TextScanner<P> {
   #nextTildes = -1
   #nextTripleBackticks = -1
   #nextBlankLine = -1
-  /** Index of a run that is not a fence, or not yet. */
+  /** Index of a run that is not a fence so far. */
   #rejectedRun = -1
 
   constructor(matcher: Matcher<P>) {

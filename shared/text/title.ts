@@ -1,5 +1,5 @@
 /**
- * title.ts: the title of a session, as every writer stores it: one line that shows as it is written.
+ * title.ts: the stored form of a session's title: one line without characters that would change how it is displayed.
  */
 
 import { MAX_TITLE_CHARS } from "../limits.ts"

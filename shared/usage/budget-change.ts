@@ -5,7 +5,7 @@ import { isJsonObject } from "../json.ts"
 import { idSchema } from "../protocol/event.ts"
 import { MAX_BUDGET, MAX_USER_BUDGETS } from "./budget-limits.ts"
 
-/** A limit is a whole number. 0 allows nothing; an absent one limits nothing. */
+/** A limit is a whole number. 0 blocks everything. If a limit is absent, there is none. */
 const limitSchema = v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(MAX_BUDGET)))
 
 export const budgetLimitsSchema = v.strictObject({

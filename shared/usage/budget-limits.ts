@@ -1,8 +1,8 @@
 /**
- * budget-limits.ts: the budgets that a tenant sets, and the selection of those that apply to a user. Pure.
+ * budget-limits.ts: defines the budgets that a tenant sets, and selects the ones that apply to a user. Pure.
  *
  * The limits of the tenant are shared by all its users. A role's limits apply to each user of the role, and a user's limits to that user.
- * All of them must allow what a user does.
+ * A turn must be within all of them.
  */
 
 import type { BudgetName, BudgetScope } from "../fault.ts"
@@ -26,11 +26,12 @@ export const METERED_BUDGET_NAMES = Object.keys(METERED_BUDGETS) as readonly Met
 export const BUDGET_NAMES: readonly BudgetName[] = [...METERED_BUDGET_NAMES, ...HELD_BUDGETS]
 
 /**
- * Largest limit. Sums of two stay safe integers. As a cost it is 4 million dollars: a larger number is a mistake in the unit.
+ * Largest limit. The sum of two is still a safe integer. As a cost, it is 4 million dollars. A larger number is a mistake
+ * in the unit.
  */
 export const MAX_BUDGET = 4_000_000_000_000_000
 
-/** Users with budgets of their own. All are read at once, and fit into the body of a request. */
+/** Maximum number of users with budgets of their own. All of them are read at once, and fit into the body of a request. */
 export const MAX_USER_BUDGETS = 1_000
 
 export type BudgetLimits = { readonly [B in BudgetName]?: number | undefined }
@@ -60,7 +61,10 @@ export function isEmptyLimits(limits: BudgetLimits): boolean {
   return BUDGET_NAMES.every((budget) => limits[budget] === undefined)
 }
 
-/** The strictest limit of a budget among some scopes; null: none of them limits it. If two are equal, the one of the narrower scope. */
+/**
+ * The strictest limit of a budget among some scopes; null if none of them limits it. If two are equal, the narrower scope
+ * wins.
+ */
 export function findStrictest<B extends BudgetName>(
   limits: Partial<UserLimits>,
   budget: B,
@@ -75,8 +79,8 @@ export function findStrictest<B extends BudgetName>(
 }
 
 /**
- * The metered limits that apply to a user: the tenant's, which are shared, and for each budget the strictest of role and user, which the
- * user shares with nobody.
+ * The metered limits that apply to a user: the tenant's limits, which all users share, and for each budget the stricter of
+ * the role's and the user's limit, which applies to this user alone.
  */
 export function listMeteredLimits(limits: UserLimits): BudgetLimit<MeteredBudget>[] {
   return METERED_BUDGET_NAMES.flatMap((budget) =>

@@ -51,7 +51,7 @@ export function sumSpending(entries: readonly Pick<UsageEntry, "input" | "output
   )
 }
 
-/** The meter at an instant: with nothing spent if a new period has begun. */
+/** The meter at an instant. Nothing is spent if a new period has begun. */
 export function rollMeter(meter: Meter, now: number): Meter {
   if (!(now > meter.at)) return meter
   const { period } = METERED_BUDGETS[meter.budget]
@@ -65,7 +65,7 @@ export function addToMeter(meter: Meter, use: Spending, now: number): Meter {
   return { ...rolled, spent: addCounts(rolled.spent, use[METERED_BUDGETS[meter.budget].unit]) }
 }
 
-/** The remainder at an instant, never negative. */
+/** The remaining amount at an instant, never negative. */
 export function readLeft(meter: Meter, now: number): number {
   const { limit, spent } = rollMeter(meter, now)
   return Math.max(limit - spent, 0)
@@ -76,7 +76,7 @@ export function findMeterReset(meter: Meter, now: number): number {
   return findPeriodEnd(METERED_BUDGETS[meter.budget].period, rollMeter(meter, now).at)
 }
 
-/** The budget that is used up; of several, the one that lasts longest. Null: a turn may begin. */
+/** The budget that is used up; if there are several, the one that resets last. Null if a turn may begin. */
 export function findExhausted(meters: readonly Meter[], now: number): BudgetRefusal | null {
   const refusals = meters
     .filter((meter) => readLeft(meter, now) === 0)
@@ -85,7 +85,7 @@ export function findExhausted(meters: readonly Meter[], now: number): BudgetRefu
   return first === undefined ? null : others.reduce((last, next) => (next.resets > last.resets ? next : last), first)
 }
 
-/** Whether every budget has more left than a number of turns of a size would use. */
+/** Whether every budget has more left than `turns` turns of this size would use. */
 export function hasRoomFor(meters: readonly Meter[], turns: number, size: Spending, now: number): boolean {
   return meters.every((meter) => readLeft(meter, now) > turns * size[METERED_BUDGETS[meter.budget].unit])
 }

@@ -9,7 +9,9 @@ export interface BudgetView {
   readonly budget: BudgetName
   readonly scope: BudgetScope
   readonly limit: number
-  /** The amount known to the user's directory; for a budget of the tenant, that of all users. It can exceed the limit. */
+  /**
+   * The amount known to the user's directory; for a budget of the tenant, the amount of all users. It can exceed the limit.
+   */
   readonly used: number
   readonly left: number
   /** Milliseconds since 1970; null for a budget that is freed when something ends or is deleted. */

@@ -2,16 +2,17 @@
  * built-in-prices.ts: the published list prices of common models, in USD per million tokens.
  *
  * A provider can change its prices at any time: a tenant overrides an entry with `PUT /v1/prices`. Models that are not listed have an
- * unknown price: for example `-latest` names, whose model changes, and models that cost more at some hours (DeepSeek).
- * A price that a later one has replaced is not kept, because a cost is computed on the day of the call.
- * The prices are from copies of the pages that are named below, and from projects that quote them.
+ * unknown price: for example `-latest` names, whose model changes, and models whose price depends on the time of day
+ * (DeepSeek). Replaced prices are not kept, because a cost is computed on the day of the call. The
+ * prices are from copies of the pages named below, and from projects that quote them.
  */
 
 import { type PriceEntry, usdToNano } from "./price-entry.ts"
 
 /**
- * Model, first day, and the prices of input, cached input (null: as input), output, and of cache writes if they differ from
- * input. The first day is the day of the release or of the change, or if that is unknown, the day on which the price was read.
+ * Model, first day, and the prices of input, cached input (null: same as input), output, and of cache writes if they differ
+ * from input. The first day is the day of the release or of the change, or if that is unknown, the day on which the price
+ * was read.
  */
 type ListedPrice = readonly [string, string, number, number | null, number, number?]
 
@@ -23,7 +24,7 @@ const OPENAI: readonly ListedPrice[] = [
   ["gpt-6-astra", "2026-09-03", 10, 1, 50, 12.5],
   ["gpt-6-sol", "2026-09-22", 2, 0.2, 10, 2.5],
   ["gpt-6-luna", "2026-09-22", 0.1, 0.01, 0.5, 0.125],
-  // Published as valid until 2026-11-21 at least.
+  // Published as valid until at least 2026-11-21.
   ["gpt-5.6-sol", "2026-08-21", 4, 0.4, 20, 5],
   ["gpt-5.6-terra", "2026-07-30", 2, 0.2, 12, 2.5],
   ["gpt-5.6-luna", "2026-07-30", 0.2, 0.02, 1.2, 0.25],
@@ -76,7 +77,7 @@ const ANTHROPIC: readonly ListedPrice[] = [
 /** ai.google.dev/gemini-api/docs/pricing, read on 2026-10-07: text, prompts up to 200,000 tokens; cached input of Gemini 3 from LiteLLM. */
 const GOOGLE: readonly ListedPrice[] = [
   ["gemini-3.8-flash", "2026-09-02", 0.75, 0.075, 3.75],
-  // Announced with the price above. Its price of cached input was not.
+  // Announced with the price above, but without a price for cached input.
   ["gemini-3.8-flash", "2027-01-01", 1.5, null, 7.5],
   ["gemini-3.5-flash", "2026-05-19", 1.5, 0.15, 9],
   ["gemini-2.5-pro", "2025-10-01", 1.25, 0.125, 10],
@@ -102,7 +103,7 @@ const GROQ: readonly ListedPrice[] = [
   ["openai/gpt-oss-20b", "2025-10-01", 0.075, 0.037, 0.3],
 ]
 
-/** They run in the Worker itself. */
+/** The scripted models run in the Worker itself. */
 const SCRIPTED: readonly ListedPrice[] = [
   ["scripted", "1970-01-01", 0, null, 0],
   ["replay", "1970-01-01", 0, null, 0],

@@ -27,7 +27,7 @@ export interface CallUsage extends TokenCounts {
   readonly retries: number
   /** Whether the provider reported the tokens. If not, they are 0. */
   readonly isReported: boolean
-  /** Present only if the provider has sent content but reported no tokens, as for an answer that was stopped. */
+  /** Present only if the provider has sent content but reported no tokens, for example because the answer was stopped. */
   readonly estimated?: Pick<TokenCounts, "input" | "output">
 }
 
@@ -38,7 +38,7 @@ export interface PricedCall extends CallUsage {
   readonly estimatedCost?: number
 }
 
-/** The counts of a call for totals and budgets: those that the provider has reported, or else the estimate. */
+/** The counts of a call for totals and budgets: the provider's, or else the estimate. */
 export function countCall(call: PricedCall): Pick<TokenCounts, "input" | "output"> & { readonly cost: number } {
   const { input, output } = call.estimated ?? call
   return { input, output, cost: call.cost ?? call.estimatedCost ?? 0 }
@@ -93,7 +93,7 @@ export function sumTokens(calls: readonly TokenCounts[]): TokenCounts {
   return sum
 }
 
-/** The sum of two counts; at most the largest safe integer, so that a sum is never imprecise without being at its limit. */
+/** The sum of two counts; at most the largest safe integer, so that a sum below this limit is always exact. */
 export function addCounts(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }

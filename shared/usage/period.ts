@@ -4,7 +4,10 @@
 
 const DAY_MS = 24 * 60 * 60_000
 
-/** The last instant that belongs to a period: 9999-12-31. A clock beyond it, or before 1970, counts as the nearest one. */
+/**
+ * The last instant that belongs to a period, on 9999-12-31. A clock after it, or before 1970, counts as the nearest valid
+ * instant.
+ */
 const MAX_MS = 253_402_300_799_999
 
 export type PeriodKind = "day" | "month"
@@ -23,7 +26,7 @@ export function toDay(ms: number): string {
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
 }
 
-/** Whether a text is a day that exists, from 1970 on: `2026-01-31`. */
+/** Whether a text is an existing day from 1970 on, such as `2026-01-31`. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const [year = 0, month = 0, day = 0] = text.split("-").map(Number)

@@ -5,10 +5,10 @@ import { MAX_MODEL_NAME_CHARS } from "./call-usage.ts"
 import { isDay } from "./period.ts"
 import { type PriceEntry, usdToNano } from "./price-entry.ts"
 
-/** A day that exists, as `2026-01-31`. */
+/** A day that exists, such as `2026-01-31`. */
 export const daySchema = v.pipe(v.string(), v.check(isDay))
 
-/** Most entries that a tenant can set. */
+/** Maximum number of entries that a tenant can set. */
 export const MAX_PRICES = 200
 
 /** Highest price, in USD per million tokens. */
@@ -42,7 +42,7 @@ const priceEntrySchema = v.pipe(
   ),
 )
 
-/** The body of `PUT /v1/prices`. Strict: a misspelt field must be an error, or its price would silently be another. */
+/** The body of `PUT /v1/prices`. Strict, because a misspelt field would otherwise silently change a price. */
 export const pricesSchema = v.strictObject({
   prices: v.pipe(
     v.array(priceEntrySchema),

@@ -1,5 +1,5 @@
 /**
- * price-entry.ts: the price of a model from a day on.
+ * price-entry.ts: the price of a model, valid from a given day.
  *
  * A price is an integer number of nano-dollars (1e-9 USD) per million tokens, so that sums are exact.
  */
@@ -7,9 +7,9 @@
 /** Nano-dollars per million tokens. */
 export interface TokenPrices {
   readonly input: number
-  /** Input tokens read from the provider's cache. Absent: as `input`. */
+  /** Input tokens read from the provider's cache. Absent: same as `input`. */
   readonly cached?: number
-  /** Input tokens written to the provider's cache. Absent: as `input`. */
+  /** Input tokens written to the provider's cache. Absent: same as `input`. */
   readonly cacheWrite?: number
   /** Output tokens, including reasoning. */
   readonly output: number

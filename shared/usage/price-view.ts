@@ -12,7 +12,7 @@ export interface PriceView {
   readonly until?: string
   readonly input: number
   readonly output: number
-  /** Null: as `input`. */
+  /** Null: same as `input`. */
   readonly cached: number | null
   readonly cache_write: number | null
 }

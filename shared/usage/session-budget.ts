@@ -5,7 +5,7 @@
 import { addToMeter, findExhausted, type Spending } from "./budget-meter.ts"
 import type { SessionLease } from "./user-account.ts"
 
-/** Whether a turn may begin without asking the directory. */
+/** Whether a turn may begin without a call to the directory. */
 export function canBegin(lease: SessionLease | null, now: number): boolean {
   return lease !== null && lease.turns > 0 && now < lease.until && findExhausted(lease.meters, now) === null
 }

@@ -12,7 +12,7 @@ export interface UsageQuery {
   readonly from: string
   readonly to: string
   readonly by: UsageBy
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly after?: string | undefined
 }
 

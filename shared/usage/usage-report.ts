@@ -1,15 +1,16 @@
 /**
  * usage-report.ts: the reports by which usage moves from a session to its user's directory, and from there to the tenant.
  *
- * A report has the name of its sender's ledger and a number. The receiver adds it and stores the number in one transaction,
- * and ignores a number that it has seen. So a report can be repeated after any failure and still counts once.
+ * A report contains the name of its sender's ledger and a number. The receiver adds it and stores the number in one
+ * transaction, and ignores a number that it has already seen. A report can therefore be repeated after any failure and
+ * still counts once.
  */
 
 import type { SessionLease } from "./user-account.ts"
 import type { UsageEntry } from "./usage-totals.ts"
 
 export interface UsageReport {
-  /** Random, so that a session or user that is created again under the same id has another ledger. */
+  /** Random, so that a session or user created again under the same id gets a different ledger. */
   readonly ledger: string
   /** 1, 2, 3 … in each ledger. */
   readonly n: number
@@ -20,6 +21,6 @@ export interface UsageReport {
 export interface UsageReceipt {
   /** The number of the report that the directory has added, now or earlier; null if there was none. */
   readonly n: number | null
-  /** The lease of the next turn after a report; null: no budget concerns the user. Absent: nothing has changed. */
+  /** The lease for the next turn after a report; null if no budget applies to the user. Absent if nothing has changed. */
   readonly lease?: SessionLease | null
 }

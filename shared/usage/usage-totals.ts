@@ -4,7 +4,7 @@ import { addCounts, countCall, NO_TOKENS, type PricedCall, type TokenCounts } fr
 
 export interface UsageTotals extends TokenCounts {
   readonly calls: number
-  /** Calls whose cost is unknown. `cost` contains at most an estimate of them. */
+  /** Calls whose cost is unknown. `cost` includes at most an estimate for them. */
   readonly unpricedCalls: number
   readonly retries: number
   /** Nano-dollars. */

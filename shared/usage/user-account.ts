@@ -1,10 +1,11 @@
 /**
- * user-account.ts: the budgets of one user, as the user's directory keeps them. The directory has a lease of the tenant and gives leases to
- * the sessions. Pure: state in, state out.
+ * user-account.ts: the budgets of one user, as the user's directory keeps them. The directory holds a lease from the tenant
+ * and gives leases to the sessions. Pure.
  *
  * tenant (all users) → USER ACCOUNT → session
- * A lease is the right to begin turns without asking. The tenant's lease lasts for RENEW_TURNS turns, and for those that end before its
- * next reply has arrived. A session's lease lasts for one turn. SPEC BU8 and BU9 state by how much budgets can be exceeded.
+ * A lease allows turns to begin without a request. The tenant's lease lasts for RENEW_TURNS turns, and for those that end
+ * before the tenant's next reply arrives. A session's lease lasts for one turn. SPEC BU8 and BU9 define by how much budgets
+ * can be exceeded.
  */
 
 import type { BudgetName } from "../fault.ts"
@@ -29,27 +30,30 @@ import {
 } from "./budget-meter.ts"
 import { toPeriod } from "./period.ts"
 
-/** Turns of a user after which the directory asks the tenant again. */
+/** Number of a user's turns after which the directory asks the tenant again. */
 export const RENEW_TURNS = 8
 
-/** Turns after which no more begin if the tenant has not replied, because it cannot be reached. */
+/** Number of turns after which no more can begin if the tenant has not replied. */
 export const MAX_UNRENEWED_TURNS = 4 * RENEW_TURNS
 
 /** The unused lease of a session ends after this time, in milliseconds. Its next turn asks the directory. */
 export const SESSION_LEASE_MS = 5 * 60_000
 
-/** The same for a lease that a session asked for: its turn begins at once, or never. It counts as a running turn until then. */
+/**
+ * The same for a lease that a session requested. Its turn begins at once or never. Until then, the lease counts as a
+ * running turn.
+ */
 export const ASKED_LEASE_MS = 60_000
 
 /** A turn whose end was not reported counts as running this long, in milliseconds: longer than any turn lasts. */
 export const MAX_RUNNING_MS = 60 * 60_000
 
-/** Leases that an account remembers. With so many, none is given before it is needed. */
+/** Maximum number of leases that an account tracks. At this number, no lease is given in advance. */
 const MAX_GIVEN = 64
 
 /**
- * Turns of a user that may begin at once, and leases that may be given in advance, if a budget might not be enough for large
- * ones: the size of the latest turns says little about the next.
+ * Maximum number of a user's turns that can begin at once, and of leases given in advance, if a budget might not cover
+ * large turns. The size of the latest turns says little about the next one.
  */
 export const MAX_UNCERTAIN_TURNS = 8
 
@@ -74,7 +78,7 @@ export interface TenantGrant {
 /** The directory's reply to a session. */
 export interface SessionLease {
   readonly meters: readonly Meter[]
-  /** Turns that may begin without asking: 0 or 1. */
+  /** Number of turns that may begin without a request: 0 or 1. */
   readonly turns: number
   /** Milliseconds since 1970. */
   readonly until: number
@@ -86,24 +90,24 @@ export interface UserAccount {
   readonly meters: readonly Meter[]
   /** Turns that ended since the tenant's last reply. */
   readonly turns: number
-  /** About the largest of the latest turns: it decreases by an eighth with each. */
+  /** About the size of the largest recent turn. It decreases by an eighth with each turn. */
   readonly largest: Spending
 }
 
-/** A lease that a session has. Only in memory. */
+/** A lease that a session holds. Kept only in memory. */
 export interface GivenLease {
   readonly session: string
-  /** When it ends, if the session doesn't report. Milliseconds since 1970. */
+  /** When it ends if the session doesn't report, in milliseconds since 1970. */
   readonly until: number
   /** A turn has begun with it. */
   readonly isRunning: boolean
 }
 
-/** The decision about a turn. `unchecked`: the tenant could not be reached for too long. */
+/** The decision about a turn. `unchecked`: the tenant has been unreachable for too long. */
 export type TurnDecision = { readonly lease: SessionLease } | { readonly refusal: BudgetRefusal | "unchecked" }
 
 /**
- * The account after a reply of the tenant.
+ * The account after a reply from the tenant.
  *
  * @param own the user's spending in the day and month of `grant.at`, from the directory's own ledger
  * @param unreported the part of it that the reply does not include
@@ -120,7 +124,7 @@ export function applyGrant(
     const known = before?.meters.find(
       (meter) => meter.budget === limit.budget && isShared === (meter.scope === "tenant"),
     )
-    // This object's clock is ahead of the tenant's by the end of a period. Its own count of the later one stays.
+    // By this object's clock, a new period has begun; by the tenant's, it has not. Keep our own count for the new period.
     if (known !== undefined && toPeriod(period, known.at) > toPeriod(period, at)) return { ...known, ...limit }
     const others = isShared ? addCounts(spent[period][unit], unreported[period][unit]) : own[period][unit]
     return { ...limit, spent: others, at: Math.max(at, known?.at ?? 0) }
@@ -128,7 +132,7 @@ export function applyGrant(
   return { limits, meters, turns: 0, largest: before?.largest ?? NO_SPENDING }
 }
 
-/** Whether an answer says that all users together have used up a budget of the tenant, and its period has not ended. */
+/** Whether the tenant's reply says that all users together have used up a tenant budget whose period has not ended. */
 export function isUsedUpByAll({ limits, spent, at }: TenantGrant, budget: BudgetName, now: number): boolean {
   if (!isMetered(budget)) return false
   const { unit, period } = METERED_BUDGETS[budget]
@@ -159,16 +163,16 @@ export function countTurn(account: UserAccount, use: Spending, now: number): Use
   }
 }
 
-/** The leases that count at an instant, except that of one session. */
+/** The leases that count at an instant, excluding one session's lease. */
 export function listOtherLeases(given: readonly GivenLease[], session: string, now: number): GivenLease[] {
   return given.filter((lease) => lease.session !== session && lease.until > now)
 }
 
 /**
- * Decides about a turn that is about to begin and has no lease.
+ * Decides whether a turn without a lease may begin.
  *
- * The remainder is reserved for the turns that are already running, so that many turns that begin at once do not all use the last of it. An
- * agent's question belongs to a running turn, so it is refused only if a budget is used up.
+ * The remaining budget is reserved for the turns that are already running, so that many turns that begin at once cannot all
+ * use it. An agent's question belongs to a running turn, so it is refused only if a budget is already used up.
  */
 export function decideTurn(
   account: UserAccount,
@@ -187,7 +191,7 @@ export function decideTurn(
   return { lease: { meters, turns: 1, until: now + ASKED_LEASE_MS } }
 }
 
-/** The lease after a turn: the next one may begin without asking, if there is enough left for every lease. */
+/** The lease after a turn. The next turn may begin without a request if enough is left for every lease. */
 export function leaseNextTurn(account: UserAccount, others: readonly GivenLease[], now: number): SessionLease {
   const { meters, limits, largest } = account
   const isFree =
@@ -215,7 +219,7 @@ function findReserved(
   return meters.find((meter) => !hasRoomFor([meter], running, size, now)) ?? null
 }
 
-/** The expected usage of each of some turns: about that of the latest ones, but that of a large turn if there are many. */
+/** The expected usage of each turn: about as much as the latest turns, or a large turn's usage if there are many. */
 function expectSize(turns: number, largest: Spending): Spending {
   if (turns < MAX_UNCERTAIN_TURNS) return largest
   return { tokens: Math.max(largest.tokens, LARGE_TURN.tokens), cost: Math.max(largest.cost, LARGE_TURN.cost) }

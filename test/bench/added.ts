@@ -3,9 +3,10 @@
  *
  * A window opens with its first delta and is sent DELTA_WINDOW_MS later, together with the deltas in between. So the latency
  * added to the window is the same for all its deltas: arrival − departure of the first − DELTA_WINDOW_MS. Windows of an answer
- * that has been visible for LONG_WINDOW_AFTER_MS are left out: they are longer, and cost the same. The latency includes network,
- * parsing, sanitising, the write and the output gate. One floor forwards each chunk at once over the same network; the other
- * collects windows, writes each one as a row and sends it, which is the minimum cost of storing before showing.
+ * that has been visible for LONG_WINDOW_AFTER_MS are excluded, because they are longer but cost the same. The latency
+ * includes network, parsing, sanitising, the write and the output gate. One floor forwards each chunk at once over the same
+ * network; the other collects windows, writes each one as a row and sends it, which is the minimum cost of storing before
+ * showing.
  */
 
 import { startCuecard } from "cuecard/testing"

@@ -2,9 +2,9 @@
  * auth.ts: measures the cost of authentication for a request and for opening a socket, on the warm path.
  *
  * The floor of a request is one that the same Worker refuses before it looks at credentials (an unknown route). The others
- * are refused right after it (a malformed query), so that no object is called and the difference is authentication alone.
- * The kinds take turns, because the load of the machine changes, and the fastest tenth of each is compared: other processes on the machine
- * delay the rest. The socket's floor is a bare object.
+ * are refused right after authentication (a malformed query), so no object is called and the difference is authentication
+ * alone. The kinds alternate, because the machine's load changes. The fastest tenth of each kind is compared, because other
+ * processes on the machine delay the remaining requests. The socket's floor is a bare object.
  */
 
 import { Agent, get } from "node:http"
@@ -55,7 +55,7 @@ async function send(
   return (await response.json()) as Record<string, string>
 }
 
-/** The floor first. */
+/** The floor comes first. */
 async function listKinds(cuecard: Cuecard, provider: TestProvider): Promise<readonly Kind[]> {
   const { key = "" } = await send(cuecard, ["POST", "/v1/tenants"], OPERATOR_SECRET, { id: "bench" })
   const { token = "" } = await send(cuecard, ["POST", "/v1/tokens"], key, { user: "ada", ttl: 3600 })

@@ -36,7 +36,7 @@ function isCancelled(frame: ServerFrame): boolean {
   return frame.type === "ops" && frame.ops.some((op) => op.op === "end" && op.status === "cancelled")
 }
 
-/** One row written, then one frame sent. */
+/** The floor writes one row, then sends one frame. */
 async function floorTimes(): Promise<number[]> {
   const floor = await startFloor()
   const socket = await floor.open()

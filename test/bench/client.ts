@@ -157,7 +157,7 @@ function takeFrame(reader: Reader, frame: ServerFrame, size: number): void {
   if (message !== undefined) reader.messages.set(frame.message, applyToMessage(message, frame.ops))
 }
 
-/** The answer to a message, as far as the reader has it. */
+/** The answer to a message as the reader has received it so far. */
 export function answerTo(reader: Reader, exchange: string): WireMessage | undefined {
   return [...reader.messages.values()].find(
     (message) => message.role === "assistant" && message.exchange_id === exchange,

@@ -54,10 +54,10 @@ async function measureReloads(cuecard: Cuecard, session: string): Promise<Measur
   return { up: 0, down, cpuMs: each, wallMs: median(reloads.map((one) => one.ms)) }
 }
 
-/** Seconds after the end of a turn at which it is checked whether the object is still in memory. */
+/** Times after the end of a turn, in seconds, when the benchmark checks whether the object is still in memory. */
 const CHECKED_SECONDS = [8, 9.5, 10.5, 11, 12, 14]
 
-/** The first of CHECKED_SECONDS at which the object has left memory: then a resume brings a whole message, not its ops. */
+/** The first of CHECKED_SECONDS when the object has left memory. A resume then returns a whole message, not its ops. */
 async function measureIdle(cuecard: Cuecard): Promise<number | null> {
   const left = await Promise.all(
     CHECKED_SECONDS.map(async (seconds) => {

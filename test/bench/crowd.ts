@@ -19,7 +19,7 @@ function prompt(deltas: number): string {
   return JSON.stringify({ type: "send", id: nextId(), content: `/bench deltas=${deltas} chars=6 yield_every=10` })
 }
 
-/** From the first frame until every socket has the end. The first run is a warm-up. */
+/** Time from the first frame until every socket has received the end. The first run is a warm-up. */
 async function timeAll(sockets: readonly WebSocket[], ask: () => string, isLast: typeof isEnd): Promise<number> {
   const times: number[] = []
   for (let i = 0; i <= RUNS; i++) {
@@ -64,7 +64,7 @@ interface Crowd {
   /** Processor time of workerd. */
   readonly cpuMs: number
   readonly errors: number
-  /** The peak of workerd. */
+  /** Peak memory of workerd. */
   readonly peak: number
 }
 
@@ -112,7 +112,7 @@ async function crowdOfOurs(deltas: number): Promise<Crowd> {
   return done
 }
 
-/** Batched: with single frames this would measure the client and not the server. */
+/** Frames are batched, because with single frames this would measure the client instead of the server. */
 async function crowdOfFloor(deltas: number): Promise<Crowd> {
   const floor = await startFloor()
   const sockets = await inTens(SESSIONS, (i) => floor.open(`crowd-${i}`))

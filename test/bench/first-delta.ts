@@ -1,10 +1,10 @@
 /**
  * first-delta.ts: the time from a message to the first delta of its answer, and the time that budgets and spans add to it.
  *
- * The scripted model yields its first delta in the same task, so the time contains none of the model's. The frame with the stored
- * question arrives first: until then the message was received, checked and stored; afterwards the turn began and the first
- * delta was written. The floors are a bare object that writes a row and sends it, and one that also moves its alarm.
- * All kinds take turns, with a pause after each, so that other load on the machine affects them equally.
+ * The scripted model yields its first delta in the same task, so the measured time includes no model time. The frame with
+ * the stored question arrives first. Until then, the message is received, checked and stored; after that, the turn begins
+ * and the first delta is written. The floors are a bare object that writes a row and sends it, and one that also moves its
+ * alarm. All kinds alternate, with a pause after each, so that other load on the machine affects them equally.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -15,7 +15,7 @@ import type { Row } from "./table.ts"
 
 const WARM_UP = 5
 const RUNS = 15
-/** Long enough for the end of the turn before: its usage, its log lines, and the directory's rows. */
+/** Long enough for the previous turn to finish: its usage, its log lines, and the directory's rows. */
 const PAUSE_MS = 50
 const PROMPT = "/bench deltas=20 chars=6 tools=0 delay_ms=2"
 
@@ -38,9 +38,9 @@ async function startWithLimits(): Promise<Cuecard> {
 }
 
 interface Times {
-  /** Until the frame with the stored question, in milliseconds. */
+  /** Time until the frame with the stored question, in milliseconds. */
   readonly stored: number[]
-  /** Until the first delta, in milliseconds. */
+  /** Time until the first delta, in milliseconds. */
   readonly first: number[]
 }
 

@@ -94,7 +94,7 @@ export default { fetch: (request, env) => env.BARE.getByName(new URL(request.url
 
 export interface Floor {
   readonly url: URL
-  /** Process id of its workerd. */
+  /** Process id of the floor's workerd. */
   readonly pid: number
   /** Opens a socket to the object of that name. */
   open(name?: string): Promise<WebSocket>

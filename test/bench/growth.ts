@@ -1,7 +1,7 @@
 /**
  * growth.ts: the cost of one more turn in a session at its first turn, after 100 and after 1,000.
  *
- * Turns are short, which is the hard case, because then the context of the model holds most of them.
+ * Turns are short, which is the hard case, because most of them then fit into the model's context.
  */
 
 import { startCuecard } from "cuecard/testing"

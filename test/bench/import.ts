@@ -18,7 +18,7 @@ const LONG_TURN = 10
 const SHORT_TURN = 2
 const PAGE = 50
 const RUNS = 21
-/** Time between two requests for the progress, in milliseconds: as for the page. */
+/** Time between two progress requests, in milliseconds. The page uses the same interval. */
 const POLL_MS = 500
 /** Number of records per chunk. */
 const SEND = 100
@@ -78,7 +78,7 @@ async function importInto(cuecard: Cuecard, records: number, perTurn: number): P
     await post(url, cuecard.token, bodyOf(records, perTurn)),
   )
   while (progress.state !== "done") {
-    // Requests leave garbage in the runtime's front, and the import is measured here.
+    // Fewer requests leave less garbage in the runtime's front, which would be counted as memory of the import.
     await sleep(POLL_MS)
     progress = (await (
       await fetch(url, { headers: { authorization: `Bearer ${cuecard.token}` } })

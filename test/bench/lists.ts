@@ -1,9 +1,9 @@
 /**
  * lists.ts: the first and the last page of a tenant's users and of a user's sessions, with 100 and with 100,000 of them:
- * time, bytes, rows read.
+ * time and bytes.
  *
- * The rows are written into the stopped server's database. The rows read are counted by workerd in a copy of the same
- * tables: see US3 and DI4 in test/worker, which assert them.
+ * The rows are written into the stopped server's database. The tests of US3 and DI4 in test/worker count the rows read, in
+ * a copy of the same tables in workerd.
  */
 
 import { readdirSync } from "node:fs"
@@ -29,7 +29,7 @@ function fill(persist: string, table: string, statement: string, size: number): 
   for (const path of folder) {
     const database = new DatabaseSync(join(persist, path))
     const found = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table)
-    // A session's database has no table of this name, and the directory's no other one's.
+    // Only one kind of object has a table of this name.
     if (found !== undefined) database.prepare(statement).run(size)
     database.close()
   }

@@ -1,8 +1,9 @@
 /**
  * load.ts: 500 sessions with one socket each that are used for three minutes, and 20,000 sockets that come and go.
  *
- * Runs only when it is named (`npm run bench -- load`), because it takes several minutes. The floor of the second part is a bare
- * object whose sockets come and go in the same way, behind the same Workers of the local runtime: each of them grows, too.
+ * Runs only when named explicitly (`npm run bench -- load`), because it takes several minutes. The floor of the second part
+ * is a bare object whose sockets come and go in the same way, behind the same Workers of the local runtime, because each of
+ * these Workers grows as well.
  */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"

@@ -67,7 +67,7 @@ export function exchange(
   return done
 }
 
-/** The same without sending a frame: another client asks. */
+/** Like `exchange`, but another client sends the frame. */
 export function listen(
   socket: WebSocket,
   isFirst: (text: string) => boolean,

@@ -25,11 +25,11 @@ interface Cut {
   /** The reader that was cut off after about half of the text. */
   readonly reader: Reader
   readonly watcher: Reader
-  /** Resolves when the second socket has the end. */
+  /** Resolves when the second socket has received the end. */
   readonly ended: Promise<unknown>
 }
 
-/** Extra characters after half of the text, so that each run cuts at another moment of a window. */
+/** Extra characters after half of the text, so that each run cuts at a different moment of a window. */
 const momentMs = (run: number): number => (run * DELTA_WINDOW_MS) / RUNS
 
 /** Runs a turn and cuts the reader off after half of it. */
@@ -47,7 +47,7 @@ async function cutInTheMiddle(cuecard: Cuecard, run: number): Promise<Cut> {
 }
 
 interface Resumed {
-  /** From the connect to the last missed frame. */
+  /** Time from connecting to the last missed frame. */
   readonly ms: number
   readonly missed: number
   /** Bytes sent in addition to the missed frames. */
@@ -115,7 +115,7 @@ interface Killed {
   /** Number of these characters in history right after the restart. */
   readonly stillStored: number
   readonly status: string
-  /** Response time of the new process. */
+  /** Time until the new process responds. */
   readonly ms: number
 }
 

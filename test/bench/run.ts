@@ -1,5 +1,5 @@
 /**
- * run.ts: `npm run bench`: measures here, prints one table and writes it to RESULTS.md.
+ * run.ts: `npm run bench` measures on this machine, prints one table and writes it to RESULTS.md.
  *
  * `npm run bench -- turn crowd` measures only these groups and writes no file.
  * Each figure is compared with a floor of the same run, because ratios are stable on a noisy machine and absolute times are not.
@@ -47,7 +47,7 @@ const GROUPS: Groups = {
   weight: benchWeight,
 }
 
-/** Groups that run only when they are named. */
+/** Groups that run only when named explicitly. */
 const CLOSER: Groups = { "each-text": benchEachText, load: benchLoad }
 
 const all = { ...GROUPS, ...CLOSER }
@@ -70,7 +70,7 @@ console.log(table)
 if (requested.length === 0) {
   const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}`
   const file = new URL("RESULTS.md", import.meta.url)
-  // Written by hand.
+  // The sections after the table are written by hand.
   const [, ...sections] = readFileSync(file, "utf8")
     .trimEnd()
     .split(/\n\n(?=## )/)

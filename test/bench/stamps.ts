@@ -1,5 +1,5 @@
 /**
- * stamps.ts: a model on the loopback that writes the time of sending into each delta, and the parser of these stamps.
+ * stamps.ts: a fake model on loopback that writes the send time into each delta, and a parser for these timestamps.
  *
  * The format is `<n>:<microseconds>,` by the clock of this process, which the clients share.
  */
@@ -49,7 +49,7 @@ function line(delta: object, finish_reason: string | null): string {
 
 export interface Stamp {
   readonly n: number
-  /** Time of sending, in milliseconds. */
+  /** The send time, in milliseconds. */
   readonly at: number
 }
 

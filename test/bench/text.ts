@@ -86,7 +86,7 @@ function speedOf(make: () => Taker, pieces: readonly string[]): string {
   return (size / 1000 / time).toFixed(1)
 }
 
-/** Every text, whole and by single code units, which is the worst stream: for a closer look. */
+/** Measures every text as a whole and in single code units (the worst case for a stream), for a closer look. */
 export function benchEachText(): Row[] {
   return TEXTS.map(([name, text]) => {
     const units = text.slice(0, STREAM_SIZE).split("")

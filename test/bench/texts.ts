@@ -29,7 +29,7 @@ export const HOSTILE: readonly NamedText[] = [
   ["nested fences", repeat("````\n~~~~\n```\n~~~\n")],
 ]
 
-/** Directives have to be parsed. The requirement is linear time. */
+/** Texts with directives, which have to be parsed. The requirement is linear time. */
 export const DIRECTIVES: readonly NamedText[] = [
   ["MEDIA: lines", repeat("MEDIA:https://example.com/a.png\n")],
   ["MEDIA: lines of other files each", lines((n) => `MEDIA:https://example.com/${n}.png\n`)],

@@ -1,4 +1,4 @@
-/** admin-layout.test.ts: the admin page on all sizes, themes and directions: accessibility, and nothing sticks out. */
+/** admin-layout.test.ts: the admin page in all sizes, themes and directions: it is accessible, and nothing overflows. */
 
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, test } from "vitest"
@@ -13,7 +13,7 @@ const SECTIONS = ["users", "keys", "issuers", "agents", "usage", "prices", "sett
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
-/** Elements that stick out of the window sideways, except in lists that scroll. */
+/** Elements that overflow the window sideways, except in lists that scroll. */
 function findOverflow(page: Page): Promise<string[]> {
   return page.$$eval(".admin main *, .admin > header *, dialog[open] *", (all) =>
     all
@@ -38,9 +38,9 @@ describe("every section", () => {
       expect((await callApi(setup.cuecard, token, method, path, body)).status, path).toBeLessThan(300)
   })
 
-  // A short run looks at half of the sections on each size, and at every other one in the dark.
+  // A short run checks half of the sections at each size, and every other one in the dark theme.
   test.each(SECTIONS.map((section, index) => [section, index] as const))(
-    "[AD8] %s: axe finds nothing, and nothing sticks out, on the sizes, themes and directions",
+    "[AD8] %s: axe finds nothing, and nothing overflows, in all sizes, themes and directions",
     async (section, index) => {
       for (const size of IS_FULL ? [DESK, PHONE] : [index % 4 < 2 ? DESK : PHONE]) {
         const { page, errors } = await openAdmin(setup.browser, setup.cuecard, section, { size, bypassCSP: true })
@@ -89,7 +89,7 @@ describe("every section", () => {
 
 describe("the account panel", () => {
   test.each([DESK, PHONE])(
-    "[AD8] stays on the screen in both directions, and doesn't lead to the page itself",
+    "[AD8] stays on the screen in both directions, and doesn't link to the page itself",
     async (size) => {
       const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size, bypassCSP: true })
       await page.click(".account-button", SOON)

@@ -1,4 +1,4 @@
-/** admin-pages.ts: opens the admin page in a role, and talks to the API behind it. */
+/** admin-pages.ts: opens the admin page as a user of a given role, and calls the API behind it. */
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
@@ -13,11 +13,11 @@ export interface AdminView extends Pick<View, "size" | "theme" | "bypassCSP"> {
 
 export interface OpenedAdmin {
   readonly page: Page
-  /** Uncaught exceptions, and errors on the console except those of refused requests. */
+  /** Uncaught exceptions, and console errors except those about refused requests. */
   readonly errors: string[]
 }
 
-/** A development token of `demo`. */
+/** A development token for `demo`. */
 export async function tokenFor({ url }: Cuecard, user: string, role: Role): Promise<string> {
   const headers = { "content-type": "application/json" }
   const response = await fetch(`${url}/v1/dev/token`, { method: "POST", headers, body: JSON.stringify({ user, role }) })
@@ -41,7 +41,7 @@ export async function addUser(cuecard: Cuecard, user: string, role: Role = "memb
   if (created.status !== 201) throw new Error(`${user}: ${created.status}`)
 }
 
-/** Opens a section of the admin page. In another role than owner, the page gets the token of that role. */
+/** Opens a section of the admin page. For a role other than owner, the page gets a token with that role. */
 export async function openAdmin(
   browser: Browser,
   cuecard: Cuecard,

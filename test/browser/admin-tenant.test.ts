@@ -1,4 +1,4 @@
-/** admin-tenant.test.ts: export, import and deletion of a tenant on the admin page, in a real Chromium. */
+/** admin-tenant.test.ts: exports, imports and deletes a tenant on the admin page, in a real Chromium. */
 
 import { readFile } from "node:fs/promises"
 import { describe, expect, test } from "vitest"
@@ -14,7 +14,7 @@ const api = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
 describe("export and deletion", () => {
-  test("[AD7] an export is started, followed and downloaded, and deleted", async () => {
+  test("[AD7] an export is started, shows its progress, and is downloaded and deleted", async () => {
     await addUser(setup.cuecard, "exported")
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "tenant")
     await page.getByRole("button", { name: "Start an export" }).click()
@@ -35,12 +35,12 @@ describe("export and deletion", () => {
     await page.context().close()
   })
 
-  test("[AD9] the archive of another tenant is imported: chosen, uploaded, followed; stopped and continued; cancelled", async () => {
+  test("[AD9] another tenant's archive is chosen, uploaded and imported; the upload can be stopped, resumed and cancelled", async () => {
     const { cuecard, browser } = setup
     const { port } = new URL(cuecard.url)
     const page = await (await browser.newContext({ viewport: DESK })).newPage()
     const pageOf = (tenant: string): string => `http://${tenant}.localhost:${port}`
-    // A conversation of the source, with its card.
+    // A conversation of the source tenant, with its card.
     await page.goto(pageOf("source"))
     await page.fill(FIELD, "What's the weather in Oslo?")
     await page.press(FIELD, "Enter")
@@ -73,7 +73,7 @@ describe("export and deletion", () => {
     await expect.poll(() => page.textContent("main .fault")).toContain("None of these files is the manifest")
     await field.setInputFiles([manifest])
     await expect.poll(() => page.textContent("main .fault")).toContain("Missing: part 1.")
-    // The part is held back on its way, and the upload is stopped and cancelled.
+    // The part is held back in transit, and the upload is stopped and cancelled.
     let isHeld = true
     await page.route("**/v1/tenant/imports/*/files/1", async (route) => {
       while (isHeld) await new Promise((done) => setTimeout(done, 50))
@@ -88,11 +88,11 @@ describe("export and deletion", () => {
     await expect.poll(() => imports.count()).toBe(0)
     isHeld = false
     await page.unroute("**/v1/tenant/imports/*/files/1")
-    // Again, with the connection broken once.
+    // The second upload loses its connection once.
     await page.route("**/v1/tenant/imports/*/files/1", (route) => route.abort(), { times: 1 })
     await field.setInputFiles(chosen)
     await expect.poll(() => imports.textContent(), { timeout: 60_000 }).toMatch(/Imported.*From source.*1 conversation/)
-    // The target's page shows the same conversation.
+    // The target tenant's page shows the same conversation.
     await page.goto(`${pageOf("target")}/#/s/${session}`)
     await settled(page)
     expect(await transcriptOf(page)).toBe(before)

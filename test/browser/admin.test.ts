@@ -28,7 +28,7 @@ describe("who is admitted", () => {
     },
   )
 
-  test("[AD1] the page has the security headers of the chat page, and its own title for each section", async () => {
+  test("[AD1] the page has the chat page's security headers, and a title for each section", async () => {
     const response = await fetch(`${setup.cuecard.url}/admin`)
     const chat = await fetch(`${setup.cuecard.url}/`)
     expect(response.status).toBe(200)
@@ -63,7 +63,7 @@ describe("who is admitted", () => {
 })
 
 describe("users", () => {
-  test("[AD2] are found by the beginning of their id; a role is changed, a user suspended and restored", async () => {
+  test("[AD2] are found by the beginning of their id; a role can be changed, and a user suspended and restored", async () => {
     for (const user of ["ada", "adele", "bob"]) await addUser(setup.cuecard, user)
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
     await rowWith(page, "bob").waitFor(SOON)
@@ -96,7 +96,7 @@ describe("users", () => {
     await page.context().close()
   })
 
-  test("[AD2] more than a page of users is read page by page", async () => {
+  test("[AD2] a long list of users is loaded page by page", async () => {
     const users = Array.from({ length: 103 }, (_, index) => `many-${String(index).padStart(3, "0")}`)
     const token = await tokenFor(setup.cuecard, "you", "owner")
     const { key } = (await callApi(setup.cuecard, token, "POST", "/v1/keys", { name: "many" })).body as { key: string }
@@ -113,7 +113,7 @@ describe("users", () => {
 })
 
 describe("API keys", () => {
-  test("[AD3] a new key is shown once, works, and is gone from the page; it is rotated and revoked", async () => {
+  test("[AD3] a new key works and is shown only once; it can be rotated and revoked", async () => {
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "keys")
     await page.getByRole("button", { name: "Create an API key" }).click()
     await page.getByLabel("Name", { exact: true }).fill("ci backend")
@@ -155,7 +155,7 @@ describe("API keys", () => {
     await page.context().close()
   })
 
-  test("[AD3] an owner rotates the signing keys, and stays signed in; an admin doesn't see them", async () => {
+  test("[AD3] an owner can rotate the signing keys and stays signed in; an admin doesn't see the keys", async () => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "keys")
     const before = await page.locator("section .rows > li").count()
     await page.getByRole("button", { name: "Rotate signing keys…" }).click()
@@ -171,7 +171,7 @@ describe("API keys", () => {
 })
 
 describe("sign-in providers", () => {
-  test("[AD4] one is saved only if its keys are found; its secret is never shown; it is changed and deleted", async () => {
+  test("[AD4] a provider is saved only if its keys are found; its secret is never shown; it can be changed and deleted", async () => {
     const provider = await startOidcProvider({ redirectUris: [`${setup.cuecard.url}/auth/callback/staff`] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "issuers")
     await page.getByRole("button", { name: "Add a provider" }).click()
@@ -215,7 +215,7 @@ describe("sign-in providers", () => {
       authorized_parties: ["page", "backend"],
       scopes: "openid groups",
     })
-    // Shown again as they are, and removed by emptying the fields.
+    // The stored values are shown again, and emptying the fields removes them.
     await rowWith(page, "All staff").getByRole("button", { name: "Edit" }).click()
     await page.getByText("Advanced").click()
     const claims = page.getByLabel("Claims that a user must have")
@@ -240,7 +240,7 @@ describe("sign-in providers", () => {
 })
 
 describe("agents and settings", () => {
-  test("[AD5] an agent is added, changed and deleted; the general agent can't be deleted", async () => {
+  test("[AD5] an agent can be added, changed and deleted; the general agent can't be deleted", async () => {
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "agents")
     await page.getByRole("button", { name: "Add an agent" }).click()
     await page.getByLabel("Name", { exact: true }).fill("poet")
@@ -274,7 +274,7 @@ describe("agents and settings", () => {
     await page.context().close()
   })
 
-  test("[AD5] the allowed origins and hosts are edited as lists, and a wrong one is refused with the server's text", async () => {
+  test("[AD5] allowed origins and hosts are edited as lists, and an invalid one is refused with the server's text", async () => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "settings")
     const origins = page.getByLabel("Sites that can be embedded")
     await origins.fill("https://charts.example.com\nhttps://maps.example.org")
@@ -294,7 +294,7 @@ describe("agents and settings", () => {
 })
 
 describe("the audit log", () => {
-  test("[AD6] is shown newest first, filtered, downloaded and verified", async () => {
+  test("[AD6] is shown newest first, and can be filtered, downloaded and verified", async () => {
     for (const name of ["one", "two"]) {
       await api("PUT", `/v1/agents/log-${name}`, { description: "d", prompt: "p" })
       await api("DELETE", `/v1/agents/log-${name}`)

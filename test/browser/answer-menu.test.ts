@@ -1,4 +1,4 @@
-/** answer-menu.test.ts: the trace id of an answer leads to its line in the log of a real server. */
+/** answer-menu.test.ts: the trace id of an answer identifies its line in the log of a real server. */
 
 import { expect, test } from "vitest"
 import { type Cuecard, startCuecard } from "cuecard/testing"
@@ -30,14 +30,14 @@ test.each([
   const found = lines.map((line) => JSON.parse(line)).filter((line) => line.trace === trace)
   expect(found.map(({ event }) => event)).toContain("turn_end")
   expect(found.find(({ event }) => event === "turn_end")).toMatchObject({ status: "completed", model: "scripted" })
-  // It closes by itself and returns the focus.
+  // The menu closes automatically and returns the focus.
   await page.waitForSelector("[role=menu]", { state: "detached" })
   expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("More")
   await closeContexts(browser)
   await cuecard.close()
 })
 
-test("[OB6] a line of a real server with a planted text is found", async () => {
+test("[OB6] a planted text in a real server's log line is detected", async () => {
   const lines: string[] = []
   const cuecard = await startCuecard({ vars: { MODEL: "unknown" }, onLog: (line) => void lines.push(line) })
   const { id } = await cuecard.createSession()
@@ -47,7 +47,7 @@ test("[OB6] a line of a real server with a planted text is found", async () => {
   const missing = () => lines.find((line) => line.includes('"model_missing"'))
   await expect.poll(missing).toBeDefined()
   expect(findLeak(missing() ?? "")).toBe(null)
-  // Its only field with spaces: as if the message had been quoted there.
+  // This is the only field with spaces. The text stands in for a quoted message.
   noteContent('MODEL is "unknown"')
   expect(findLeak(missing() ?? "")).toContain("noted text")
   await cuecard.close()

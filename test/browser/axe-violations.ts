@@ -13,7 +13,7 @@ async function untilRested(page: Page): Promise<void> {
   await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {}))))
 }
 
-/** Waits until the page rests, and returns the violations that axe finds, with the first elements of each. */
+/** Waits until the page is idle, and returns the violations that axe finds, with the first elements of each. */
 export async function findViolations(page: Page): Promise<string[]> {
   await untilRested(page)
   await page.addScriptTag({ path: AXE })

@@ -137,7 +137,7 @@ async function openBare(browser: Browser, view: View): Promise<Page> {
 
 describe("axe finds nothing in", () => {
   STATES.forEach(({ name, size = DESK, enter }, index) => {
-    // A short run looks at the states in turn in light and in dark.
+    // A short run checks the states alternately in the light and the dark theme.
     const themes = IS_FULL ? THEMES : [THEMES[index % THEMES.length] ?? "light"]
     test(`[AX1] ${name}, ${themes.join(" and ")}`, async () => {
       const page = await openBare(setup.browser, { size })
@@ -151,7 +151,7 @@ describe("axe finds nothing in", () => {
   })
 })
 
-/** Names of the focused element and of the box that contains it. */
+/** The names of the focused element and of the box that contains it. */
 function readFocus(page: Page): Promise<string> {
   return page.evaluate(() => {
     const one = document.activeElement
@@ -163,7 +163,7 @@ function readFocus(page: Page): Promise<string> {
 describe("the keyboard", () => {
   test("[AX2] the first Tab reaches a button that moves the focus to the message field", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
-    // From the top of the page: it focuses the message field when it opens.
+    // Starts at the top of the page, which focuses the message field when it opens.
     await page.$eval(".page", (top) => {
       top.setAttribute("tabindex", "-1")
       ;(top as HTMLElement).focus()
@@ -190,7 +190,7 @@ describe("the keyboard", () => {
     expect([...places].filter((place) => place !== "sidebar")).toEqual([])
     await page.keyboard.press("Escape")
     await expect.poll(() => readFocus(page)).toBe("topbar/drawer-button")
-    // On a wide page nothing behind the list may stay out of reach.
+    // On a wide page, nothing behind the list may stay inert.
     await page.keyboard.press("Enter")
     await expect.poll(() => page.$eval(".behind-drawer", (one) => one.hasAttribute("inert"))).toBe(true)
     await page.setViewportSize(DESK)
@@ -242,7 +242,7 @@ describe("what is drawn", () => {
     await page.context().close()
   })
 
-  test("[AX7] in forced colours the current conversation, the user's message and the focused field are outlined", async () => {
+  test("[AX7] in forced colours, the current conversation, the user's message and the focused field are outlined", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     await askAndWait(page, "/say one")
     await page.emulateMedia({ forcedColors: "active" })

@@ -1,4 +1,4 @@
-/** budgets.test.ts: budgets in a real Chromium: what a user sees of them, a refusal, and the admin page. */
+/** budgets.test.ts: budgets in a real Chromium: what a user sees of them, what a refusal looks like, and the admin page. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -23,7 +23,7 @@ async function closeAll(page: Page): Promise<void> {
 }
 
 describe("the page", () => {
-  test("[BU13] the menu shows what is left and when it resets; without budgets it loads nothing for them", async () => {
+  test("[BU13] the menu shows what is left and when it resets; without budgets it loads no code for them", async () => {
     await limit({
       tenant: { cost_per_month: 20_000_000_000 },
       roles: { member: { tokens_per_day: 50_000, sessions: 3 } },
@@ -51,7 +51,7 @@ describe("the page", () => {
     await limit({ tenant: null, roles: { member: null } })
   })
 
-  test("[BU14] a refused message stays with the reason, even after a reload, and is sent when there is a budget again", async () => {
+  test("[BU14] a refused message stays with its reason, even after a reload, and is sent once the budget allows it", async () => {
     await limit({ tenant: { tokens_per_day: 0 } })
     const { page } = await open(setup.browser, setup.cuecard)
     await ask(page, "/say hello")
@@ -62,7 +62,7 @@ describe("the page", () => {
     await expect.poll(() => page.locator("[data-role=user]").textContent(), SOON).toContain("/say hello")
     await expect.poll(() => note.textContent(), SOON).toContain("is used up")
     await limit({ tenant: null })
-    // The directory asks again after a few seconds.
+    // The directory requests a new lease after a few seconds.
     const retry = async (): Promise<number> => {
       const button = note.getByRole("button", { name: "Retry" })
       if ((await button.count()) > 0) await button.click()
@@ -74,9 +74,9 @@ describe("the page", () => {
   })
 })
 
-test("[PG86] a refusal says in the reader's time when the budget resets: live, after a reload, and in a second tab", async () => {
+test("[PG86] a refusal says when the budget resets, in the reader's time zone: live, after a reload, and in a second tab", async () => {
   await limit({ tenant: { tokens_per_day: 0 } })
-  // 5:30 ahead of UTC.
+  // This time zone is 5:30 ahead of UTC.
   const context = await setup.browser.newContext({ viewport: PHONE, timezoneId: "Asia/Kolkata", locale: "en-GB" })
   const { page, errors } = await openIn(context, setup.cuecard)
   await ask(page, "/say hello")

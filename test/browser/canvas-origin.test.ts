@@ -1,6 +1,6 @@
 /**
- * canvas-origin.test.ts: documents on the origin of the page and on an origin of their own (CANVAS_ORIGIN), and the messages
- * between page and document, on real servers in a real Chromium.
+ * canvas-origin.test.ts: documents on the page's origin and on an origin of their own (CANVAS_ORIGIN), and the messages
+ * between the page and a document, on real servers in a real Chromium.
  */
 
 import { request } from "node:http"
@@ -19,14 +19,14 @@ for (const b of document.querySelectorAll("button"))
   b.onclick = () => setTimeout(() => parent.postMessage({ type: "cuecard:" + b.id }, "*"), 50)
 </script>`
 
-/** Shows its origin and the theme that it was sent. */
+/** Shows its origin and the theme that the page sent it. */
 const GREETER = `<p></p><script>
 addEventListener("message", ({ data }) => { document.querySelector("p").textContent = origin + " " + data.theme })
 parent.postMessage({ type: "cuecard:ready" }, "*")
 </script>`
 
 let browser: Browser
-/** One server with documents on the origin of the page, and one with documents on their own origin. */
+/** One server with documents on the page's origin, and one with documents on their own origin. */
 let joined: Cuecard
 let apart: Cuecard
 let canvas = ""
@@ -59,7 +59,7 @@ function askAs(host: string, { url }: Cuecard, path: string, headers: Readonly<R
   })
 }
 
-/** Tries to create a frame for each URL, and returns those that the policy refused. */
+/** Tries to create a frame for each URL, and returns the URLs that the policy refused. */
 function refusedFrames(page: Page, urls: readonly string[]): Promise<string[]> {
   return page.evaluate(async (all) => {
     const refused: string[] = []
@@ -100,7 +100,7 @@ describe.each([
     await page.context().close()
   })
 
-  test("[PG41] [PG65] the page identifies a frame by its window: forged messages of the page or of another frame have no effect", async () => {
+  test("[PG41] [PG65] the page identifies a frame by its window: forged messages from the page or another frame have no effect", async () => {
     const cuecard = serverOf()
     const { page, errors } = await open(browser, cuecard)
     for (const [n, title] of ["First", "Second"].entries()) {
@@ -109,9 +109,9 @@ describe.each([
     }
     const [first, second] = ["First", "Second"].map((title) => page.frameLocator(`iframe[title=${title}]`))
     const readOutput = (frame = first) => frame?.locator("output").textContent(SOON)
-    // Clicks by script, because a frame out of sight renders no frames for the mouse.
+    // Clicks by script, because a frame outside the viewport isn't rendered and gets no mouse events.
     const press = (id: string) => second?.locator(id).evaluate((one) => (one as HTMLElement).click())
-    // Each document announced that it was ready, and was sent the theme.
+    // Each document announced that it was ready, and received the theme.
     await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["1", "1"])
     await page.click("button.theme")
     await expect.poll(async () => [await readOutput(first), await readOutput(second)], SOON).toEqual(["2", "2"])
@@ -120,7 +120,7 @@ describe.each([
       for (const type of ["cuecard:ready", "cuecard:gone"]) postMessage({ type }, "*")
     })
     await press("#ready")
-    // The answer is sent to the sender.
+    // The answer goes to the sender.
     await expect.poll(() => readOutput(second), SOON).toBe("3")
     expect(await readOutput(first)).toBe("2")
     expect(await element?.evaluate((one) => one.isConnected)).toBe(true)

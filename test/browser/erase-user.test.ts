@@ -1,4 +1,7 @@
-/** erase-user.test.ts: a user is erased on the admin page. It waits until no isolate can trust the user's tokens any more. */
+/**
+ * erase-user.test.ts: erases a user on the admin page. The test waits until no isolate can trust the user's tokens any
+ * more.
+ */
 
 import { expect, test } from "vitest"
 import { addUser, dialogButton, openAdmin, rowWith } from "./admin-pages.ts"

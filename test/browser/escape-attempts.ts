@@ -15,7 +15,7 @@ export interface To {
 export interface Attempt {
   readonly name: string
   readonly html: (to: To) => string
-  /** `never`: this browser does not support it. `packets`: it needs a network. */
+  /** `never`: this browser does not support the attempt. `packets`: the attempt needs a network. */
   readonly isReached: "always" | "packets" | "never"
 }
 
@@ -227,7 +227,7 @@ const CALLS: readonly Attempt[] = [
 
 export const ATTEMPTS: readonly Attempt[] = [...REQUESTS, ...JOURNEYS, ...CALLS]
 
-/** Each expression returns what it could read. In the frame none may return anything. */
+/** Each expression returns what it could read. In the frame, none of them may return anything. */
 export const GRABS: Readonly<Record<string, string>> = {
   "the page's document": "parent.document.title",
   "the page's variables": "parent.secret",

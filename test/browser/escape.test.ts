@@ -1,9 +1,10 @@
 /**
  * escape.test.ts: documents that try to reach other hosts from their frame, in a real Chromium.
  *
- * The test serves page and documents with the headers and the sealing of the Worker. It runs each attempt (escape-attempts.ts)
- * first alone and without restrictions, where its host must receive something if this browser supports it. Then it puts
- * all of them into one restricted page: no host may receive anything, while an unrestricted control document reaches its.
+ * The test serves page and documents with the headers and the sealing of the Worker. It first runs each attempt
+ * (escape-attempts.ts) alone and without restrictions. If this browser supports the attempt, its host must receive
+ * something. Then it puts all attempts into one restricted page, together with an unrestricted control document. There,
+ * only the control's host may receive anything.
  */
 
 import { createSocket } from "node:dgram"
@@ -17,12 +18,15 @@ import { createDocumentHeaders, createPageHeaders } from "../../worker/routes/me
 import { closeContexts, openChromium } from "../support/chromium.ts"
 import { GRABS, type To, ATTEMPTS } from "./escape-attempts.ts"
 
-/** The requests that the hosts of each attempt received, and requests to our own server other than for the page and its documents. */
+/**
+ * The requests that each attempt's hosts received, and requests to our own server for anything but the page and its
+ * documents.
+ */
 const received: string[] = []
 let browser: Browser
 let open: BrowserContext
 let own = ""
-/** The hosts of each attempt. The last ones belong to the control, which is never restricted. */
+/** The hosts of each attempt. The last hosts belong to the control, which is never restricted. */
 let hosts: readonly To[] = []
 let hasNetwork = false
 
@@ -71,7 +75,7 @@ const server = createHttp((request, response) => {
   response.writeHead(404).end()
 })
 
-/** Documents that are not attempts to reach a host. */
+/** Documents that don't try to reach a host. */
 const [GRABBING, ENDLESS] = [-1, -2]
 
 /** A document that reports that its script runs, and then makes its attempt. */
@@ -138,7 +142,8 @@ describe("a document that tries to escape", () => {
     const ran = await countRuns(page)
     await page.goto(`${own}/page?mode=${mode}&attempts=${ATTEMPTS.map((_, at) => at).join(",")}`)
     await expect.poll(ran, { timeout: 60_000 }).toBe(ATTEMPTS.length)
-    // The unrestricted control starts after them in the same page. Once its hosts were reached, the others had enough time.
+    // The unrestricted control starts after them in the same page. Once it has reached its hosts, the others have had
+    // enough time.
     await addControlFrame(page)
     const isControl = (entry: string): boolean => entry.startsWith(nameOf(CONTROL))
     const controls = hasNetwork ? 2 : 1
@@ -201,7 +206,7 @@ describe("a document that tries to escape", () => {
       return await page.evaluate(() => Reflect.get(globalThis, "got"))
     }
     await page.goto(`${own}/page?mode=closed&attempts=${GRABBING}`)
-    // The page identifies it by its window. `ready` is the only message that it can send.
+    // The page identifies the document by its window. `ready` is the only message that it can send.
     expect(await entry()).toEqual([
       { data: [], isOurs: true },
       { data: { type: "cuecard:ready" }, isOurs: true },
@@ -210,7 +215,7 @@ describe("a document that tries to escape", () => {
     await context.close()
   })
 
-  test("[CD4] control: without the restrictions of its frame a document reads most of it", async () => {
+  test("[CD4] control: without the restrictions of its frame, a document can read most of this", async () => {
     const context = await browser.newContext()
     const page = await context.newPage()
     page.on("dialog", (dialog) => dialog.accept())

@@ -11,7 +11,7 @@ const LONG = "Quarterly figures of all regions ".repeat(12).trim()
 
 const setup = useServerAndBrowser()
 
-/** Returns the hosts that are not completely visible inside their placeholder and the window. */
+/** Returns the hosts that are not fully visible inside their placeholder and the window. */
 function cutHosts(page: Page): Promise<string[]> {
   return page.$$eval(".gate small", (all) =>
     all.flatMap((one) => {

@@ -1,8 +1,8 @@
 /**
- * hostile-texts.ts: texts that a hijacked model may write, grouped by what they try.
+ * hostile-texts.ts: texts that a hijacked model may write, grouped by what they attempt.
  *
- * Code calls `owned(…)`; requests go to a host under `evil.example.com`. Each text ends in a unique mark (`END`), so that a
- * test sees that it was drawn completely.
+ * Code calls `owned(…)`; requests go to a host under `evil.example.com`. Each text ends in a unique mark (`END`), which
+ * shows a test that the text was drawn completely.
  */
 
 export interface Hostile {
@@ -13,7 +13,7 @@ export interface Hostile {
 const EVIL = "https://evil.example.com"
 const RUN = "owned(1)"
 
-/** Every element that runs or loads by itself. */
+/** Every element that runs or loads without user action. */
 const SCRIPTS = [
   `<script>${RUN}</script>`,
   `<script src=${EVIL}/s.js></script>`,
@@ -312,7 +312,7 @@ export const HOSTILE: readonly Hostile[] = [
   ...groupOf("directive", DIRECTIVES),
 ]
 
-/** Code, whose text must be shown exactly. */
+/** Code. Its text must be shown exactly. */
 export const CODE: readonly string[] = [...SCRIPTS, ...HANDLERS, ...MENDED, ...LEAKS, ...DIRECTIVES].filter(
   // Other tests cover code delimiters and characters that are not shown.
   (text) => !/[`\u0000\ud800-\udfff\n]/.test(text) && text.length < 200,

@@ -1,6 +1,7 @@
 /**
- * hostile.test.ts: hostile text of a model in a real Chromium: live and after a reload, with the content security policy
- * and, to test the renderer alone, without it; and also without sanitising, because the page must not depend on `clean`.
+ * hostile.test.ts: hostile text from a model in a real Chromium, live and after a reload. The tests run with the content
+ * security policy and, to test the renderer alone, without it. They also run without sanitising, because the page must not
+ * depend on `clean`.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -18,7 +19,7 @@ const setup = useServerAndBrowser()
 
 interface Watched {
   readonly page: Page
-  /** Code that ran, dialogs, violations of the policy and requests to other hosts. */
+  /** Code that ran, dialogs, policy violations and requests to other hosts. */
   readonly found: string[]
 }
 
@@ -50,7 +51,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
       return route.abort()
     },
   )
-  // Without a click the page must not fetch external media through the server either.
+  // Without a click, the page must not fetch external media even through the server.
   page.on("request", (request) => {
     const { origin, pathname } = new URL(request.url())
     if (origin !== new URL(setup.cuecard.url).origin) return
@@ -67,7 +68,7 @@ async function watch(context: BrowserContext, at: string, isWithPolicy: boolean)
   return { page, found }
 }
 
-/** Checks whether the policy of the page allows inline scripts. */
+/** Checks whether the page's policy allows inline scripts. */
 async function runsInline(page: Page): Promise<boolean> {
   return await page.evaluate(() => {
     const script = document.createElement("script")
@@ -83,7 +84,7 @@ async function runsInline(page: Page): Promise<boolean> {
   })
 }
 
-/** Returns the elements, attributes and URLs of the transcript that are not on the list. */
+/** Returns the elements, attributes and URLs in the transcript that are not on the list. */
 function strangersIn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const prose =
@@ -102,7 +103,7 @@ function strangersIn(page: Page): Promise<string[]> {
       dir: /^(?:auto|ltr|rtl)$/,
       style: /^(?:text-align: (?:left|right|center);|height: \d+px;)$/,
       sandbox: /^allow-scripts$/,
-      // Addresses of our own, except `/media/remote`, which needs a click.
+      // Our own addresses, except `/media/remote`, which needs a click.
       src: /^\/(?:media\/(?!remote\b)|canvas\/documents\/)/,
     }
     const free =
@@ -201,7 +202,7 @@ async function judge({ page, found }: Watched, texts: readonly string[], when: s
   expect(found, when).toEqual([])
 }
 
-/** Opens a page whose history holds the texts without sanitising. */
+/** Opens a page whose history contains the unsanitised texts. */
 async function showRaw(texts: readonly string[]): Promise<Watched & { readonly context: BrowserContext }> {
   const { id } = await setup.cuecard.createSession()
   const context = await setup.browser.newContext({ bypassCSP: true })
@@ -229,7 +230,7 @@ describe("hostile text that was not sanitised", () => {
   test("[PG51] without sanitising and without the policy it runs nothing, requests nothing and draws no unexpected element", async () => {
     const { page, found, context } = await showRaw(HOSTILE.map(({ text }) => text))
     expect(await strangersIn(page)).toEqual([])
-    // Triggers the events of a pointer and of the focus.
+    // Triggers pointer and focus events.
     await page.$$eval("[data-transcript] .prose :is(b, i, p, li, td, h3, code)", (all) => {
       for (const one of all) for (const name of ["mouseover", "focus"]) one.dispatchEvent(new Event(name))
     })

@@ -1,4 +1,4 @@
-/** keyboard.test.ts: documents that take the focus while the user types, in a real Chromium on the built page. */
+/** keyboard.test.ts: documents that take the focus while the user is typing, in a real Chromium on the built page. */
 
 import type { Page } from "playwright-core"
 import { expect, test } from "vitest"

@@ -1,4 +1,4 @@
-/** kinds.test.ts: one screenshot of each kind of text segment in both themes. Those of media are in media.test.ts. */
+/** kinds.test.ts: one screenshot of each kind of text segment in both themes. Media segments are in media.test.ts. */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"

@@ -1,4 +1,4 @@
-/** leaving-tenant.test.ts: the page of a tenant that will be deleted, and is kept. */
+/** leaving-tenant.test.ts: the page of a tenant whose deletion is requested and then undone. */
 
 import { expect, test } from "vitest"
 import { callApi, type Role, tokenFor } from "./admin-pages.ts"
@@ -20,7 +20,7 @@ test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent mes
   const { page, errors } = await openAs("lea")
   await ask(page, "Say hello world")
   await settled(page)
-  // The page doesn't know yet: the server refuses the message, which waits.
+  // The page doesn't know yet. The server refuses the message, which then waits.
   const left = await api("boss", "DELETE", "/v1/tenant", { confirm: "demo" }, "owner")
   expect(left.status).toBe(202)
   await page.fill(FIELD, "Say one more thing")
@@ -42,12 +42,13 @@ test("[PG85] a tenant that is leaving: the page shows the date, keeps unsent mes
   await owner.page.getByRole("link", { name: "Cancel the deletion in the admin settings" }).click()
   await owner.page.waitForURL(`${setup.cuecard.url}/admin#tenant`)
   await api("boss", "POST", "/v1/tenant/restore", {}, "owner")
-  // Coming back to the page asks again.
+  // Coming back to the page repeats the request.
   await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")))
   await page.waitForSelector(FIELD, SOON)
   expect(await page.inputValue(FIELD)).toBe("Say one more thing")
   await page.press(FIELD, "Enter")
-  // The socket is still the one that only reads. Once every isolate knows, the server closes it, and the message is sent.
+  // The socket is still read-only. Once every isolate knows that the tenant is kept, the server closes the socket, and the
+  // message is sent.
   await page.waitForSelector("article[data-role=assistant] >> nth=1", { timeout: 60_000 })
   await settled(page, 2)
   expect(errors).toEqual([])

@@ -1,4 +1,4 @@
-/** limits.test.ts: the page while the server refuses more requests. */
+/** limits.test.ts: the page while the server is rate limiting it. */
 
 import { mkdirSync } from "node:fs"
 import { expect, test } from "vitest"
@@ -16,7 +16,7 @@ const { code, text } = faultToWire({
   retryAfterSeconds: RETRY_AFTER_SECONDS,
 })
 const LINE = "Too many requests at once. Nothing is lost. We'll continue automatically in about 3 seconds."
-/** The refusal itself, which browsers log. */
+/** The refusal itself, which the browser logs. */
 const EXPECTED_ERROR = /status of 429/
 
 test.each(THEMES.flatMap((theme) => [DESK, PHONE].map((size) => ({ theme, size }))))(

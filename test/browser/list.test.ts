@@ -12,7 +12,7 @@ import { everyNth } from "../support/seeded.ts"
 import { ask, DESK, open, openIn, PHONE, sessionIn, settled, transcriptOf } from "./page.ts"
 
 const WEATHER = "What's the weather in London and in Tokyo?"
-/** Longer than the loopback takes, in milliseconds. */
+/** Longer than a loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 let cuecard: Cuecard
@@ -58,7 +58,7 @@ async function begin(page: Page, text: string): Promise<string> {
   return sessionIn(page)
 }
 
-/** How many conversations the server lists for the user of the page. */
+/** How many conversations the server lists for the page's user. */
 async function listedSessions(): Promise<number> {
   const headers = { authorization: `Bearer ${cuecard.token}` }
   const answer = await fetch(`${cuecard.url}/v1/sessions`, { headers })
@@ -67,12 +67,12 @@ async function listedSessions(): Promise<number> {
 
 const title = (page: Page, id: string) => page.textContent(`[data-session="${id}"] .title`)
 
-/** The boxes of the open dialog that overlap another one, or lie outside the dialog. */
+/** The boxes in the open dialog that overlap each other or lie outside the dialog. */
 function findMisplacedBoxes(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const dialog = document.querySelector("dialog[open]")
     if (dialog === null) return ["no dialog"]
-    // After its entrance.
+    // Skips to the end of the entrance animation.
     for (const animation of document.getAnimations()) animation.finish()
     const outer = dialog.getBoundingClientRect()
     const boxes = [...dialog.querySelectorAll("h2, p, button, ul, progress")].filter((box) => {
@@ -182,7 +182,7 @@ describe.each(everyNth(SIZES, 2))("the list of conversations on a %s", (_, size)
     await page.context().close()
   })
 
-  test("[PG74] the import dialog takes a file by click or touch, and nothing in it overlaps", async () => {
+  test("[PG74] the import dialog accepts a file by click or touch, and nothing in it overlaps", async () => {
     const isPhone = size === PHONE
     const context = await browser.newContext({ viewport: size, hasTouch: isPhone, isMobile: isPhone })
     const { page, errors } = await openIn(context, cuecard)
@@ -335,7 +335,7 @@ test("[PG32] a click into the composer saves the title and keeps the focus; a re
   await page.context().close()
 })
 
-test("[PG31] [PG53] a conversation in the background is marked while it runs, and no longer once its answer has ended", async () => {
+test("[PG31] [PG53] a conversation in the background is marked while it runs, and only until its answer has ended", async () => {
   const { page } = await open(browser, cuecard)
   await ask(page, "/bench deltas=250 delay_ms=10")
   await page.waitForSelector("article[data-status=running] [data-segment=text]", SOON)
@@ -382,7 +382,7 @@ test("[PG37] on a phone an agent's conversation shows who asked and links back",
   await page.context().close()
 })
 
-/** Answers requests for the list with these conversations, in pages. Returns the requested cursors. */
+/** Responds to list requests with pages of these conversations. Returns the requested cursors. */
 async function serveList(context: BrowserContext, sessions: readonly SessionSummary[]): Promise<string[]> {
   const cursors: string[] = []
   await context.route(/\/v1\/sessions(?:\?after=.*)?$/, (route) => {
@@ -404,7 +404,7 @@ const createRows = (count: number): SessionSummary[] =>
   })
 
 describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) => {
-  test("[PG75] more is loaded by scrolling and by keyboard, up to the last conversation", async () => {
+  test("[PG75] scrolling and the keyboard load more pages, up to the last conversation", async () => {
     const context = await browser.newContext({ viewport: size })
     const cursors = await serveList(context, createRows(350))
     const { page, errors } = await openIn(context, cuecard)
@@ -426,7 +426,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
     await context.close()
   })
 
-  test("[PG75] a failed page is offered again, and the focus moves on when the list is complete", async () => {
+  test("[PG75] a page that failed can be retried, and the focus moves on when the list is complete", async () => {
     const context = await browser.newContext({ viewport: size })
     await serveList(context, createRows(101))
     await context.route(/after=100$/, (route) => route.abort())
@@ -472,7 +472,7 @@ describe.each(everyNth(SIZES.toReversed(), 2))("a long list on a %s", (_, size) 
   })
 })
 
-test("[PG76] rows don't move below the pointer; when it leaves, the list is in order again", async () => {
+test("[PG76] rows don't move below the pointer; the list is sorted again when the pointer leaves", async () => {
   const { page } = await open(browser, cuecard)
   const one = await begin(page, "/say one")
   const two = await begin(page, "/say two")

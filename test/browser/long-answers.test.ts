@@ -89,7 +89,7 @@ const RTL = `# تقرير الطقس
 An English paragraph between them.`
 
 describe("right-to-left answers", () => {
-  test("[MD10] lists, quotes and tables stand on the right, English text on the left", async () => {
+  test("[MD10] lists, quotes and tables are aligned to the right, English text to the left", async () => {
     for (const [name, view] of [
       ["desk-light", { size: DESK, theme: "light" }],
       ["phone-dark", { size: PHONE, theme: "dark" }],
@@ -123,7 +123,7 @@ describe("right-to-left answers", () => {
   })
 })
 
-test("[CD6] a document that sends 1 MB messages without end is put behind a button, each time", async () => {
+test("[CD6] a document that floods the page with 1 MB messages is put behind a button, each time", async () => {
   const url = "/canvas/documents/flood/index.html"
   const script = "const s='x'.repeat(1e6);(function f(){for(let i=0;i<5;i++)parent.postMessage(s,'*');setTimeout(f)})()"
   const context = await setup.browser.newContext({ viewport: DESK })

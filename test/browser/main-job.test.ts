@@ -1,4 +1,7 @@
-/** main-job.test.ts: asks for the weather, gets a card, reloads and sees the same, in a real Chromium on the built page. */
+/**
+ * main-job.test.ts: asks for the weather, gets a card, and sees the same after a reload, in a real Chromium on the built
+ * page.
+ */
 
 import { mkdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -60,7 +63,7 @@ describe("the main job", () => {
     },
   )
 
-  test("[PG2] two tabs, and one that opens in the middle of the turn, show the same", async () => {
+  test("[PG2] two tabs, and a third that opens in the middle of the turn, show the same", async () => {
     const { page: first } = await open(browser, cuecard)
     await ask(first, "hello")
     await settled(first)
@@ -77,7 +80,7 @@ describe("the main job", () => {
     await Promise.all([first, second, third].map((page) => page.context().close()))
   })
 
-  test("[PG3] text of the model runs no code and makes no request", async () => {
+  test("[PG3] text from the model runs no code and makes no request", async () => {
     const hostile = [
       "<script>document.title='owned'</script>",
       "<img src=x onerror=\"document.title='owned'\">",

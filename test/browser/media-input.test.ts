@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { ask, FIELD, open, openIn, PHONE, sessionIn, settled } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-/** Longer than the loopback takes, in milliseconds. */
+/** Longer than a loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 
 const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } }, { withFiles: true })
@@ -34,7 +34,7 @@ async function sendTwoImages(page: Page): Promise<void> {
   await expectImages(page, 2)
 }
 
-/** Runs in the page: makes an image of this size and type, as base64. */
+/** Runs in the page. Makes an image of this size and type, as base64. */
 async function drawn([type, width, height]: readonly [string, number, number]): Promise<string> {
   const pen = new OffscreenCanvas(width, height).getContext("2d") as OffscreenCanvasRenderingContext2D
   pen.fillStyle = "#8b7cf6"
@@ -47,7 +47,7 @@ async function drawn([type, width, height]: readonly [string, number, number]): 
 const SIDEWAYS = Buffer.from("ffe100224578696600004d4d002a000000080001011200030000000100060000ffff0000", "hex")
 
 describe("an image in its message", () => {
-  test("[AS2] [AS15] [PG39] its box has the final size and ratio before it loads", async () => {
+  test("[AS2] [AS15] [PG39] has a box of its final size and ratio before it loads", async () => {
     const { page, errors } = await open(setup.browser, setup.cuecard)
     const file = async (type: string, width: number, height: number) =>
       Buffer.from(await page.evaluate(drawn, [type, width, height] as const), "base64")
@@ -162,7 +162,7 @@ describe("copying and printing", () => {
     await page.context().close()
   })
 
-  test("[PG44] a printed page holds the whole conversation and nothing else, dark on light", async () => {
+  test("[PG44] a printed page contains the whole conversation and nothing else, dark on light", async () => {
     const { page } = await open(setup.browser, setup.cuecard, { theme: "dark" })
     for (let at = 0; at < 4; at++) {
       await ask(page, `/say ${JSON.stringify(`${"A line of words.\n\n".repeat(20)}Answer ${at}.`)}`)
@@ -187,7 +187,7 @@ describe("copying and printing", () => {
 })
 
 describe("audio", () => {
-  test("[PG39] [PG58] it can be downloaded under its name", async () => {
+  test("[PG39] [PG58] a file can be downloaded under its name", async () => {
     const { page, errors } = await open(setup.browser, setup.cuecard)
     await ask(page, "say hello world")
     await settled(page)
@@ -227,14 +227,14 @@ describe("attachments and replies by keyboard", () => {
     await ask(page, "/say Hello.")
     await settled(page)
     const other = await openIn(context, setup.cuecard, `#/s/${sessionIn(page)}`)
-    // The error of the browser for a broken connection.
+    // The browser's error for a broken connection.
     await page.route("**/assets?name=*", (route) => route.abort("internetdisconnected"), { times: 1 })
     await choose(page, ["bay.png", bytesOf("/media/landscape")])
     await expect.poll(() => chips(page), SOON).toEqual(["failed"])
     expect(await page.textContent(".chip [role=alert]")).toBe(
       "We couldn't reach the server. Check your connection and try again.",
     )
-    // Chromium may report that it is online before requests pass again, so the event is the test's own.
+    // Chromium may report that it is online before requests pass again, so the test dispatches the event itself.
     await page.evaluate(() => dispatchEvent(new Event("online")))
     await expect.poll(() => chips(page), SOON).toEqual(["done"])
     await page.click("button[type=submit]")

@@ -15,10 +15,10 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 const PICTURES = fileURLToPath(
   new URL(process.env["PICTURES"] === "docs" ? "../../docs/pictures/" : "out/", import.meta.url),
 )
-/** Longer than the loopback takes, in milliseconds. */
+/** Longer than a loopback request takes, in milliseconds. */
 const SOON = { timeout: 20_000 }
 const FAR = "https://pictures.example.com/harbour.png"
-/** The error of the server. */
+/** The server's error. */
 const REFUSED = faultToWire({ reason: "asset_type_refused" })
 const PLAN = "/canvas/documents/plan/index.html"
 
@@ -59,7 +59,7 @@ const topOf = (page: Page, content: string) =>
   page.locator(`[data-segment=text] >> text=${content}`).evaluate((element) => element.getBoundingClientRect().top)
 
 describe("images", () => {
-  test("[PG38] [PG39] [PG57] a stored image loads by itself, shifts no layout, and opens; Escape returns to it", async () => {
+  test("[PG38] [PG39] [PG57] a stored image loads without a click, shifts no layout, and opens; Escape returns to it", async () => {
     const messages = one(
       text("Before"),
       media("image", "/media/landscape", "The bay"),
@@ -79,7 +79,7 @@ describe("images", () => {
     await page.keyboard.press("Escape")
     await page.waitForSelector(".lightbox", { state: "detached" })
     expect(await page.evaluate(() => document.activeElement?.getAttribute("data-url"))).toBe("/media/landscape")
-    // A click beside the image closes it too.
+    // A click next to the image closes it too.
     await page.click(".frame >> nth=0")
     await page.mouse.click(20, 500)
     await page.waitForSelector(".lightbox", { state: "detached" })
@@ -119,7 +119,7 @@ describe("images", () => {
 })
 
 describe("audio and video", () => {
-  test("[PG39] [PG58] a player works by mouse and keyboard; one plays at a time; Escape stops it and not the answer", async () => {
+  test("[PG39] [PG58] a player works by mouse and keyboard; only one plays at a time; Escape stops it but not the answer", async () => {
     const messages = [
       createWireMessage("user", [text("Play")]),
       createWireMessage(
@@ -152,7 +152,7 @@ describe("audio and video", () => {
     await context.close()
   })
 
-  test("[PG39] [PG60] a video shows its first frame and does not play by itself", async () => {
+  test("[PG39] [PG60] a video shows its first frame and does not start to play", async () => {
     const { page, context, errors } = await show(one(media("video", "/media/film", "film.webm")))
     await expect
       .poll(() => page.$eval("video", (film) => [film.readyState > 0, film.paused]), SOON)
@@ -201,7 +201,7 @@ describe("documents", () => {
 })
 
 describe("replies", () => {
-  test("[PG43] [PG73] a quote scrolls to its message, far up; Reply sends the id of the message", async () => {
+  test("[PG43] [PG73] a quote scrolls to its message, even far up; Reply sends the id of the message", async () => {
     const first = createWireMessage("user", [text("The very first words")])
     const filling = Array.from({ length: 12 }, (_, at) =>
       createWireMessage("assistant", [text(`Answer ${at}\n\n${"words ".repeat(120)}`)]),
@@ -262,7 +262,7 @@ const drop = (page: Page, selector: string, names: readonly string[]) =>
   )
 
 describe("attachments", () => {
-  test("[PG42] [PG67] [PG70] dropped files show progress and refusal and can be removed; the message waits for them and names them", async () => {
+  test("[PG42] [PG67] [PG70] dropped files show their progress or refusal and can be removed; the message waits for them and contains their ids", async () => {
     const { page, context, wire } = await show([])
     const resumeUploads = await holdUploads(context)
     // The code that handles dropped files is loaded after the first view.
@@ -289,7 +289,7 @@ describe("attachments", () => {
     await context.close()
   })
 
-  test("[PG42] [PG35] a file that is dropped on the list is imported and not attached", async () => {
+  test("[PG42] [PG35] a file dropped on the list is imported, not attached", async () => {
     const { page, context } = await show([])
     // The import is loaded after the first view.
     await page.waitForSelector(".sidebar button.import")
@@ -330,7 +330,7 @@ describe("attachments", () => {
     },
   )
 
-  test("[PG42] the file picker takes several files, and the same one again", async () => {
+  test("[PG42] the file picker accepts several files, and the same file again", async () => {
     const { page, context } = await show([])
     const resumeUploads = await holdUploads(context)
     resumeUploads()
@@ -347,7 +347,7 @@ describe("attachments", () => {
 
 /** One screenshot of each kind of segment in both themes, for the documentation. */
 describe("screenshots for the documentation", () => {
-  /** Of each kind: its name, the segments of the answer, and a check that they are drawn. */
+  /** For each kind: its name, the segments of the answer, and a check that they are drawn. */
   const KINDS: readonly (readonly [string, () => WireMessage["segments"], (page: Page, theme: string) => unknown])[] = [
     [
       "image",

@@ -1,6 +1,6 @@
 /**
- * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection states,
- * reading place, the header of an agent's conversation, and copying without a clipboard.
+ * page-shell.test.ts: the page around the transcript, in a real Chromium: drafts, theme, titles, connection states, reading
+ * place, header of an agent's conversation, and copying without a clipboard.
  */
 
 import type { BrowserContext, Page } from "playwright-core"
@@ -16,7 +16,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 
 const url = (at: string): string => `${setup.cuecard.url}/${at}`
 
-/** Gives the page of a context the tokens of another user. */
+/** Gives the pages of a context another user's tokens. */
 async function signInAs(context: BrowserContext, user: string): Promise<void> {
   await context.route("**/v1/dev/token", async (route) => {
     const headers = { "content-type": "application/json" }
@@ -64,7 +64,7 @@ describe("drafts", () => {
     await settled(page, 2)
     await page.reload()
     await settled(page, 2)
-    // The other drafts are restored by now.
+    // The other drafts have been restored by now.
     await goTo(page, one)
     await expect.poll(() => page.inputValue(FIELD), SOON).toBe("half of one\nمرحبا")
     await goTo(page, two)
@@ -73,7 +73,7 @@ describe("drafts", () => {
     await page.context().close()
   })
 
-  test("[PG77] a draft of one user is not shown to another one, and is erased with its conversation", async () => {
+  test("[PG77] one user's draft is not shown to another, and is erased with its conversation", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     const context = page.context()
     const id = await begin(page, "/say one")
@@ -98,7 +98,7 @@ describe("drafts", () => {
     await context.close()
   })
 
-  test("[PG77] the text of a conversation that was deleted elsewhere continues in the new one", async () => {
+  test("[PG77] the draft of a conversation that was deleted elsewhere moves to a new conversation", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     const id = await begin(page, "/say one")
     await page.fill(FIELD, "still needed")
@@ -110,7 +110,7 @@ describe("drafts", () => {
     await page.context().close()
   })
 
-  test("[PG77] a draft that was sent in one tab disappears from the other one", async () => {
+  test("[PG77] a draft that was sent in one tab disappears from the other tab", async () => {
     const { page } = await open(setup.browser, setup.cuecard)
     const id = await begin(page, "/say one")
     await page.fill(FIELD, "/say two")
@@ -151,7 +151,7 @@ describe("the theme", () => {
       const look = () =>
         page.evaluate(() => ({
           ground: getComputedStyle(document.documentElement).backgroundColor,
-          // The page's own background counts only with its style sheet. Before, the browser uses this.
+          // The page's own background applies once the style sheet has loaded. Until then, the browser uses this.
           scheme: document.querySelector<HTMLMetaElement>("meta[name=color-scheme]")?.content,
           colors: [...document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]")]
             .filter(({ media }) => matchMedia(media).matches)
@@ -207,7 +207,7 @@ describe("the header of an agent's conversation", () => {
   test.each([
     ["desk", DESK],
     ["phone", PHONE],
-  ] as const)("[PG78] on a %s it says who asked, and leads back to where it was opened", async (name, size) => {
+  ] as const)("[PG78] on a %s it says who asked, and links back to where it was opened", async (name, size) => {
     const { page, errors } = await open(setup.browser, setup.cuecard, { size })
     await ask(page, "Ask the researcher to compare the weather in Oslo and Lima")
     await settled(page)
@@ -218,7 +218,7 @@ describe("the header of an agent's conversation", () => {
     expect(await page.isVisible(".topbar")).toBe(true)
     expect(await page.title()).toBe("Asked by general · Cuecard")
     expect(await page.getAttribute(`[data-session="${own}"]`, "data-current")).toBe("")
-    // In a longer conversation, the first page of its history may not name the agent.
+    // In a longer conversation, the first page of history may not name the agent.
     await page.route("**/conversation/recent*", async (route) => {
       const response = await route.fetch()
       const { messages, ...rest } = (await response.json()) as { messages: { agent?: unknown }[] }
@@ -237,7 +237,7 @@ describe("the header of an agent's conversation", () => {
     await expect.poll(() => sessionIn(page), SOON).toBe(own)
     await settled(page)
     expect(await page.isVisible(".topbar")).toBe(name === "phone")
-    // Opened by its address, it has no conversation to lead back to.
+    // When opened by its address, it has no conversation to lead back to.
     const { page: direct } = await openIn(page.context(), setup.cuecard, `#/s/${agentSession}`)
     await direct.setViewportSize(size)
     await expect.poll(() => direct.textContent(".topbar .title"), SOON).toBe("Asked by general")
@@ -248,7 +248,7 @@ describe("the header of an agent's conversation", () => {
 })
 
 describe("loading and connecting", () => {
-  test("[PG79] an unknown conversation doesn't load forever", async () => {
+  test("[PG79] an unknown conversation doesn't keep loading forever", async () => {
     const { page } = await open(setup.browser, setup.cuecard, { at: "#/s/nonesuch" })
     await page.waitForSelector(".link:has-text('find that conversation')", SOON)
     expect(await page.$(".note.loading")).toBe(null)
@@ -330,7 +330,7 @@ test("[PG81] the reading place is kept when the user comes back to a conversatio
     })
   await page.reload()
   await settled(page, 12)
-  // Loads the older page.
+  // Scrolls up, which loads the older page.
   await wheelTo(0)
   await page.waitForFunction(() => document.querySelectorAll("article").length === 32, null, SOON)
   await wheelTo(3)
@@ -387,7 +387,7 @@ test("[PG84] text typed in a right-to-left script is laid out from right to left
   await settled(page)
   await page.waitForSelector("[data-session] .title:text-is('שלום, מה שלומך?')", SOON)
   expect(await direction("[data-current] .title")).toBe("rtl")
-  // A short title is at the start of the list, like the others.
+  // A short title is aligned to the start of the list, like the others.
   const gapPx = await page.$eval("[data-current] .title", (title) => {
     const range = document.createRange()
     range.selectNodeContents(title)

@@ -1,4 +1,4 @@
-/** page-versions.test.ts: an open page whose version isn't served any more, in a real Chromium and the real Worker. */
+/** page-versions.test.ts: an open page whose version is no longer served, in a real Chromium and the real Worker. */
 
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
@@ -12,14 +12,14 @@ import { closeContexts, openChromium } from "../support/chromium.ts"
 import { ask, open, settled } from "./page.ts"
 
 const ASSETS = "dist/client/assets"
-/** The hash of the files of another version, which no build has. */
+/** The hash in the file names of another version. No build has it. */
 const OTHER_HASH = "-OtherBld"
 
 let persist = ""
 let cuecard: Cuecard
 let browser: Browser
 
-/** Puts this build's scripts into the bucket under the names of another version, as its deploy has put its own. */
+/** Stores this build's scripts in the bucket under another version's names, as that version's deploy would have done. */
 function keepAsOtherVersion(): void {
   const list = join(persist, "files.json")
   const objects = readdirSync(ASSETS).map((name) => ({
@@ -42,7 +42,7 @@ function toOtherName(name: string): string {
 beforeAll(async () => {
   persist = mkdtempSync(join(tmpdir(), "cuecard-versions-"))
   keepAsOtherVersion()
-  // wrangler adds the folder of its format.
+  // wrangler adds a folder that names its storage format.
   cuecard = await startCuecard({ persist: join(persist, "v3"), vars: { SCRIPTED_DELAY_MS: "0" }, onLog: console.log })
   browser = await openChromium()
 })
@@ -58,7 +58,7 @@ test("[DP10] a page of another version loads a dialog after the server has chang
   await settled(page, 1)
   await page.fill(".composer textarea", "a draft")
   const asked: string[] = []
-  // From now on the page asks for what the served version doesn't have.
+  // From now on, the page requests files that the served version doesn't have.
   await page.route("**/assets/import-dialog-*.js", async (route) => {
     const url = new URL(route.request().url())
     url.pathname = url.pathname.replace(/[^/]+$/, toOtherName)

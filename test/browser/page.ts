@@ -1,5 +1,5 @@
 /**
- * page.ts: helpers of the browser tests: open the page, send, wait, and read the transcript in a normal form.
+ * page.ts: helpers for the browser tests: open the page, send, wait, and read the transcript in a normalised form.
  */
 
 import type { Cuecard } from "cuecard/testing"
@@ -13,7 +13,7 @@ export const PHONE = { width: 390, height: 844 }
 
 export interface Opened {
   readonly page: Page
-  /** Errors on the console and uncaught exceptions. */
+  /** Console errors and uncaught exceptions. */
   readonly errors: string[]
   /** Every requested URL outside the server. */
   readonly strangers: string[]
@@ -24,7 +24,7 @@ export interface View {
   readonly theme?: "light" | "dark"
   /** Path and hash to open; a session is `#/s/<id>`. */
   readonly at?: string
-  /** Turns the content security policy off, for scripts of the test. */
+  /** Turns off the content security policy, so that the test can run scripts. */
   readonly bypassCSP?: boolean
 }
 
@@ -38,7 +38,7 @@ export async function open(browser: Browser, cuecard: Cuecard, view: View = {}):
   return openIn(context, cuecard, view.at)
 }
 
-/** Opens another tab in a browser context. Tabs of a context share their storage. */
+/** Opens another tab in a browser context. The tabs of a context share their storage. */
 export async function openIn(context: BrowserContext, cuecard: Cuecard, at = ""): Promise<Opened> {
   const page = await context.newPage()
   const errors: string[] = []
@@ -66,7 +66,7 @@ export async function ask(page: Page, question: string): Promise<void> {
   await page.press(FIELD, "Enter")
 }
 
-/** The text field of the composer. An editor has one too. */
+/** The composer's text field. An editor has one too. */
 export const FIELD = ".composer textarea"
 
 export interface Net {
@@ -98,7 +98,7 @@ export async function netOf(context: BrowserContext): Promise<Net> {
   }
 }
 
-/** Waits until there are at least so many answers, all of them have ended and nothing moves. */
+/** Waits until there are at least this many answers, all of them have ended and nothing moves. */
 export async function settled(page: Page, answers = 1): Promise<void> {
   await page.waitForFunction(
     (count) => {
@@ -138,7 +138,7 @@ export async function untilStill(page: Page): Promise<void> {
   )
 }
 
-/** Writes a screenshot of an element, which has to be as large as the element. */
+/** Writes a screenshot of an element, and checks that it is as large as the element. */
 export async function shoot(page: Page, selector: string, path: string): Promise<void> {
   await untilStill(page)
   await page.mouse.move(0, 0)
@@ -163,7 +163,7 @@ export async function loadWholeHistory(context: BrowserContext): Promise<void> {
   )
 }
 
-/** The elements, attributes and text of the transcript, in a normal form. */
+/** The elements, attributes and text of the transcript, in a normalised form. */
 export function transcriptOf(page: Page): Promise<string> {
   return page.evaluate(() => {
     const lines: string[] = []
@@ -173,7 +173,7 @@ export function transcriptOf(page: Page): Promise<string> {
         if (text !== "") lines.push(" ".repeat(depth) + JSON.stringify(text))
         return
       }
-      // The menu of an answer is about the turn that this server ran. An imported answer has none.
+      // An answer's menu belongs to the turn that this server ran. An imported answer has no menu.
       if (!(node instanceof Element) || node.matches(".acts [aria-haspopup=menu]")) return
       // Each page gets its own signatures.
       const withoutToken = (value: string): string => JSON.stringify(value.replace(/\?token=[^"]*$/, "?token"))

@@ -1,4 +1,4 @@
-/** prices.test.ts: the prices of the admin page in a real Chromium, and the used models without a price. */
+/** prices.test.ts: prices on the admin page in a real Chromium, and used models without a price. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -35,7 +35,7 @@ const FIGURES: Omit<UsageRowView, "model" | "provider"> = {
   cost_nano_usd: null,
 }
 
-/** Answers with calls of unknown price: of two models without one, and of a known model that reported no tokens. */
+/** Responds with calls of unknown price: for two models without one, and for a known model that reported no tokens. */
 async function fakeUsage(page: Page): Promise<void> {
   await page.route("**/v1/usage?*", async (route) => {
     const query = new URL(route.request().url()).searchParams
@@ -52,7 +52,7 @@ async function fakeUsage(page: Page): Promise<void> {
 }
 
 describe("prices on the admin page", () => {
-  test("[AD10] a price is added by keyboard, checked before it is sent, changed, ended and deleted", async () => {
+  test("[AD10] a price can be added by keyboard, changed, ended and deleted, and is checked before it is sent", async () => {
     await api("PUT", { prices: [] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.waitForSelector("text=You have no prices of your own.", SOON)
@@ -75,7 +75,7 @@ describe("prices on the admin page", () => {
     expect(sent).toEqual([])
     await page.getByLabel("Last day (UTC)").fill("")
     await page.getByLabel(/^Input, US dollars/).focus()
-    // Another administrator changes the list meanwhile.
+    // Meanwhile, another administrator changes the list.
     const other = { provider: "acme", model: "other", from: "2026-02-01", input: 1, output: 2 }
     await api("PUT", { prices: [other] })
     await page.keyboard.press("Enter")
@@ -110,7 +110,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD10] a refusal shows the server's text; a built-in price is replaced by an own one from today on", async () => {
+  test("[AD10] a refusal shows the server's text; the tenant's own price replaces a built-in one from today on", async () => {
     await api("PUT", { prices: [] })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
     await page.getByRole("button", { name: "Replace the price of gpt-5-mini from 2025-08-07" }).click(SOON)
@@ -131,7 +131,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test("[AD11] models of the usage without a price are named, and a link opens the form for one", async () => {
+  test("[AD11] used models without a price are named, and a link opens the form for a model", async () => {
     await api("PUT", { prices: [] })
     const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users")
     const scripts: string[] = []

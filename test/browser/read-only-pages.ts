@@ -1,4 +1,4 @@
-/** read-only-pages.ts: opens the page as a user, and checks that nothing can be written. */
+/** read-only-pages.ts: opens the page as a given user, and checks that nothing can be written. */
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"

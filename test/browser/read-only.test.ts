@@ -18,7 +18,7 @@ const api = async (user: string, method: string, path: string, body?: object, ro
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, user, role), method, path, body)
 
 describe("sharing", () => {
-  test("[SH12] [SH13] [SH14] the owner shares in a dialog; the viewer sees the same, live, and changes nothing", async () => {
+  test("[SH12] [SH13] [SH14] the owner shares in a dialog; the viewer sees the same, live, and can't change anything", async () => {
     const owner = await openAs("olga")
     const viewer = await openAs("vic", { role: "viewer" })
     expect(await viewer.page.locator(".composer, .welcome button, .sidebar .new, .sidebar .import").count()).toBe(0)
@@ -27,7 +27,7 @@ describe("sharing", () => {
     await ask(owner.page, "What's the weather in Oslo?")
     await settled(owner.page)
     const session = sessionIn(owner.page)
-    // The tenant knows only who wrote something or got a token from its backend.
+    // The tenant knows only users who wrote something or got a token from its backend.
     const body = { name: "backend", roles: ["member", "viewer"] }
     const { key } = (await api("boss", "POST", "/v1/keys", body, "owner")).body as { key: string }
     const issued = await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "vic", role: "viewer" })
@@ -72,7 +72,7 @@ describe("sharing", () => {
     const download = viewer.page.waitForEvent("download")
     await items.first().click()
     expect(await readFile(await (await download).path(), "utf8")).toContain("Oslo")
-    // Live, and Escape stops nothing.
+    // The viewer sees the answer live, and Escape doesn't stop it.
     await ask(owner.page, "Say hello world")
     await viewer.page.keyboard.press("Escape")
     await settled(owner.page, 2)
@@ -117,7 +117,7 @@ describe("sharing", () => {
     }
     const { page, errors } = await openAs("mia", { size: PHONE, theme: "dark" })
     await page.click(".drawer-button")
-    // Closed, because there are conversations of the user.
+    // Folded, because the user has conversations of their own.
     const rows = page.locator(".shared li")
     await page.locator(".shared summary").click(SOON)
     await expect.poll(() => rows.count()).toBe(100)

@@ -1,6 +1,6 @@
 /**
- * remote-media.test.ts: media of other hosts, unreachable servers and expired URLs: a real server in a real Chromium, and
- * a second server in the place of all other hosts.
+ * remote-media.test.ts: media from other hosts, unreachable servers and expired URLs: a real server and a real Chromium,
+ * with a second server in place of all other hosts.
  */
 
 import { createHmac } from "node:crypto"
@@ -91,7 +91,7 @@ const seek = (page: Page, to: number) =>
 const requestsFor = (url: string) => elsewhere.requests.filter((one) => one.url === url)
 
 describe("media of other hosts", () => {
-  test("[PG40] [PG62] [PG63] a file without a known type is shown by its content after a click; one that cannot be shown is a link", async () => {
+  test("[PG40] [PG62] [PG63] after a click, a file of unknown type is shown according to its content; one that can't be shown is a link", async () => {
     const { page, errors, strangers } = await openWithAnswer(UNNAMED.map((url) => `MEDIA:${url}`).join("\n"))
     await page.waitForSelector("button.file >> nth=2")
     expect(UNNAMED.flatMap(requestsFor)).toEqual([])
@@ -110,7 +110,7 @@ describe("media of other hosts", () => {
     await page.context().close()
   })
 
-  test("[PG40] [RM1] an external image is requested after the click and not before; one of an allowed host loads by itself", async () => {
+  test("[PG40] [RM1] an external image is requested only after a click; one from an allowed host loads without a click", async () => {
     const text = `MEDIA:${PICTURE}\n\nAnd ![another](${ALLOWED}) here`
     const { page, errors, strangers } = await openWithAnswer(text)
     expect(await page.$$(".frame, img")).toEqual([])
@@ -125,12 +125,12 @@ describe("media of other hosts", () => {
     const admin = await cuecard.tokenFor({ scope: "admin" })
     expect((await call(cuecard, "/v1/settings", { method: "PUT", body }, admin)).status).toBe(200)
     expect(errors).toEqual([])
-    // The page asks again for the settings if the server could not be reached.
+    // The page requests the settings again if the server could not be reached.
     let attempts = 0
     await page.route("**/v1/settings", (route) => (attempts++ < 2 ? route.abort() : route.continue()))
     await page.reload()
     await settled(page)
-    // A click is valid until the page closes; a setting of the tenant stays valid.
+    // A click is valid until the page closes. A setting of the tenant remains valid.
     await expect.poll(() => imageWidthsIn(page), SOON).toEqual([880])
     expect(await page.$$(".gate")).toHaveLength(1)
     expect([requestsFor(PICTURE).length, requestsFor(ALLOWED).length]).toEqual([1, 1])
@@ -160,7 +160,7 @@ describe("media of other hosts", () => {
     await page.context().close()
   })
 
-  test("[PG40] [PG63] [RM2] a missing file shows the error text of the server", async () => {
+  test("[PG40] [PG63] [RM2] a missing file shows the server's error text", async () => {
     const { page } = await openWithAnswer("MEDIA:https://pictures.example.com/nothing.png")
     await page.click("[aria-label^='Load']")
     await page.waitForSelector(".gate[data-state=failed]", SOON)
@@ -169,7 +169,7 @@ describe("media of other hosts", () => {
   })
 })
 
-/** Makes the next requests for signatures fail. */
+/** Makes the next signature requests fail. */
 async function failSigning(context: BrowserContext, times: number): Promise<() => number> {
   let count = 0
   await context.route("**/media/sign", async (route) => {
@@ -198,7 +198,7 @@ describe("a server that cannot be reached", () => {
     return { at: `#/s/${sessionIn(page)}`, page }
   }
 
-  test("[PG38] [PG55] an image whose URL cannot be signed shows that, and loads by itself later", async () => {
+  test("[PG38] [PG55] an image whose URL can't be signed shows that, and loads later without a click", async () => {
     const { at, page } = await drawn("paint a sunset")
     await page.close()
     const context = await browser.newContext()
@@ -211,7 +211,7 @@ describe("a server that cannot be reached", () => {
     await context.close()
   })
 
-  test("[PG38] [PG55] [PG26] media that was drawn offline loads when the network is back", async () => {
+  test("[PG38] [PG55] [PG26] media drawn offline loads when the network is back", async () => {
     const { page } = await drawn("paint a sunset")
     const context = page.context()
     await context.route(/\/media\/(?!remote|sign)[\w-]+\?token=/, (route) => route.abort())
@@ -226,7 +226,7 @@ describe("a server that cannot be reached", () => {
     await context.close()
   })
 
-  test("[PG39] [PG59] [PG38] audio whose URL expires while it plays continues at the position it seeks to", async () => {
+  test("[PG39] [PG59] [PG38] audio whose URL expires during playback continues at the position it seeks to", async () => {
     const { id: session } = await cuecard.createSession("Long")
     const post = (path: string, body: BodyInit) =>
       call(cuecard, `/v1/sessions/${session}/${path}`, { method: "POST", body })

@@ -1,6 +1,6 @@
 /**
- * rich.test.ts: assets of tools and of users on a real server in a real Chromium: they survive reloads, a kill, an export
- * and an import, and are deleted with their session.
+ * rich.test.ts: assets of tools and users on a real server in a real Chromium. They survive reloads, a kill, an export and
+ * an import, and are deleted with their session.
  */
 
 import { type Cuecard, type CuecardOptions, startCuecard } from "cuecard/testing"
@@ -41,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await closeContexts(browser)
-  // The last one first, because all use the folder of the first.
+  // Stops the last server first, because all of them use the first server's folder.
   for (const server of servers.reverse()) await server.close()
 })
 
@@ -53,7 +53,7 @@ async function choose(sender: Page, name: string): Promise<void> {
   await sender.waitForSelector(".chip[data-state=done]", SOON)
 }
 
-/** Expects the transcript of the first page. */
+/** Expects the same transcript as on the first page. */
 async function expectSame(other: Page): Promise<void> {
   await settled(other, QUESTIONS.length)
   await expectRich(other)
@@ -156,7 +156,7 @@ describe("attachments of the user", () => {
     await sender.click("button[type=submit]")
     await settled(sender)
     await expect.poll(() => imageWidthsIn(sender, SENT), SOON).toEqual([880])
-    // A message without text names the conversation after its attachment.
+    // A conversation that begins with a message without text is named after the attachment.
     await expect.poll(() => sender.textContent(".sidebar li a"), SOON).toContain("The bay at dusk.png")
     await sender.reload()
     await settled(sender)

@@ -1,6 +1,6 @@
 /**
- * rich.ts: helpers for tests of media and documents: checks that they are drawn, play and run, and a server in the place
- * of all public hosts.
+ * rich.ts: helpers for tests of media and documents: checks that they are drawn, play and run, and a server in place of all
+ * public hosts.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -13,7 +13,7 @@ import { expect } from "vitest"
 import { parseJson } from "../../shared/json.ts"
 import type { Bytes } from "./samples.ts"
 
-/** Longer than the loopback takes, in milliseconds. */
+/** Longer than a loopback request takes, in milliseconds. */
 export const SOON = { timeout: 20_000 }
 
 /** A free port, for an address that must be known before its server starts. */
@@ -43,7 +43,7 @@ export const imageWidthsIn = (page: Page, within = "") =>
     all.map((one) => (one instanceof HTMLImageElement && one.complete ? one.naturalWidth : 0)),
   )
 
-/** The lengths of the audio that can be played, in seconds. */
+/** The lengths of the audio files that can be played, in seconds. */
 export const lengthsIn = (page: Page, within = "") =>
   page.$$eval(`${within} audio`, (all) => (all as HTMLAudioElement[]).flatMap(({ duration }) => duration || []))
 
@@ -77,7 +77,7 @@ export const sourcesIn = (page: Page) =>
     }),
   )
 
-/** Counts the files of the bucket on the disk that hold exactly these bytes. */
+/** Counts the files of the bucket on disk that contain exactly these bytes. */
 export function countStoredCopies({ persist }: Cuecard, bytes: Buffer): number {
   const names = readdirSync(persist, { recursive: true, encoding: "utf8" }).filter((name) => /\bblobs\b/.test(name))
   const isSame = (name: string): boolean => {
@@ -90,7 +90,7 @@ export function countStoredCopies({ persist }: Cuecard, bytes: Buffer): number {
   return names.filter(isSame).length
 }
 
-/** A file of another host. `isUntold`: without a content-length. */
+/** A file from another host. `isUntold`: sent without a content-length. */
 export interface Far extends Bytes {
   readonly hasUnknownLength?: boolean
 }
@@ -100,7 +100,10 @@ export interface MediaRequest {
   readonly headers: IncomingHttpHeaders
 }
 
-/** A server in the place of all public hosts (`MEDIA_UPSTREAM`). It answers by the complete URL and records its requests. */
+/**
+ * A server in place of all public hosts (`MEDIA_UPSTREAM`). It selects the response by the complete URL and records its
+ * requests.
+ */
 export async function startElsewhere(files: ReadonlyMap<string, Far>) {
   const requests: MediaRequest[] = []
   const answer = (url: string, response: ServerResponse): void => {
@@ -108,7 +111,7 @@ export async function startElsewhere(files: ReadonlyMap<string, Far>) {
     if (found === undefined) return void response.writeHead(404).end()
     const { type, body, hasUnknownLength = false } = found
     response.writeHead(200, { "content-type": type, ...(hasUnknownLength ? {} : { "content-length": body.length }) })
-    // Two writes: without a length the body is chunked.
+    // Two writes, so that a body without a length is chunked.
     response.write(body.subarray(0, 9_000))
     response.end(body.subarray(9_000))
   }

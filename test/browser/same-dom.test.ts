@@ -1,6 +1,6 @@
 /**
  * same-dom.test.ts: every golden transcript produces the same elements live, from storage, after an export and import, and
- * after an import of a file of another system, in a real Chromium on the built page. Imported files do the same.
+ * after an import of a file from another system, in a real Chromium on the built page. So do imported files.
  *
  * The live page plays the frames that the server would send (see GO4). The other pages use a real server.
  */
@@ -27,7 +27,7 @@ import { legacyRecordsOf } from "../support/other-systems.ts"
 import { DESK, loadWholeHistory, openIn, transcriptOf, untilStill } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
-/** Turns of one session. A page of history holds all of their messages. */
+/** Turns of one session. A page of history contains all of their messages. */
 const TURNS = 36
 
 const VIEW = { viewport: DESK, colorScheme: "light" } as const
@@ -73,7 +73,7 @@ function framesOf(turns: readonly Turn[]): object[] {
   return frames
 }
 
-/** Plays frames on the socket of each page of this browser. */
+/** Plays frames on the socket of each page in this browser. */
 async function playLive(context: BrowserContext, epoch: string, frames: readonly object[]): Promise<void> {
   await context.routeWebSocket(/\/socket$/, (socket) => {
     socket.onMessage((text) => {
@@ -98,7 +98,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Response> {
 async function importInto(body: string): Promise<string> {
   const { id } = await setup.cuecard.createSession()
   const answer = await call(`${id}/import`, { method: "POST", headers: JSONL, body })
-  // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be.
+  // The assets of a golden file have no bytes, so their lines are reported as gone. No other line may be reported as gone.
   const { skipped, bad } = (await answer.json()) as ImportProgress
   expect(bad.filter(({ code }) => code !== "file_gone")).toEqual([])
   expect(skipped).toBe(bad.length)
@@ -111,7 +111,7 @@ function linesOf(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("")
 }
 
-/** The file that a session with these turns would export, sealed with its tenant's key. */
+/** The file to which a session with these turns would be exported, sealed with its tenant's key. */
 function exportedFile(turns: readonly Turn[]): string {
   const messages = turns.flatMap(({ question, answer }) => [question, answer])
   const records: StreamRecord[] = messages.flatMap((message, at) => {
@@ -152,8 +152,8 @@ async function shownBy(page: Page, turns: readonly Turn[]): Promise<string> {
   await expect
     .poll(async () => (await statusesIn(page)).join(" "))
     .toBe(turns.map(({ answer }) => answer.status).join(" "))
-  // Documents load when they scroll into view, and loading one moves the next. Without bytes every asset ends as a note or
-  // a failed placeholder.
+  // Documents load when they scroll into view, and loading one moves the next. Without bytes, every asset ends up as a note
+  // or a failed placeholder.
   await page.waitForFunction(
     () => {
       const loading = document.querySelector(":is(.pane, .frame):empty, [data-state=asking]")
@@ -195,7 +195,7 @@ async function shownLive(turns: readonly Turn[]): Promise<string> {
   return shown
 }
 
-/** Removes the note about an unverified import, and the ids of questions, which files of other systems don't have. */
+/** Removes the note about an unverified import, and the ids of questions, which files from other systems don't have. */
 function unmarked(shown: string): string {
   const note =
     /^ *<p class="note">\n *"Imported\. Tool results and cards in this conversation haven't been verified\."\n/gm
@@ -209,12 +209,12 @@ function hasWaitingCall({ answer }: Turn): boolean {
   return answer.parts.some((part) => part.type === "tool_call" && part.call.status === "waiting")
 }
 
-/** A file of another system carries no assets and no grants, so turns with them look different. */
+/** A file from another system contains no assets and no grants, so turns with them look different. */
 function isPlain({ answer }: Turn): boolean {
   return !/"(?:grants":\{|media":\[\{)/.test(JSON.stringify(answer))
 }
 
-/** An import interrupts calls that still wait at its end (SPEC RE44), so a golden with such a call changes. */
+/** An import interrupts calls that still wait at its end (SPEC RE44), so a golden transcript with such a call changes. */
 const goldens = readGoldens().filter((golden) => !turnsOf([golden]).some(hasWaitingCall))
 const batches = Array.from({ length: Math.ceil(goldens.length / TURNS) }, (_, at) => {
   const some = goldens.slice(at * TURNS, (at + 1) * TURNS)
@@ -237,7 +237,7 @@ describe("golden transcripts in the page", () => {
   })
 })
 
-/** The frames of imported messages as if they were written now: an answer grows part by part. */
+/** The frames of imported messages as if they were being written now, so an answer grows part by part. */
 function growingFrames(messages: readonly Message[]): object[] {
   let seq = 0
   const frames: object[] = []

@@ -1,5 +1,5 @@
 /**
- * samples.ts: messages with media, and the bytes of that media, made by the browser itself.
+ * samples.ts: messages with media, and the bytes of the media, which the browser itself makes.
  *
  * The tests play the frames of the server (as in same-dom.test.ts), sign URLs and serve files themselves, so that
  * they can show every kind of segment.
@@ -83,7 +83,7 @@ export interface Bytes {
 }
 
 export interface Served {
-  /** URLs that the page asked to sign, one list per request. */
+  /** URLs for which the page requested signatures, one list per request. */
   readonly signRequests: string[][]
   /** Signed URLs that the page fetched, without their tokens. */
   readonly fetched: string[]
@@ -214,7 +214,7 @@ async function film(): Promise<string> {
   return btoa(bytes)
 }
 
-/** Seconds of noise like speech: 8 kHz, 16 bits, one channel. */
+/** Some seconds of noise that resembles speech: 8 kHz, 16 bits, one channel. */
 function wave(seconds: number): Buffer {
   const rate = 8000
   const samples = rate * seconds

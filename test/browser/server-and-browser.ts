@@ -9,7 +9,7 @@ import { type Bytes, makeFiles } from "./samples.ts"
 interface BrowserSetup {
   cuecard: Cuecard
   browser: Browser
-  /** Images, audio, video and tables by their URLs; empty without `withFiles`. */
+  /** Images, audio, video and tables, by URL. Empty without `withFiles`. */
   files: ReadonlyMap<string, Bytes>
 }
 

@@ -1,4 +1,4 @@
-/** sign-in-pages.ts: a server whose page signs in at a real OpenID provider, and the steps of a person there. */
+/** sign-in-pages.ts: a server whose page signs in with a real OpenID provider, and the steps that a person takes there. */
 
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { SignJWT } from "jose"
@@ -17,7 +17,7 @@ export interface SignInSetup {
   browser: Browser
 }
 
-/** `vars` of the deployment, besides those of the sign-in. */
+/** `vars` of the deployment, in addition to those for the sign-in. */
 export function useSignIn(vars: Readonly<Record<string, string>> = {}): Readonly<SignInSetup> {
   const setup: Partial<SignInSetup> = {}
   beforeAll(async () => {
@@ -69,11 +69,11 @@ export async function callAsOwner(cuecard: Cuecard, method: string, path: string
 export interface Visitor {
   readonly context: BrowserContext
   readonly page: Page
-  /** Uncaught exceptions, and errors on the console except those of refused requests. */
+  /** Uncaught exceptions, and console errors except those about refused requests. */
   readonly errors: string[]
 }
 
-/** A new browser at the page. `at`: path and hash. */
+/** Opens the page in a new browser. `at`: path and hash. */
 export async function visit({ browser, cuecard }: SignInSetup, at = "/", options = {}): Promise<Visitor> {
   const context = await browser.newContext(options)
   const { page, errors } = await openTab(context, `${cuecard.url}${at}`)
@@ -91,13 +91,13 @@ export async function openTab(context: BrowserContext, url: string): Promise<Omi
   return { page, errors }
 }
 
-/** From the sign-in screen to the provider's form for the login. */
+/** Goes from the sign-in screen to the provider's login form. */
 export async function goToProvider(page: Page): Promise<void> {
   await page.click("text=Continue with Acme Staff", SOON)
   await page.waitForSelector("input[name=login]", SOON)
 }
 
-/** Fills the provider's form. The next one asks for consent, unless it was given before. */
+/** Fills the provider's form. The next form asks for consent, unless it was given before. */
 export async function enterLogin(page: Page, login: string): Promise<void> {
   await page.fill("input[name=login]", login)
   await page.fill("input[name=password]", "any")
@@ -109,7 +109,7 @@ export async function consent(page: Page): Promise<void> {
   await page.click("button[type=submit]")
 }
 
-/** From the sign-in screen back to the page. */
+/** Signs in, from the sign-in screen until the page is back. */
 export async function signIn(page: Page, login: string): Promise<void> {
   await goToProvider(page)
   await enterLogin(page, login)

@@ -1,4 +1,4 @@
-/** sign-in.test.ts: the page signs in at a real OpenID provider, in a real Chromium. */
+/** sign-in.test.ts: the page signs in with a real OpenID provider, in a real Chromium. */
 
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
@@ -25,7 +25,7 @@ const setup = useSignIn({ SCRIPTED_DELAY_MS: "10" })
 const url = (at = "/"): string => `${setup.cuecard.url}${at}`
 
 describe("signing in", () => {
-  test("[SP2] [SP4] nobody is signed in: the screen names the tenant and the providers, and no token is requested", async () => {
+  test("[SP2] [SP4] while nobody is signed in, the screen names the tenant and the providers, and no token is requested", async () => {
     const { context, page, errors } = await visit(setup)
     await untilSignedOut(page)
     expect(await page.title()).toBe("Sign in · Cuecard")
@@ -64,7 +64,7 @@ describe("signing in", () => {
     await page.waitForSelector("article", SOON)
     const tab = await openTab(context, url(`/#/s/${session}`))
     await tab.page.waitForSelector("article", SOON)
-    // Another browser of the same person begins at the conversation's address.
+    // In another browser, the same person begins at the conversation's address.
     const other = await visit(setup, `/#/s/${session}`)
     await signIn(other.page, "ada")
     await other.page.waitForSelector("article", SOON)
@@ -87,7 +87,7 @@ describe("signing in", () => {
     await context.close()
   })
 
-  test("[SP4] the admin page asks to sign in too, and shows the section that was open afterwards", async () => {
+  test("[SP4] the admin page asks to sign in too, and afterwards shows the section that was open", async () => {
     const { context, page } = await visit(setup, "/admin#agents")
     await untilSignedOut(page)
     await signIn(page, "admin-mary")
@@ -105,12 +105,12 @@ describe("a sign-in that fails says why", () => {
     await page.click("a[href$='/abort']")
     await untilSignedOut(page)
     expect(await page.textContent(".sign-in [role=alert]")).toContain("You cancelled the sign-in")
-    // The address is the one from which it began, and a reload doesn't repeat the error.
+    // The address is the one at which the sign-in began, and a reload doesn't repeat the error.
     expect(page.url()).toBe(url("/#/s/some-conversation"))
     await page.reload()
     await untilSignedOut(page)
     expect(await page.locator(".sign-in [role=alert]").count()).toBe(0)
-    // The provider still knows who it is, and asks for consent again.
+    // The provider still knows the person, and asks for consent again.
     await page.click("text=Continue with Acme Staff")
     await page.waitForSelector("input[name=prompt][value=consent]", { state: "attached", ...SOON })
     await consent(page)
@@ -118,7 +118,7 @@ describe("a sign-in that fails says why", () => {
     await context.close()
   })
 
-  test("[SP4] wrong state, and a code that was used before", async () => {
+  test("[SP4] a wrong state, and a code that was used before", async () => {
     const { context, page } = await visit(setup)
     await goToProvider(page)
     await page.goto(url("/auth/callback/staff?code=abc&state=forged"))
@@ -130,12 +130,12 @@ describe("a sign-in that fails says why", () => {
     })
     await signIn(page, "replayed")
     expect(callback).toContain("code=")
-    // In another browser, the code is worth nothing.
+    // In another browser, the code is worthless.
     const thief = await visit(setup, callback.slice(url("").length))
     await untilSignedOut(thief.page)
     expect(await thief.page.textContent(".sign-in [role=alert]")).toContain("already used")
     await thief.context.close()
-    // In this one, nothing happens: the person is signed in.
+    // In this browser, nothing changes: the person is signed in.
     await page.goto(callback)
     await page.waitForSelector(".account-button", SOON)
     await context.close()
@@ -169,7 +169,7 @@ describe("a sign-in that fails says why", () => {
 })
 
 describe("signing out", () => {
-  test("[SP6] in one tab ends the other; going back and forward shows nothing of the user", async () => {
+  test("[SP6] in one tab signs out the other; going back and forward shows nothing of the user", async () => {
     const { context, page, errors } = await visit(setup)
     await signIn(page, "leaver")
     await ask(page, "/say a secret text")
@@ -192,7 +192,7 @@ describe("signing out", () => {
     await context.close()
   })
 
-  test("[SP3] [SP6] everywhere: asks first, and ends the sign-in in another browser", async () => {
+  test("[SP3] [SP6] everywhere: asks for confirmation, and ends the sign-in in another browser", async () => {
     const one = await visit(setup)
     await signIn(one.page, "traveller")
     const other = await visit(setup)
@@ -208,7 +208,7 @@ describe("signing out", () => {
     await one.page.click("text=Sign out everywhere…")
     await one.page.click("dialog[open] .grave")
     await untilSignedOut(one.page)
-    // The server closes the other one's socket; no one has to touch it.
+    // The server closes the other browser's socket, so nobody has to touch that browser.
     await untilSignedOut(other.page)
     expect(await other.page.content()).not.toContain("hello")
     await one.context.close()
@@ -234,7 +234,7 @@ describe("signing out", () => {
     await ask(page, "/say one")
     await settled(page)
     const firsts = page.url()
-    // The server doesn't get this message.
+    // The server doesn't receive this message.
     await page.route("**/v1/sessions", (route) =>
       route.request().method() === "POST" ? route.abort() : route.continue(),
     )
@@ -250,7 +250,7 @@ describe("signing out", () => {
     await page.click("text=Sign out")
     await untilSignedOut(page)
     await page.unroute("**/v1/sessions")
-    // The provider still knows the browser. Another person uses it.
+    // The provider still recognises the browser, but another person uses it.
     await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
     await signIn(page, "second")
     await page.waitForSelector(".welcome", SOON)
@@ -279,7 +279,7 @@ describe("signing out", () => {
 describe("two users in one browser", () => {
   const tokenOf = (user: string): Promise<string> => signToken(user, "member")
 
-  test("[SP5] a message that one user couldn't send is never sent by another user's page that is open at the same time", async () => {
+  test("[SP5] a message that one user couldn't send is never sent by another user's page open at the same time", async () => {
     const context = await setup.browser.newContext()
     const open = async (user: string) => {
       const page = await context.newPage()
@@ -372,7 +372,7 @@ describe("a token that ends", () => {
   })
 })
 
-describe("a token that expires by itself", () => {
+describe("a token that expires", () => {
   test("[SP7] in the middle of an answer is renewed, and nothing of the answer is lost", async () => {
     const context = await setup.browser.newContext()
     let issued = 0
@@ -416,7 +416,7 @@ describe("accessibility", () => {
     [DESK, "light"],
     [PHONE, "dark"],
   ] as const)(
-    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts stand at the start edge",
+    "[SP8] the sign-in screen, the user's menu and its panel: axe finds nothing, and texts are aligned to the start edge",
     async (size, colorScheme) => {
       const options = { viewport: size, colorScheme, bypassCSP: true, reducedMotion: "reduce" } as const
       const { context, page, errors } = await visit(setup, "/", options)
@@ -440,7 +440,7 @@ describe("accessibility", () => {
   )
 })
 
-/** Elements whose text doesn't begin at the right edge, in a page from right to left. */
+/** Elements whose text doesn't begin at the right edge, on a right-to-left page. */
 function findWrongEdges(page: Page, selector: string): Promise<string[]> {
   return page.$$eval(selector, (all) =>
     all
@@ -481,7 +481,7 @@ describe("a user who is erased", () => {
 })
 
 describe("a product that embeds the page", () => {
-  test("[SP1] [SP3] gives the token: nobody is asked to sign in, and the menu has no sign-out", async () => {
+  test("[SP1] [SP3] provides the token: nobody is asked to sign in, and the menu has no sign-out", async () => {
     const context = await setup.browser.newContext()
     const tokens = await Promise.all([signToken("embedded", "member")])
     await context.addInitScript((token) => {

@@ -23,7 +23,7 @@ afterAll(async () => {
   await cuecard?.close()
 })
 
-/** Opens another window on the session of the first, of the given size. */
+/** Opens another window of the given size on the first window's session. */
 async function another(of: Page, size?: typeof PHONE): Promise<Page> {
   const { page, errors } = await open(browser, cuecard, { at: `#/s/${sessionIn(of)}`, ...(size ? { size } : {}) })
   faults.push(...errors)
@@ -32,7 +32,7 @@ async function another(of: Page, size?: typeof PHONE): Promise<Page> {
   return page
 }
 
-/** Opens two windows on a desk and one on a phone, on a session with one exchange. */
+/** Opens two desktop windows and one phone window on a session with one exchange. */
 async function threeWindows(first = "/say hello"): Promise<[Page, Page, Page]> {
   const { page, errors } = await open(browser, cuecard)
   windows = [page]
@@ -46,7 +46,7 @@ const state = (page: Page) => page.getAttribute("article[data-role=assistant] >>
 const shows = (pages: readonly Page[], selector: string) =>
   Promise.all(pages.map((page) => page.waitForSelector(selector, { timeout: 20_000 })))
 
-/** Expects all windows, and a new one, to show the same. */
+/** Expects all windows, including a new one, to show the same. */
 async function expectSame(answers: number): Promise<void> {
   await Promise.all(windows.map((page) => settled(page, answers)))
   const fresh = await another(windows[0] as Page)
@@ -101,7 +101,7 @@ describe("the network", () => {
       await ask(first, "/bench deltas=400 delay_ms=10 tools=2")
       await shows(windows, "article[data-status=running] [data-segment=text]")
       await net.cut()
-      // By then it has drawn everything that it received.
+      // By then, the window has drawn everything that it received.
       await lost.waitForSelector("footer .link")
       const before = await lost.textContent("article[data-status=running]")
       if (isStopped) await second.keyboard.press("Escape")
@@ -114,7 +114,7 @@ describe("the network", () => {
     },
   )
 
-  test("[SO13] a message that was written offline arrives once, though its window was closed", async () => {
+  test("[SO13] a message written offline arrives once, even though its window was closed", async () => {
     const context = await browser.newContext()
     const net = await netOf(context)
     const { page } = await openIn(context, cuecard)
@@ -160,7 +160,7 @@ describe("the network", () => {
 })
 
 describe("approval", () => {
-  test("[PG20] allowed in one window and denied in another at once: one decision counts, and every window shows it", async () => {
+  test("[PG20] allowed in one window and denied in another at the same time: one decision counts, and every window shows it", async () => {
     const [first, second, phone] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows([first, second, phone], ".ask")
@@ -208,7 +208,7 @@ describe("approval", () => {
     await expectSame(2)
   })
 
-  test("[PG20] Escape stops a waiting answer; its call is interrupted and no longer asks", async () => {
+  test("[PG20] Escape stops a waiting answer; its call is interrupted and no longer asks for approval", async () => {
     const [first, second] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows([first, second], ".ask")
@@ -277,7 +277,7 @@ describe("retries and versions", () => {
     await expectSame(2)
   })
 
-  test("[PG23] switching versions far up does not move the switch on the screen", async () => {
+  test("[PG23] switching versions far up in the transcript does not move the switch on the screen", async () => {
     const [first] = await threeWindows('/say "a\\n\\nb\\n\\nc"')
     for (let at = 2; at <= 16; at++) {
       await ask(first, `/say "${"line\\n\\n".repeat(12)}${at}"`)
@@ -325,7 +325,7 @@ describe("retries and versions", () => {
     await expectSame(3)
   })
 
-  test("[PG20] a message to a waiting answer denies its call and is answered", async () => {
+  test("[PG20] a message sent while an answer waits denies its call and is answered", async () => {
     const [first, second] = await threeWindows()
     await ask(first, '/call probe_ask {"text":"now"}')
     await shows(windows, ".ask")
@@ -335,7 +335,7 @@ describe("retries and versions", () => {
     await expectSame(3)
   })
 
-  test("[PG24] a long conversation gets a collapsed summary above the answer it was made for, and keeps all messages", async () => {
+  test("[PG24] a long conversation gets a folded summary above the answer it was made for, and keeps all messages", async () => {
     const small = await startCuecard({ vars: { SCRIPTED_DELAY_MS: "0", MODEL_CONTEXT_TOKENS: "3000" } })
     const { page, errors } = await open(browser, small)
     for (let at = 1; at <= 10; at++) {

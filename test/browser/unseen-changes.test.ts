@@ -8,7 +8,7 @@ import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const setup = useServerAndBrowser({ vars: { PROBE_TOOLS: "on" } })
 
-/** More than the messages of the first test, and fewer than a page of history. */
+/** More than the number of messages in the first test, and less than a page of history. */
 const NEWEST_COMPARED = 8
 
 let windows: Page[] = []
@@ -29,7 +29,7 @@ async function openWindow(session = "", size?: typeof PHONE): Promise<Page> {
   return page
 }
 
-/** Every window shows the same newest messages as a new window. */
+/** Expects every window to show the same newest messages as a new window. */
 async function expectSame(session: string, answers: number): Promise<void> {
   await Promise.all(windows.map((page) => settled(page, answers)))
   const fresh = await openWindow(session)
@@ -38,7 +38,10 @@ async function expectSame(session: string, answers: number): Promise<void> {
   for (const page of windows) expect(newestOf(await transcriptOf(page))).toBe(shown)
 }
 
-/** The newest messages of a transcript. How many older pages a window has loaded depends on its height and its past. */
+/**
+ * The newest messages of a transcript. The number of older pages that a window has loaded depends on its height and its
+ * history.
+ */
 function newestOf(transcript: string): string {
   return transcript
     .split(/\n(?=\s*<article )/)
@@ -55,7 +58,7 @@ async function readHistory(session: string): Promise<HistoryPage> {
   return (await (await request(`${session}/conversation/recent?limit=50`)).json()) as HistoryPage
 }
 
-/** The other agent has answered: the export, which holds every version, has no waiting call. */
+/** Waits until the other agent has answered. The export contains every version, and then has no waiting call. */
 async function untilAnswered(session: string): Promise<void> {
   const hasAnswer = async (): Promise<boolean> => {
     const file = await (await request(`${session}/events`)).text()

@@ -15,7 +15,7 @@ const setup = useServerAndBrowser({ vars: { SCRIPTED_DELAY_MS: "0" } })
 const asOwner = async (method: string, path: string, body?: object) =>
   await callApi(setup.cuecard, await tokenFor(setup.cuecard, "you", "owner"), method, path, body)
 
-/** Plays turns whose usage is one batch. */
+/** Plays turns whose usage is reported in one batch. */
 async function playTurns(user: string, count: number): Promise<void> {
   const token = await tokenFor(setup.cuecard, user, "member")
   const created = await callApi(setup.cuecard, token, "POST", "/v1/sessions", {})
@@ -65,7 +65,7 @@ const NAMES = {
   agent: ["general", "weather", "researcher", "support"],
 }
 
-/** Answers the page's requests with figures of many days. */
+/** Responds to the page's requests with figures for many days. */
 async function fakeUsage(page: Page): Promise<void> {
   await page.route("**/v1/usage?*", async (route) => {
     const url = new URL(route.request().url())
@@ -88,7 +88,7 @@ async function fakeUsage(page: Page): Promise<void> {
   })
 }
 
-/** Whether a label of the chart's axis begins before the drawing. */
+/** Whether a label of the chart's axis extends beyond the drawing. */
 async function isAxisCut(page: Page): Promise<boolean> {
   return await page.evaluate(() => {
     const left = document.querySelector(".usage-chart svg")?.getBoundingClientRect().left ?? 0
@@ -102,7 +102,7 @@ describe("usage on the admin page", () => {
   test.each([
     ["desk", DESK],
     ["phone", PHONE],
-  ] as const)("[MT12] the axis is readable without any cost, and with the smallest, on a %s", async (_, size) => {
+  ] as const)("[MT12] the axis is readable with no cost, and with a tiny cost, on a %s", async (_, size) => {
     const { page } = await openAdmin(setup.browser, setup.cuecard, "users", { size })
     for (const cost of [0, 40]) {
       const figures = { ...rowOf(0), cost_nano_usd: cost }
@@ -126,7 +126,7 @@ describe("usage on the admin page", () => {
     await page.context().close()
   })
 
-  test("[MT12] figures of real turns: totals, chart, tables by model and user, CSV", async () => {
+  test("[MT12] the figures of real turns: totals, chart, tables by model and user, and CSV", async () => {
     await addUser(setup.cuecard, "you", "owner")
     await asOwner("PUT", "/v1/prices", { prices: [{ model: "scripted", from: "2026-01-01", input: 2, output: 8 }] })
     await playTurns("ada", 8)
@@ -161,7 +161,7 @@ describe("usage on the admin page", () => {
     ["phone-light", PHONE, "light", "ltr"],
     ["phone-dark-rtl", PHONE, "dark", "rtl"],
   ] as const)(
-    "[MT12] many days, unknown prices and names of other scripts: %s",
+    "[MT12] many days, unknown prices and names in other scripts: %s",
     async (name, size, theme, direction) => {
       const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users", { size, theme, bypassCSP: true })
       await fakeUsage(page)

@@ -5,7 +5,7 @@ import { HttpApi } from "../../client/net/api.ts"
 import { RequestError } from "../../client/net/http-request.ts"
 import { wireMessage } from "./wire.ts"
 
-/** A token with its times by the server's clock. */
+/** A token whose times are set by the server's clock. */
 function tokenOf(name: string, seconds: number, issued = 5_000_000): string {
   return `${name}.${btoa(JSON.stringify({ iat: issued, exp: issued + seconds }))}.sign`
 }
@@ -46,7 +46,7 @@ describe("tokens", () => {
     expect(requests).toHaveLength(2)
   })
 
-  test("[SO1] its lifetime is read from the token itself, because the device's clock may be hours off", async () => {
+  test("[SO1] a token's lifetime is read from its claims, because the device's clock may be hours off", async () => {
     for (const [seconds, renewsAfter] of [
       [3600, 3_540_000],
       [30, 15_000],
@@ -76,7 +76,7 @@ describe("tokens", () => {
 })
 
 describe("requests", () => {
-  test("[PG14] a refusal carries the server's error text", async () => {
+  test("[PG14] a refusal contains the server's error text", async () => {
     const { api } = setUp(() =>
       Response.json({ code: "session_unknown", text: "We couldn't find that conversation." }, { status: 404 }),
     )
@@ -97,7 +97,7 @@ describe("requests", () => {
     await expect(api.listSessions()).rejects.toMatchObject({ status: 502 })
   })
 
-  test("[PG16] a page of history with a broken message is refused, not shown", async () => {
+  test("[PG16] a page of history with an invalid message is refused, not shown", async () => {
     const whole = wireMessage("m1", { segments: [{ type: "text", content: "Hi" }] })
     const answers = [whole, { ...whole, segments: [null] }, { ...whole, timestamp: 0 }]
     const { api } = setUp(() =>
@@ -107,7 +107,7 @@ describe("requests", () => {
     for (const _ of [1, 2]) await expect(api.getHistoryPage("s", 1)).rejects.toMatchObject({ status: 502 })
   })
 
-  test("[PG16] pages are requested with their cursor, sessions created with their title", async () => {
+  test("[PG16] pages are requested with their cursor, and sessions are created with their title", async () => {
     const bodies: unknown[] = []
     const { api, requests } = setUp((path, init) => {
       bodies.push(init.body)

@@ -22,7 +22,9 @@ const archiveOf = (parts: readonly string[]): File[] => [
 
 const NO_TALLY = { users: 0, sessions: 0, agent_sessions: 0, files: 0, bytes: 0 }
 
-/** A server with one import, which accepts exactly the parts of a manifest. `fail` may answer a request itself. */
+/**
+ * A server with one import, which accepts exactly the parts of a manifest. `fail` can override the response to a request.
+ */
 function serve(parts: readonly string[], fail: (path: string, attempt: number) => Response | null = () => null) {
   const missing = new Set(parts.map((_, i) => i + 1))
   const requests: string[] = []
@@ -79,7 +81,7 @@ describe("the upload of an archive", () => {
     )
   })
 
-  test("[AD9] begins no import if the manifest or a part is missing, and says which", async () => {
+  test("[AD9] starts no import if the manifest or a part is missing, and says which", async () => {
     const [manifest, one, , three] = archiveOf(contents(3)) as [File, File, File, File]
     const other = new File([manifestOf(contents(3), 2)], "another.json")
     const cases: [files: File[], text: string][] = [
@@ -119,7 +121,7 @@ describe("the upload of an archive", () => {
     expect(upload.importId.value).toBe("i")
   })
 
-  test("[AD9] continues an import with the parts that it lacks, and only with its own archive", async () => {
+  test("[AD9] resumes an import with the missing parts, and only from the same archive", async () => {
     const parts = contents(5)
     const { deps, requests, missing } = serve(parts)
     missing.delete(1)
@@ -132,7 +134,7 @@ describe("the upload of an archive", () => {
     expect(upload.fault.value).toBe(importsText.otherArchive)
   })
 
-  test("[AD9] can be stopped, and shows no error then", async () => {
+  test("[AD9] can be stopped, and then shows no error", async () => {
     const parts = contents(4)
     const upload = new ArchiveUpload()
     const { deps, requests } = serve(parts, (path) => {

@@ -28,7 +28,7 @@ const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
 })
 const file = (name: string, type = "text/plain", content = "words"): File => new File([content], name, { type })
 
-/** Uploads that end on demand. */
+/** Uploads that end when the test says so. */
 function uplinks() {
   const under: {
     name: string
@@ -50,7 +50,7 @@ beforeAll(() => Promise.all([attachmentChips.load(), messageEditor.load()]))
 beforeEach(() => document.body.replaceChildren())
 
 describe("attachments", () => {
-  test("[PG67] two upload at a time with progress, and their ids keep the order in which they were chosen", async () => {
+  test("[PG67] two files upload at a time with progress, and their ids keep the order in which the files were chosen", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt"), file("c.txt")], uplink)
@@ -73,7 +73,7 @@ describe("attachments", () => {
     expect(files.entries.value).toEqual([])
   })
 
-  test("[PG67] a removed one is cancelled, and its later events are ignored", async () => {
+  test("[PG67] a removed upload is cancelled, and its later events are ignored", async () => {
     const files = new AttachmentUploads()
     const { under, uplink, signals } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt")], uplink)
@@ -85,7 +85,7 @@ describe("attachments", () => {
     expect(files.takeAssets().map(({ id }) => id)).toEqual(["b"])
   })
 
-  test("[PG67] a refusal shows the server's error text; a retry is offered only where it can help", async () => {
+  test("[PG67] a refusal shows the server's error text; a retry is offered only if it can help", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt")], uplink)
@@ -120,7 +120,7 @@ describe("attachments", () => {
     expect(under).toHaveLength(2)
   })
 
-  test("[PG69] back online, uploads that failed without a response start again, refused ones don't", async () => {
+  test("[PG69] when back online, uploads that failed without a response start again, but refused ones don't", async () => {
     const { deps } = setUp()
     const answers: (() => Promise<{ status: number; text: string }>)[] = [
       () => Promise.reject(new TypeError("no network")),
@@ -149,7 +149,7 @@ describe("attachments", () => {
     })
   })
 
-  test("[PG42] the bytes are sent raw, under their name, with a token that is renewed once if it is refused", async () => {
+  test("[PG42] the raw bytes are sent with the file's name, and with a token that is renewed once if it is refused", async () => {
     const attempts: [string, string][] = []
     const api = { getToken: vi.fn(async () => ({ token: `t${attempts.length}`, renewAt: 0 })), forgetToken: vi.fn() }
     const upload = async (path: string, _body: Blob, token: string) => {
@@ -178,7 +178,7 @@ describe("the composer", () => {
     return { onSend, onFiles, root, field, send, draft }
   }
 
-  test("[PG70] it waits until all files are uploaded; files alone are a message", async () => {
+  test("[PG70] it waits until all files are uploaded; a message may consist of files alone", async () => {
     const { send, draft, onSend, root } = composer()
     const { under, uplink } = uplinks()
     expect(send.disabled).toBe(true)
@@ -219,7 +219,7 @@ describe("the composer", () => {
     expect([send.disabled, field.value]).toEqual([false, "words"])
   })
 
-  test("[PG67] an image that can't be displayed has the sign of its extension", async () => {
+  test("[PG67] an image that can't be displayed shows its file extension", async () => {
     const { draft, root } = composer()
     vi.stubGlobal("URL", Object.assign(URL, { createObjectURL: () => "blob:x", revokeObjectURL() {} }))
     draft.attachments.addFiles([file("a.png", "image/png")], uplinks().uplink)
@@ -231,7 +231,7 @@ describe("the composer", () => {
     expect(root.querySelector(".chip .sign")?.textContent).toBe("PNG")
   })
 
-  test("[PG42] a pasted image is a file; pasted text stays text, even if an image of it is pasted too", async () => {
+  test("[PG42] a pasted image becomes a file; pasted text stays text, even if it is pasted together with an image of it", async () => {
     const { field, onFiles } = composer()
     const paste = (types: string[], files: File[], content = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
@@ -244,7 +244,7 @@ describe("the composer", () => {
     expect(onFiles).not.toHaveBeenCalled()
     expect(paste(["Files"], [image])).toBe(true)
     expect(onFiles.mock.calls).toEqual([[[image]]])
-    // Files that were copied as such come with their names or paths as text.
+    // Copied files come with their names or paths as text.
     expect(paste(["text/plain", "Files"], [image], "image.png")).toBe(true)
     expect(paste(["text/plain", "Files"], [image, file("b.txt")], "/home/a/image.png\r\n/home/a/b.txt\n")).toBe(true)
     expect(paste(["text/plain", "Files"], [image], "see image.png")).toBe(false)
@@ -254,7 +254,7 @@ describe("the composer", () => {
 describe("on the wire", () => {
   const beside = { reply_to: "m1", attachments: [asset("a"), asset("b")] }
 
-  test("[PG71] [PG43] a send names its files and its reply_to, and again after a reload", async () => {
+  test("[PG71] [PG43] a send frame contains its files and its reply_to, even after a reload", async () => {
     const storage = createMemoryStorage()
     const first = await openSession(undefined, storage)
     first.controller.sendMessage("see", beside)
@@ -265,7 +265,7 @@ describe("on the wire", () => {
     expect(sends(second.server.last().sent)).toEqual([frame])
   })
 
-  test("[PG71] [PG73] a withdrawn message returns its files and its reply to the composer", async () => {
+  test("[PG71] [PG73] the files and the reply reference of a withdrawn message return to the composer", async () => {
     const media = {
       type: "media",
       url: "/media/a",
@@ -285,7 +285,7 @@ describe("on the wire", () => {
     expect(controller.draft.attachments.takeAssets()).toEqual([asset("a")])
   })
 
-  test("[PG72] without a session the first file creates one; the first text is its first message and title", async () => {
+  test("[PG72] without a session, the first file creates one; the first text becomes its first message and title", async () => {
     const { deps, server, storage } = setUp()
     const created: [string, string][] = []
     const renamed: [string, string][] = []
@@ -329,7 +329,7 @@ describe("on the wire", () => {
     expect([...storage.all.keys()].filter((key) => key.includes("import"))).toEqual([])
   })
 
-  test("[PG72] a file that is removed while the upload code is loaded creates no session", async () => {
+  test("[PG72] a file that is removed while the upload code is loading creates no session", async () => {
     const { deps } = setUp()
     const createSession = vi.fn(async (_: string, id: string) => id)
     const sendFile = vi.fn()
@@ -372,7 +372,7 @@ describe("on the wire", () => {
 })
 
 describe("a user's attachments", () => {
-  test("[PG71] images and files are under the text, even before the server has the message and while it is edited", async () => {
+  test("[PG71] images and files are below the text, even before the server has the message and while it is being edited", async () => {
     const image = asset("p", { kind: "image", mime_type: "image/png", label: "p.png" })
     const media = { type: "media", url: "/media/f", kind: "file", label: "f.pdf" } as const
     const unsent = { id: "u", content: "", at: 1, error: null, attachments: [image] }

@@ -1,4 +1,4 @@
-/** canvas.test.tsx: canvases: when the frame is created, which URL it loads, and which messages it may send. */
+/** canvas.test.tsx: canvas documents: when the frame is created, which URL it loads, and which messages it may send. */
 
 import { render } from "preact"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -38,7 +38,7 @@ beforeEach(() => {
 })
 
 describe("documents", () => {
-  test("[PG41] [PG64] a frame has sandbox and referrer policy, a signed URL and its declared height, and is created once", async () => {
+  test("[PG41] [PG64] a frame has a sandbox, a referrer policy, a signed URL and its declared height, and is created once", async () => {
     const first = answer("a", { status: "running", segments: [canvas("/canvas/documents/d/index.html"), text("So")] })
     const { root, store } = transcript([first])
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
@@ -62,7 +62,7 @@ describe("documents", () => {
     const { root, actions, settings } = transcript([
       answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
     ])
-    // A canvas of an origin that isn't allowed is a link.
+    // A canvas from an origin that isn't allowed is a link.
     expect(root.querySelector("iframe")).toBe(null)
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
@@ -119,7 +119,7 @@ describe("documents", () => {
     await until(() => expect(root.querySelectorAll("iframe")).toHaveLength(1))
   })
 
-  test("[PG65] only messages of the frame's own window are handled, and unknown ones are ignored", async () => {
+  test("[PG65] only messages from the frame's own window are handled, and unknown ones are ignored", async () => {
     const { root, settings } = transcript([answer("a", { segments: [canvas("https://embed.example.com/x")] })])
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
@@ -144,7 +144,7 @@ describe("documents", () => {
     expect(inner.postMessage).toHaveBeenCalledTimes(2)
   })
 
-  test("[CD6] a flood of messages removes the frame before their data is read, even when the session is opened again", async () => {
+  test("[CD6] a flood of messages removes the frame before their data is read, even after the session is opened again", async () => {
     const messages = [answer("a", { segments: [canvas("/canvas/documents/flood/index.html"), text("after")] })]
     const { root } = transcript(messages)
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
@@ -171,7 +171,7 @@ describe("documents", () => {
     await waitForElement(again, "iframe")
   })
 
-  test("[CD6] messages in ordinary numbers are handled", async () => {
+  test("[CD6] an ordinary number of messages is handled", async () => {
     const { root } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     const frame = await waitForElement<HTMLIFrameElement>(root, "iframe")
     const inner = { postMessage: vi.fn() }

@@ -39,7 +39,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(false)
   })
 
-  test("[PG18] a second press doesn't stop the answer that begins in place of the stopped one", async () => {
+  test("[PG18] a second press doesn't stop the answer that replaces the stopped one", async () => {
     const queued = user("q2", "more", { status: "queued" })
     const { controller, server, clock } = await openSession([pageOf([user("q", "go"), running(), queued])])
     const stopped = () => commands(server).map((one) => one.type === "cancel" && one.exchange_id)
@@ -56,7 +56,7 @@ describe("stopping", () => {
     expect(stopped()).toEqual(["q", "q2"])
   })
 
-  test("[PG18] it doesn't stop an answer that begins right after another ended by itself, but one that begins later", async () => {
+  test("[PG18] it doesn't stop an answer that begins right after another has ended, but does stop one that begins later", async () => {
     const { controller, server, clock } = await openSession()
     server.last().say(messageFrame(11, 10, running()))
     server.last().say(ops(12, 11, "a", end("completed")))
@@ -70,7 +70,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[PG18] after a new message the next answer can be stopped at once", async () => {
+  test("[PG18] after a new message, the next answer can be stopped at once", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), running()])])
     controller.stopAnswer()
     server.last().say(ops(11, 10, "a", end("cancelled")))
@@ -79,7 +79,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[PG18] pressed between sending and the first text, it stops the answer that begins", async () => {
+  test("[PG18] a press between sending and the first text stops the answer that begins", async () => {
     const { controller, server } = await openSession()
     expect(controller.stopAnswer()).toBe(false)
     controller.sendMessage("go")
@@ -91,7 +91,7 @@ describe("stopping", () => {
     expect(commands(server)).toEqual([{ type: "cancel", exchange_id: "n1" }])
   })
 
-  test("[PG18] an answer that waits for the user can be stopped, and no answer is pending", async () => {
+  test("[PG18] an answer that waits for the user can be stopped, and then no answer is pending", async () => {
     const {
       controller,
       server,
@@ -139,7 +139,7 @@ describe("stopping", () => {
     expect(commands(server)).toEqual([])
   })
 
-  test("[PG18] [PG43] [PG73] Escape goes to the input method, an editor, the drawer, the reply, and then stops the answer", () => {
+  test("[PG18] [PG43] [PG73] Escape goes to the input method, an editor, the drawer and the reply, and only then stops the answer", () => {
     const drawer = signal(true)
     const reply = signal<string | null>("m")
     let stopped = 0
@@ -163,7 +163,7 @@ describe("stopping", () => {
 })
 
 describe("repeating commands", () => {
-  test("[SO11] a command given while the socket was away is sent when it is back, until it is acknowledged", async () => {
+  test("[SO11] a command given while disconnected is sent after each reconnect, until it is acknowledged", async () => {
     const all = await openSession([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     const { controller, server } = all
     server.last().events.onClose(1006)
@@ -206,7 +206,7 @@ describe("repeating commands", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a command whose response was lost is complete once acknowledged, even if another tab undid it", async () => {
+  test("[SO11] a command whose response was lost is done once acknowledged, even if another tab has undone it", async () => {
     const versions = { version: 1, versions: 2 }
     const page = (epoch: string) => pageOf([user("q", "go"), ended(versions)], { epoch, seq: 20 })
     const all = await openSession([page("e1"), page("e3")])
@@ -239,7 +239,7 @@ describe("repeating commands", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO16] a decision made elsewhere isn't an error", async () => {
+  test("[SO16] a decision that was made elsewhere isn't an error", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     controller.decideApproval("a", "c1", "deny")
     server.last().say(refusal("call_decided", "c1"))
@@ -264,7 +264,7 @@ describe("repeating commands", () => {
     },
   )
 
-  test("[PG19] another tab's withdrawal, live or on a resume, removes the message and nothing more", async () => {
+  test("[PG19] another tab's withdrawal, live or on a resume, removes the message and nothing else", async () => {
     const queued = [user("q2", "later", { status: "queued" }), user("q3", "last", { status: "queued" })]
     const { controller, server } = await openSession([pageOf([user("q", "go"), running(), ...queued])])
     server.last().say(messageFrame(11, 10, user("q2", "", { status: "cancelled", segments: [] })))
@@ -279,7 +279,7 @@ describe("repeating commands", () => {
 describe("switching versions", () => {
   const page = (epoch: string, answer: string) => pageOf([user("q", "go"), ended({ id: answer })], { epoch, seq: 20 })
 
-  test("[SO12] is followed at once, however fast they change", async () => {
+  test("[SO12] is followed at once, however fast the versions change", async () => {
     const { controller, server, requests } = await openSession([
       page("e1", "a"),
       page("e2", "b"),
@@ -301,7 +301,7 @@ describe("switching versions", () => {
     expect(requests.length).toBeGreaterThanOrEqual(4)
   })
 
-  test("[SO12] a server that changes its epoch each time is polled with growing delays", async () => {
+  test("[SO12] a server that changes its epoch every time is polled with growing delays", async () => {
     const { server, requests, clock } = await openSession([page("e1", "a")])
     await settle()
     for (let i = 0; i < 6; i++) {
@@ -315,7 +315,7 @@ describe("switching versions", () => {
     expect(requests.length).toBe(before + 1)
   })
 
-  test("[SO12] a user further up gets as many pages as keep their place", async () => {
+  test("[SO12] for a user further up, enough pages are loaded to keep their place", async () => {
     const old = Array.from({ length: 30 }, (_, at) => user(`m${at}`, "x"))
     const { controller, server, requests } = await openSession([
       pageOf(old.slice(6), { has_more: true, cursor: "6" }),

@@ -73,7 +73,7 @@ describe("the composer", () => {
     expect(field.disabled).toBe(false)
   })
 
-  test("[PG28] where CSS can't, the field is as high as its text, and again when its width changes", async () => {
+  test("[PG28] without CSS support, a script keeps the field as high as its text, even when its width changes", async () => {
     vi.stubGlobal("CSS", { supports: () => false })
     let changed = (): void => {}
     vi.stubGlobal(
@@ -102,7 +102,7 @@ describe("the composer", () => {
     vi.unstubAllGlobals()
   })
 
-  test("[PG18] it stops a running answer, and sends as soon as there is text", async () => {
+  test("[PG18] it has a button that stops a running answer, and a Send button as soon as there is text", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = composer(true, { stop: { isRequested: false, onStop } })
     const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
@@ -115,7 +115,7 @@ describe("the composer", () => {
     expect(onSend).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG18] it shows at once that it is stopping, and not that it has stopped", () => {
+  test("[PG18] it shows at once that the answer is being stopped, not that it has stopped", () => {
     const { root } = composer(true, { stop: { isRequested: true, onStop() {} } })
     expect(root.querySelector("[aria-live]")?.textContent?.trim()).toBe("Stopping…")
     expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")
@@ -128,7 +128,7 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field)
   })
 
-  test("[PG27] the draft is stored outside the composer, and the next composer continues it", async () => {
+  test("[PG27] the draft is kept outside the composer, and the next composer continues it", async () => {
     const draft = new Draft()
     const first = composer(true, { draft })
     await first.type("half a")

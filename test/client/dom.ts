@@ -22,7 +22,7 @@ export function markdown(text: string): string {
   return html.replace(/ dir="\w+"/g, "")
 }
 
-/** Long enough for a busy machine. */
+/** A timeout that is long enough for a busy machine. */
 const WAIT_OPTIONS = { timeout: 3_000 }
 
 /** Waits until `check` no longer throws. */

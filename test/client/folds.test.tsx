@@ -20,7 +20,7 @@ test("[PG30] an unverified answer is marked as such above all it shows", () => {
 })
 
 describe("folds", () => {
-  test("[PG24] a summary is above the answer it was made for, folded, and replaces nothing", async () => {
+  test("[PG24] a summary is folded above the answer it was made for, and replaces nothing", async () => {
     const { root, store } = transcript([user("q", "go"), answer("a", { status: "running" })])
     store.applyFrame(ops(2, 1, "a", [{ op: "meta", summary: "They spoke of **weather**." }]))
     await delay()
@@ -31,7 +31,7 @@ describe("folds", () => {
     expect(root.querySelectorAll("article")).toHaveLength(2)
   })
 
-  test("[PG25] the output of a running tool grows in an open fold, unchanged, and shows how much is left out", async () => {
+  test("[PG25] the output of a running tool grows unchanged in an open fold, and shows how much is omitted", async () => {
     const running = call({ status: "running", output: '{"a":1}' })
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement
@@ -51,7 +51,7 @@ describe("folds", () => {
     expect(root.textContent).toContain(`2,500 lines (${formatSize(60_000)}).`)
   })
 
-  test("[PG25] its window keeps the scroll position, and follows at its end", async () => {
+  test("[PG25] the output keeps its scroll position, and follows the end once scrolled there", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [call({ status: "running", output: "x" })] }),
     ])
@@ -77,7 +77,7 @@ describe("folds", () => {
     expect(box.scrollTop).toBe(700)
   })
 
-  test("[PG9] two steps of thinking with tools between keep their places and durations", async () => {
+  test("[PG9] two steps of thinking with tools between them keep their places and durations", async () => {
     const { root, store } = transcript([answer("a", { status: "running", segments: [] })])
     const done = (at: number): Segment => call({ call_id: `c${at}`, status: "ok" })
     store.applyFrame(ops(2, 1, "a", [{ op: "open", at: 0, segment: { type: "thinking", content: "one" } }]))
@@ -95,7 +95,7 @@ describe("folds", () => {
   })
 })
 
-test("[IH8] a result that its producer shortened says how long the whole is, as far as that is known", () => {
+test("[IH8] a result that its producer shortened says how long the whole result is, if known", () => {
   expect(toolText.truncated(12_000, 800_000, true)).toBe("Showing part of 12,000 lines (781 KB).")
   expect(toolText.truncated(0, 800_000, true)).toBe("Showing part of 781 KB.")
   expect(toolText.truncated(12_000, 0, false)).toBe("Showing part of 12,000 lines so far.")

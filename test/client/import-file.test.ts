@@ -80,7 +80,7 @@ function hugeFile(size: number, head: string): File {
   return new Proxy(file(head), { get: (one, key) => (key === "size" ? size : fieldOf(one, key)) })
 }
 
-/** A file with line ends at every place where it may be split, which needs one part too many. */
+/** A file with line endings at every place where it may be split. It needs one part too many. */
 function manyParts(): File {
   const slice = () => new Blob(["\n"])
   const size = MAX_IMPORT_PARTS * MAX_IMPORT_BYTES
@@ -97,7 +97,7 @@ function fieldOf(one: File, key: string | symbol): unknown {
 describe("splitting", () => {
   const texts = async (parts: readonly Blob[] | null) => Promise.all((parts ?? []).map((part) => part.text()))
 
-  test("[PG35] each part ends at a line end and is as long as allowed; together they are the file", async () => {
+  test("[PG35] each part ends at a line ending and is as long as allowed; together the parts equal the file", async () => {
     const lines = Array.from({ length: 40 }, (_, n) => `{"n":${n},"w":"${"x".repeat(n)}"}\n`).join("")
     for (const max of [60, 64, 100, 333, lines.length - 1, lines.length]) {
       const parts = await splitAtLines(new Blob([lines]), max)
@@ -108,7 +108,7 @@ describe("splitting", () => {
     expect(await texts(await splitAtLines(new Blob([lines]), lines.length))).toHaveLength(1)
   })
 
-  test("[PG35] a last line without a line end is kept; a line longer than a part can't be split", async () => {
+  test("[PG35] a last line without a line ending is kept; a line longer than a part can't be split", async () => {
     expect(await texts(await splitAtLines(new Blob(["a\nbb\ncc"]), 5))).toEqual(["a\nbb\n", "cc"])
     expect(await splitAtLines(new Blob(["abcdef\n"]), 5)).toBe(null)
   })
@@ -152,7 +152,7 @@ describe("an import", () => {
     expect(importer.fileName.value).toBe("old.jsonl")
   })
 
-  test("[PG35] a server without a progress route has answered when it was done", async () => {
+  test("[PG35] a server without a progress route responds only when it is done", async () => {
     const unknown = () => Promise.reject(new RequestError(404, "There's nothing at this address."))
     const { importer } = importing(() => Promise.resolve(answered(DONE)), { getImportProgress: unknown })
     await importer.startImport(file("a\n"))
@@ -176,7 +176,7 @@ describe("an import", () => {
   })
 
   test.each([429, 500, 503, "the network"])(
-    "[PG35] %s while folding is neither done nor lost: it polls again",
+    "[PG35] %s while folding is neither success nor failure: it polls again",
     async (how) => {
       let attempts = 0
       const importProgress = () => {
@@ -198,7 +198,7 @@ describe("an import", () => {
       answered({ code: "import_running", text: "Another upload is coming in." }, 409),
     ],
     ["a line that broke", null],
-  ])("[PG35] after %s the same is sent again, and given up after a while", async (_, failure) => {
+  ])("[PG35] after %s the same is sent again, and abandoned after a while", async (_, failure) => {
     const fail = () => (failure === null ? Promise.reject(new TypeError("broken")) : Promise.resolve(failure))
     let tries = 0
     const again = importing(() => (++tries < 3 ? fail() : Promise.resolve(answered(DONE))))
@@ -211,7 +211,7 @@ describe("an import", () => {
     expect(never.paths.length).toBeGreaterThan(3)
   })
 
-  test("[PG35] cancelled offline, it is removed from the list at once and erased when the page opens again", async () => {
+  test("[PG35] an import cancelled offline leaves the list at once and is erased when the page opens again", async () => {
     let isAway = true
     const erase = vi.fn(() => (isAway ? Promise.reject(new TypeError("no network")) : Promise.resolve()))
     const summary = { id: "new", title: "", created: 1, active: 1, running: false }
@@ -278,7 +278,7 @@ describe("an import", () => {
     expect(erased).toEqual([])
   })
 
-  test("[PG35] a file chosen meanwhile is refused by name", async () => {
+  test("[PG35] a file chosen during an import is refused by name", async () => {
     const { importer, paths } = importing(() => new Promise(() => {}))
     const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(paths).toHaveLength(1))
@@ -290,7 +290,7 @@ describe("an import", () => {
     expect(paths).toHaveLength(1)
   })
 
-  test("[PG35] a skipped line is listed by its number in the file, whatever its part", async () => {
+  test("[PG35] a skipped line is listed by its number in the file, whatever part it is in", async () => {
     const line = `${"x".repeat(1_048_575)}\n`
     const text = Array.from({ length: 65 }, () => line)
     const bad = [
@@ -315,7 +315,7 @@ describe("an import", () => {
     expect(importer.isBusy).toBe(false)
   })
 
-  test("[PG35] cancelled, it stops at once, and the new session is erased", async () => {
+  test("[PG35] a cancelled import stops at once, and the new session is erased", async () => {
     const { importer, erased } = importing(() => new Promise(() => {}))
     const under = importer.startImport(file("a\n"))
     await vi.waitFor(() => expect(importer.stage.value).toMatchObject({ at: "sending", sent: 2 }))
@@ -352,7 +352,7 @@ describe("a data export", () => {
   const conversation = (title: string, fields: object = { mapping: {}, current_node: "a" }) => ({ title, ...fields })
   const exported = (...list: object[]) => file(JSON.stringify(list), "conversations.json")
 
-  test("[IH10] of several conversations: each goes into a session of its own, and one without messages is skipped", async () => {
+  test("[IH10] of several conversations: each is imported into its own session, and one without messages is skipped", async () => {
     const titles: string[] = []
     let created = 0
     const { importer, made, erased, stages } = importing(
@@ -385,7 +385,7 @@ describe("a data export", () => {
     expect(importer.hasSummary()).toBe(true)
   })
 
-  test("[IH10] of one conversation, or a list of something else, is uploaded as it is", async () => {
+  test("[IH10] of one conversation, or a list of something else, is uploaded unchanged", async () => {
     for (const one of [
       exported(conversation("one")),
       exported({ role: "user", content: "Hi" }),
@@ -419,7 +419,7 @@ describe("a data export", () => {
     expect(erased).toEqual(["s2"])
   })
 
-  test("[IH10] an archive says what to do", async () => {
+  test("[IH10] choosing an archive shows what to do instead", async () => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
     await importer.startImport(file("PK\u0003\u0004…", "export.zip"))
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining("Unzip it") })

@@ -28,7 +28,7 @@ beforeEach(async () => {
   await delay(0)
 })
 
-/** The elements that each slice added, until nothing more is drawn. */
+/** The numbers of elements that the slices added, until nothing more is drawn. */
 async function countSlices(root: HTMLElement): Promise<readonly number[]> {
   const counts: number[] = []
   const count = (): number => root.querySelectorAll("*").length
@@ -67,7 +67,7 @@ const HOSTILE: readonly (readonly [string, string])[] = [
   ["one word", repeat("a")],
 ]
 
-/** Elements that one slice may add. In ordinary prose a slice of this cost has about 500. */
+/** Maximum number of elements that one slice may add. In ordinary prose, a slice of this cost has about 500. */
 const MAX_SLICE_ELEMENTS = 2_600
 
 describe("a hostile text of 1 MB", () => {
@@ -104,7 +104,7 @@ describe("parts and slices", () => {
     expect(showMoreIn(root)).toBe(null)
   }, 60_000)
 
-  test("[PF2] the elements are the same however a text arrived", async () => {
+  test("[PF2] the elements are the same, however the text arrived", async () => {
     const content = prose.repeat(150)
     const whole = draw(<Markdown text={content} />) as HTMLDivElement
     await until(() => expect(whole.querySelectorAll("table")).toHaveLength(150))
@@ -136,7 +136,7 @@ describe("parts and slices", () => {
     const counted = { length: content.length, charCodeAt: readUnit } as string
     const { end } = measureText(counted, PART_COST)
     expect(lastRead).toBeLessThanOrEqual(end + 1)
-    // The unit before a line end is read again.
+    // The unit before a line ending is read twice.
     expect(reads).toBeLessThanOrEqual(2 * (end + 1))
     const root = draw(<Markdown text={content} />) as HTMLDivElement
     await until(() => expect(showMoreIn(root)).not.toBe(null))
@@ -150,7 +150,7 @@ describe("parts and slices", () => {
     expect(showMoreIn(root)?.textContent).toContain((MB - end + 4).toLocaleString("en"))
   })
 
-  test("[PF4] the part that fits depends only on the beginning, ends at a line end if one is close, and splits no surrogate pair", () => {
+  test("[PF4] the part that fits depends only on the beginning, ends at a line ending if one is close, and splits no surrogate pair", () => {
     const content = fc.array(fc.constantFrom("a", " ", "\n", "\n\n", "- ", "é", "漢", "م", "\u0301", "😀", "*", "  "), {
       maxLength: 80,
     })
@@ -184,7 +184,7 @@ describe("parts and slices", () => {
 })
 
 describe("long runs", () => {
-  test("[PF3] the pieces joined are the text, and each is bounded", () => {
+  test("[PF3] the joined pieces equal the text, and each piece is bounded", () => {
     const part = fc.tuple(
       fc.constantFrom("a", "\ufffd", "漢", "é", "😀", "word ", "\u0301", " "),
       fc.integer({ min: 1, max: 9_000 }),
@@ -200,7 +200,7 @@ describe("long runs", () => {
     )
   })
 
-  test("[PF3] a word without end is divided, an ordinary paragraph isn't", () => {
+  test("[PF3] an endless word is divided, but an ordinary paragraph isn't", () => {
     expect(splitLongText("\ufffd".repeat(5_000)).map(({ length }) => length)).toEqual([
       1_000, 1_000, 1_000, 1_000, 1_000,
     ])
@@ -223,7 +223,7 @@ describe("a fault in drawing", () => {
       },
     }) as unknown as Segment
 
-  test("[PF5] a segment that throws is a labelled note; the segments and messages around it stay", async () => {
+  test("[PF5] a segment that throws becomes a labelled note; the segments and messages around it stay", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {})
     const segments = [
       text("before"),
@@ -255,7 +255,7 @@ describe("a fault in drawing", () => {
     log.mockRestore()
   })
 
-  test("[PF5] a message that throws is a note, and the next change draws it again", async () => {
+  test("[PF5] a message that throws becomes a note, and the next change draws it again", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {})
     const faulty = answer("a", { status: "running", segments: [text("one")] })
     Object.defineProperty(faulty, "summary", {

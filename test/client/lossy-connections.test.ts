@@ -1,4 +1,7 @@
-/** lossy-connections.test.ts: whatever the connections lose, the page ends in the server's state, with each message sent once. */
+/**
+ * lossy-connections.test.ts: whatever the connections lose, the page ends up in the server's state, and each message is
+ * sent once.
+ */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -64,7 +67,7 @@ function deliverAll({ server, loading }: Setup): void {
   })
 }
 
-/** The events that may happen at each step. */
+/** The events that can happen at each step. */
 const ACTS: readonly ((setup: Setup, size: number) => void)[] = [
   deliverAll,
   deliverAll,

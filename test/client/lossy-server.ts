@@ -89,7 +89,7 @@ export class LossyServer {
     this.#add(this.#answer(old.exchange_id))
   }
 
-  /** Accepts a user's message. There is no queue: a running answer is ended. */
+  /** Accepts a user's message. There is no queue, so a running answer is ended. */
   say(id: string, content: string): void {
     this.end("completed")
     const segments = [{ type: "text", content }] as const
@@ -117,7 +117,7 @@ export class LossyServer {
     connection.events.onOpen()
   }
 
-  /** Cuts the connection, with a close event or without. */
+  /** Cuts the connection, with or without a close event. */
   cut(connection: Connection, hasCloseEvent: boolean): void {
     if (connection.isDead) return
     connection.isDead = true

@@ -1,4 +1,4 @@
-/** markdown.test.tsx: the rendering of Markdown, content that it must never produce, and its time bounds. */
+/** markdown.test.tsx: how Markdown is rendered, which content it must never produce, and its time bounds. */
 
 import fc from "fast-check"
 import { render } from "preact"
@@ -33,7 +33,7 @@ describe("Markdown syntax", () => {
     expect(markdown(text).replaceAll("\n<", "<")).toBe(html.replaceAll("\n<", "<"))
   })
 
-  test("[MD1] tables keep their alignment in a class, and task lists their boxes", () => {
+  test("[MD1] tables keep their alignment as a class, and task lists keep their boxes", () => {
     expect(markdown("| a | b |\n|:-:|--:|\n| 1 | **2** |")).toContain(
       '<thead><tr><th class="to-center">a</th><th class="to-right">b</th></tr></thead><tbody><tr><td class="to-center">1</td><td class="to-right"><strong>2</strong></td></tr></tbody>',
     )
@@ -113,7 +113,7 @@ describe("text direction", () => {
     expect(dirOf(text, selector)).toBe(dir)
   })
 
-  test("[MD10] code has no direction of its own text", () => {
+  test("[MD10] the direction of code doesn't depend on its text", () => {
     expect(dirOf("```\nمرحبا\n```", "figure")).toBe(null)
   })
 })
@@ -189,7 +189,7 @@ describe("links and images", () => {
     expect(toSafeHref(decodeEntities(href))).toBe(null)
   })
 
-  test("[MD6] an image is text and a host, and nothing is fetched before a click", () => {
+  test("[MD6] an image is shown as text and a host, and nothing is fetched before a click", () => {
     const root = draw(<Markdown text={"![a cat](https://example.com/cat.png) ![](data:image/png;base64,x)"} />)
     expect(root.querySelector("img")).toBe(null)
     expect(root.querySelector(".gate")?.textContent).toBe("a cat Image from example.comLoad")
@@ -256,7 +256,7 @@ describe("hostile text", () => {
   ]
 
   test.each(cases)("[MD8] 100 KB of %j neither blocks nor overflows, and loses no character", (_name, text) => {
-    // A hang shows as a timeout of this test: ordinary text of this size takes a few milliseconds.
+    // If it hangs, this test times out. Ordinary text of this size takes a few milliseconds.
     const read = createBlockReader()
     const blocks = read(text)
     const spoken = segmentsToSpokenText([{ type: "text", content: text }])
@@ -264,7 +264,7 @@ describe("hostile text", () => {
     expect(spoken.length).toBeLessThanOrEqual(1_201)
   })
 
-  test("[MD8] beyond the limits it is shown as plain text", async () => {
+  test("[MD8] beyond the limits, it is shown as plain text", async () => {
     // The budget of first slices (PF2) is renewed in the next task.
     await delay()
     const stars = "a*".repeat(MAX_INLINE_MARKUP + 1)
@@ -276,7 +276,7 @@ describe("hostile text", () => {
 })
 
 describe("announced text", () => {
-  test("[PG17] is the text of prose and cards, without syntax, code, tools and thinking", () => {
+  test("[PG17] is the text of prose and cards, without syntax, code, tools or thinking", () => {
     const spoken = segmentsToSpokenText([
       { type: "thinking", content: "secret" },
       {

@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvases: their requests, and the placeholders until then. */
+/** media.test.tsx: media and canvas documents: their requests, and the placeholders shown before loading. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
@@ -29,7 +29,7 @@ beforeEach(() => {
 })
 
 describe("images", () => {
-  test("[PG38] [PG39] [PG56] one of ours is signed and shown; text that streams in beside it reloads neither", async () => {
+  test("[PG38] [PG39] [PG56] a stored image is signed and shown; text that streams in next to it doesn't reload it", async () => {
     const first = answer("a", { status: "running", segments: [text("See:"), imageSegment("/media/x"), text("So")] })
     const { root, store, actions } = transcript([first])
     const image = await waitForElement<HTMLImageElement>(root, "img")
@@ -48,13 +48,13 @@ describe("images", () => {
     expect(actions.signUrls.mock.calls).toEqual([[["/media/x"]]])
   })
 
-  test("[PG38] one that fails gets another URL once, then shows the failure and a retry", async () => {
+  test("[PG38] an image that fails gets another URL once, then shows the failure and a retry button", async () => {
     vi.stubGlobal("fetch", async () => new Response("no picture"))
     const { root, actions } = transcript([answer("a", { segments: [imageSegment("/media/x")] })])
     const first = await waitForElement(root, "img")
     first.dispatchEvent(new Event("error"))
     await until(() => expect(actions.signUrls).toHaveBeenCalledTimes(2))
-    // It has been replaced by another element.
+    // Another element has replaced it.
     await until(() => expect(root.querySelector("img")).not.toBe(first))
     ;(await waitForElement(root, "img")).dispatchEvent(new Event("error"))
     const gate = await waitForElement(root, ".gate")
@@ -65,7 +65,7 @@ describe("images", () => {
     expect(actions.signUrls).toHaveBeenCalledTimes(3)
   })
 
-  test("[PG38] one that expires each time after it has loaded gets another URL each time", async () => {
+  test("[PG38] an image that expires each time after it has loaded gets another URL each time", async () => {
     const { root, actions } = transcript([answer("a", { segments: [imageSegment("/media/x")] })])
     for (let requests = 2; requests <= 4; requests++) {
       const shown = await waitForElement(root, "img")
@@ -77,7 +77,7 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] media interrupted by the network loads by itself when the network is back, whether URL or bytes failed", async () => {
+  test("[PG55] media interrupted by the network loads without a click when it is back, whether the URL or the bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
@@ -97,7 +97,7 @@ describe("images", () => {
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
   })
 
-  test("[PG40] a remote one is text, a host and a button; nothing is requested before the click", async () => {
+  test("[PG40] a remote image is shown as text, a host and a button; nothing is requested before a click", async () => {
     const message = answer("a", { segments: [imageSegment(REMOTE, "a cat"), text(`Also ![a cat](${REMOTE}) here`)] })
     const { root, actions } = transcript([message])
     await waitForElement(root, ".gate")
@@ -107,17 +107,17 @@ describe("images", () => {
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    // The click counts for the URL, wherever it is shown.
+    // The click applies to the URL, wherever it is shown.
     await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
     expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
-    // Also in another transcript of this page, but for no other URL.
+    // It also applies in another transcript of this page, but to no other URL.
     const other = transcript([answer("b", { segments: [imageSegment(REMOTE), imageSegment(`${REMOTE}?more`)] })])
     await waitForElement(other.root, "img")
     expect(other.root.querySelectorAll("img")).toHaveLength(1)
   })
 
-  test("[PG40] a host that the tenant allows needs no click, even when that is known later; a look-alike does", async () => {
+  test("[PG40] a host that the tenant allows needs no click, even if the settings arrive later; a look-alike host does", async () => {
     const segments = [
       imageSegment(REMOTE),
       imageSegment("https://example.com.evil.test/cat.png"),
@@ -144,7 +144,7 @@ describe("images", () => {
     expect([link?.href, link?.target, link?.rel]).toEqual([REMOTE, "_blank", "noopener noreferrer"])
   })
 
-  test("[PG62] [PG63] a file is requested by a click, and a refused one is a link", async () => {
+  test("[PG62] [PG63] a file is requested on a click, and a refused one becomes a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "That address gives nothing." }, { status: 502 }))
     const far = "https://example.com/report.pdf"
     const file: Segment = { type: "media", url: far, kind: "file", label: "report.pdf" }
@@ -164,7 +164,7 @@ describe("images", () => {
     expect(actions.signUrls.mock.calls).toEqual([[[far]]])
   })
 
-  test("[MD6] Markdown shows our images by their URL, and no other URL of this page", async () => {
+  test("[MD6] Markdown shows images by our media URLs, and by no other URL of this origin", async () => {
     const { root, actions } = transcript([
       answer("a", {
         segments: [
@@ -179,7 +179,7 @@ describe("images", () => {
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
 
-  test("[PG57] a click opens it among the images of its message; Escape closes, the focus returns", async () => {
+  test("[PG57] a click opens an image among those of its message; Escape closes it, and the focus returns", async () => {
     const { root, actions } = transcript([
       answer("a", { segments: [imageSegment("/media/x", "one"), imageSegment("/media/y", "two")] }),
       answer("b", { segments: [imageSegment("/media/z", "another")] }),
@@ -215,7 +215,7 @@ describe("images", () => {
     expect(document.activeElement).toBe(frame)
   })
 
-  test("[PG57] if the viewer's code can't be loaded, the image opens in a tab of its own", async () => {
+  test("[PG57] if the viewer's code can't be loaded, the image opens in a new tab", async () => {
     const { root } = transcript([answer("a", { segments: [imageSegment("/media/x", "one")] })])
     await until(() => expect(srcs(root)).toHaveLength(1))
     const loading = vi.spyOn(lightboxModule, "load").mockResolvedValue(false)
@@ -232,7 +232,7 @@ describe("images", () => {
 describe("audio", () => {
   const audio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
 
-  test("[PG58] one element plays at a time, and is stopped once", () => {
+  test("[PG58] only one element plays at a time, and it is stopped once", () => {
     const [first, second] = [audio(), audio()]
     trackPlay(first)
     trackPlay(second)
@@ -269,7 +269,7 @@ describe("audio", () => {
   })
 
   test.each(["audio", "video"] as const)(
-    "[PG59] %s whose address expired continues at the same position",
+    "[PG59] %s whose URL has expired continues at the same position",
     async (kind) => {
       const { root, actions } = transcript([
         answer("a", { segments: [{ type: "media", url: "/media/s", kind, label: "talk" }] }),
@@ -286,7 +286,7 @@ describe("audio", () => {
     },
   )
 
-  test("[PG58] the waveform follows the sound, its loudest part being 1", () => {
+  test("[PG58] the waveform follows the loudness, and its loudest part is 1", () => {
     const samples = Float32Array.from({ length: 400 }, (_, at) =>
       at < 100 ? 0 : at < 200 ? 0.25 : at < 300 ? 0.5 : 0.1,
     )
@@ -296,7 +296,7 @@ describe("audio", () => {
 })
 
 describe("media descriptions", () => {
-  test("[PG61] announcements and copies name kind and label", () => {
+  test("[PG61] announcements and copies contain the kind and the label", () => {
     const voice: Segment = { type: "media", url: "/media/v", kind: "audio", label: "hello", voice: true }
     const segments = [text("Look."), imageSegment("/media/x"), voice, canvas("/canvas/documents/d/index.html")]
     expect(segmentsToSpokenText(segments)).toBe("Look. Image: a chart. Voice note: hello. Document: Plan.")

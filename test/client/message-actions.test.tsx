@@ -1,4 +1,4 @@
-/** message-actions.test.tsx: the actions of a transcript: how they look while pending, and when they are refused. */
+/** message-actions.test.tsx: the actions in a transcript, including how they look while pending and when refused. */
 
 import type { Signal } from "@preact/signals"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
@@ -32,7 +32,7 @@ beforeEach(() => document.body.replaceChildren())
 describe("a call that needs approval", () => {
   const waiting = () => transcript([user("q", "go"), answer("a", { status: "waiting", segments: [call()] })])
 
-  test("[PG20] shows its arguments unfolded, and asks", () => {
+  test("[PG20] shows its arguments unfolded, and asks for approval", () => {
     const { root, log } = waiting()
     expect(root.querySelector("details")?.open).toBe(true)
     expect(root.querySelector(".data")?.textContent).toContain('"text": "now"')
@@ -60,7 +60,7 @@ describe("a call that needs approval", () => {
     expect(root.querySelector(".badge")?.textContent).toBe("Denied")
   })
 
-  test("[PG20] an allowed call is labelled so, running and done; a refused decision shows the error", async () => {
+  test("[PG20] an allowed call is labelled as allowed while it runs and afterwards; a refused decision shows the error", async () => {
     const allowed = transcript([answer("a", { segments: [call({ status: "ok", approval: "allowed" })] })])
     expect(allowed.root.querySelector(".verdict")?.textContent).toBe("Allowed")
     expect(allowed.root.querySelector(".badge")?.textContent).toBe("Done")
@@ -153,7 +153,7 @@ describe("retry, continue, regenerate", () => {
 })
 
 describe("queued messages", () => {
-  test("[PG19] are marked as waiting, and can be withdrawn", async () => {
+  test("[PG19] are marked as queued, and can be withdrawn", async () => {
     const { root, actions, commands, store } = transcript([
       user("q", "go"),
       answer("a", { status: "running" }),
@@ -210,7 +210,7 @@ describe("editing a message", () => {
     }
   })
 
-  test("[PG22] works in place; Escape cancels and returns the focus", async () => {
+  test("[PG22] happens in place; Escape cancels it and returns the focus", async () => {
     const { root, field, actions } = await editing()
     expect(field.value).toBe("old text")
     expect(document.activeElement).toBe(field)
@@ -250,7 +250,7 @@ describe("editing a message", () => {
       await type("new text")
       commands.sendCommand("q", { type: "edit", id: "n", message: "q", content: "new text" })
       await delay()
-      // After a click on Save, the focus is there.
+      // After a click on Save, the focus is on that button.
       if (way === "Escape") press(button(root, "Saving…"), "Escape")
       else button(root, "Cancel").click()
       await delay()
@@ -271,7 +271,7 @@ describe("editing a message", () => {
     expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
 
-  test("[PG22] a refusal keeps the text; an empty or too long one can't be saved", async () => {
+  test("[PG22] a refusal keeps the text; an empty or too long text can't be saved", async () => {
     const { root, field, type, actions, commands } = await editing()
     await type(" ")
     press(field, "Enter", { metaKey: true })
@@ -300,7 +300,7 @@ describe("refused messages", () => {
     }
   })
 
-  test("[OB9] a refused message has its trace id to copy", async () => {
+  test("[OB9] a refused message offers its trace id for copying", async () => {
     const writeText = vi.fn(async () => {})
     vi.spyOn(navigator, "clipboard", "get").mockReturnValue({ writeText } as unknown as Clipboard)
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No.", trace: TRACE }])
@@ -337,7 +337,7 @@ describe("versions", () => {
     expect(actions.switchVersion).toHaveBeenCalledTimes(2)
   })
 
-  test("[PG23] a message with one version shows none", () => {
+  test("[PG23] a message with one version has no version switch", () => {
     const { root } = transcript([user("q", "go"), answer("a", { version: 1, versions: 1 })])
     expect(root.querySelector(".versions")).toBe(null)
   })

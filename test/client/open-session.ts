@@ -1,4 +1,4 @@
-/** open-session.ts: opens a session on a fake server, with a storage that the next page can reuse. */
+/** open-session.ts: opens a session on a fake server, with storage that the next page can reuse. */
 
 import type { Api } from "../../client/net/api.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
@@ -107,7 +107,7 @@ export const user = (id: string, text: string, more: Partial<WireMessage> = {}) 
     ...more,
   })
 
-/** The connection breaks after a while and is made again. */
+/** Makes the connection break after a while, and reconnects. */
 export async function reconnect(
   { server, clock }: Pick<Awaited<ReturnType<typeof openSession>>, "server" | "clock">,
   seq = 10,

@@ -1,4 +1,4 @@
-/** rate-wait.test.tsx: the page while the server refuses more requests, frames and sockets. */
+/** rate-wait.test.tsx: the page while the server is rate limiting requests, frames and sockets. */
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"
@@ -46,7 +46,7 @@ async function pass(ms: number): Promise<void> {
   await settleAll()
 }
 
-/** A server that answers each request with the next of these, and then with an empty list. */
+/** A server that responds to each request with the next of these responses, and then with an empty list. */
 function createApi(responses: Response[]) {
   const requests: string[] = []
   const respond = async (url: string): Promise<Response> => {
@@ -65,7 +65,7 @@ function createApi(responses: Response[]) {
 const refuse = (retryAfter?: string) =>
   Response.json({ code, text }, { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
 
-test("[LI6] a refused request is repeated after Retry-After, and the others wait as well", async () => {
+test("[LI6] a refused request is repeated after Retry-After, and the others wait too", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1)
   const { requests, api } = createApi([refuse("10")])
   const first = api.listSessions()
@@ -105,7 +105,7 @@ test("[LI6] a refused upload is repeated after the wait", async () => {
   expect([(await uploading).status, sent]).toEqual([201, 2])
 })
 
-/** An open session whose socket waits for a token as the page's does. */
+/** An open session whose socket waits for a token, as the page's socket does. */
 async function openLimited() {
   const { clock, server, deps } = setUp()
   const getToken = async () => {
@@ -142,7 +142,7 @@ test("[LI6] a refused message stays in the outbox and is sent again under its id
   expect(holdText.value).toBe("")
 })
 
-test("[LI6] refused commands are sent again, all of them once", async () => {
+test("[LI6] refused commands are all sent again, each of them once", async () => {
   const { server, controller } = await openLimited()
   controller.regenerateAnswer("a1")
   controller.editMessage("m1", "new text")
@@ -173,7 +173,7 @@ test("[LI6] a socket that a limit closed is opened again after the wait", async 
   expect(holdText.value).toBe("")
 })
 
-test("[LI6] the reason of a full session is shown until a socket is admitted", async () => {
+test("[LI6] the reason why a session is full is shown until a socket is accepted", async () => {
   const { clock, server } = await openLimited()
   const full = faultToWire({ reason: "sockets_full", max: 1_000 })
   server.last().say({ type: "error", code: full.code, text: full.text })
@@ -187,7 +187,7 @@ test("[LI6] the reason of a full session is shown until a socket is admitted", a
   expect(holdText.value).toBe("")
 })
 
-test("[LI6] a quiet line says that the page waits, in place of the state of the connection", () => {
+test("[LI6] a quiet line says that the page is waiting, in place of the connection status", () => {
   const lineOf = (link: LinkState, held: string): string | undefined => {
     holdText.value = held
     const root = document.createElement("div")

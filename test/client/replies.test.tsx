@@ -1,4 +1,4 @@
-/** replies.test.tsx: replies: how the quoted message is shown, where it leads, and how it is chosen. */
+/** replies.test.tsx: replies: how the quoted message is shown, where a click on it leads, and how it is chosen. */
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
@@ -30,7 +30,7 @@ describe("replies", () => {
     expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
   })
 
-  test("[PG43] a click scrolls to the quoted message, loads it if needed, and reports if it is gone", async () => {
+  test("[PG43] a click scrolls to the quoted message, loads it if necessary, and says so if it is gone", async () => {
     const { root, actions } = scene()
     const last = [...root.querySelectorAll<HTMLButtonElement>(".quote")][2]
     last?.click()
@@ -58,7 +58,7 @@ describe("replies", () => {
     expect(written.replyTo.value).toBe(null)
   })
 
-  test("[PG43] older pages are loaded until it is found, once each, and no further than the beginning", async () => {
+  test("[PG43] older pages are loaded, each once, until the message is found or the beginning is reached", async () => {
     const old = pageOf([userOf("old", "long ago")])
     const newest = pageOf([userOf("new", "now")], { has_more: true, cursor: "9" })
     const between = pageOf([userOf("mid", "then")], { has_more: true, cursor: "5" })

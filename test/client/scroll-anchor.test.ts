@@ -1,9 +1,9 @@
-/** scroll-anchor.test.ts: following the end, stopping, and keeping the position, in a window with fixed sizes. */
+/** scroll-anchor.test.ts: following the end, stopping, and keeping the position, in a view with fixed sizes. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { ScrollAnchor } from "../../client/transcript/scroll-anchor.ts"
 
-/** A scrolling element of 500 px with content of the given height. */
+/** A scrolling element 500 px high, with content of the given height. */
 function createView(height: number) {
   const view = document.createElement("div")
   const size = { height, top: 0 }

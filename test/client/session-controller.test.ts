@@ -1,4 +1,4 @@
-/** session-controller.test.ts: sent messages and the transcript, through reloads, refusals and resets. */
+/** session-controller.test.ts: sent messages and the transcript across reloads, refusals and resets. */
 
 import { signal } from "@preact/signals"
 import { describe, expect, test } from "vitest"
@@ -30,7 +30,7 @@ describe("sending", () => {
     expect(controller.outbox.entries.value).toEqual([])
   })
 
-  test("[SO6] an ack before the message keeps the text until it arrives", async () => {
+  test("[SO6] if the ack arrives before the message, the text stays until the message arrives", async () => {
     const { controller, server, storage } = await openSession()
     controller.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })
@@ -54,7 +54,7 @@ describe("sending", () => {
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
   })
 
-  test("[SO7] it survives a reload, and isn't sent if the page has it already", async () => {
+  test("[SO7] it survives a reload, and isn't sent if the loaded history already contains it", async () => {
     const first = await openSession()
     first.controller.sendMessage("kept")
     first.controller.sendMessage("known")
@@ -64,7 +64,7 @@ describe("sending", () => {
     expect(controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n1"])
   })
 
-  test("[SO7] an ack completes a message from before the loaded page", async () => {
+  test("[SO7] an ack completes a message that is older than the loaded page", async () => {
     const first = await openSession()
     first.controller.sendMessage("long ago")
     first.controller.close()
@@ -102,7 +102,7 @@ describe("sending", () => {
 })
 
 describe("the transcript", () => {
-  test("[SO4] another epoch drops the transcript and loads the page", async () => {
+  test("[SO4] another epoch drops the transcript and loads the newest history", async () => {
     const old = user("old", "before")
     const { controller, server } = await openSession([
       pageOf([old]),
@@ -114,7 +114,7 @@ describe("the transcript", () => {
     expect(server.last().sent.at(-1)).toMatchObject({ type: "hello", epoch: "e2", after: 20 })
   })
 
-  test("[SO4] ops that don't fit are repaired by a page, and the view keeps its message", async () => {
+  test("[SO4] if ops don't fit, the newest history is loaded, and the view keeps its message", async () => {
     const broken = wireMessage("a", { segments: [{ type: "text", content: "abc" }] })
     const whole = wireMessage("a", { segments: [{ type: "text", content: "abcdef" }] })
     const { controller, server } = await openSession([pageOf([broken]), pageOf([whole], { seq: 12 })])
@@ -128,7 +128,7 @@ describe("the transcript", () => {
     expect(shown?.value.status).toBe("completed")
   })
 
-  test("[SO4] if its ops still don't fit, the page is loaded again with growing delays", async () => {
+  test("[SO4] if the ops still don't fit, history is loaded again with growing delays", async () => {
     const broken = wireMessage("a")
     const { server, clock, requests } = await openSession([pageOf([broken])])
     for (let i = 0; i < 3; i++) {
@@ -168,7 +168,7 @@ describe("the transcript", () => {
     expect(controller.store.isBusy.value).toBe(true)
   })
 
-  test("[PG8] messages that arrive in the order of their last change appear in the order of their beginning", async () => {
+  test("[PG8] messages that arrive in the order of their last change appear in the order in which they began", async () => {
     const at = (second: number) => `2026-05-02T14:00:0${second}.000Z`
     const { controller, server } = await openSession()
     const frames = [
@@ -180,14 +180,15 @@ describe("the transcript", () => {
     ]
     for (const [i, message] of frames.entries()) server.last().say(messageFrame(11 + i, 10 + i, message))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3"])
-    // An agent's message waits behind those of users, however early it arrived, and stays behind one that begins.
+    // An agent's message waits behind users' messages, however early it arrived, and stays behind one that begins.
     server.last().say(messageFrame(16, 15, agentReply("r1", { timestamp: at(1), status: "queued" })))
     server.last().say(messageFrame(17, 16, user("q4", "four", { timestamp: at(6), status: "queued" })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "q4", "r1"])
     server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: at(3) })))
     server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: at(7) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
-    // A client that was away receives them as they began: r1 after q4, although its timestamp is earlier.
+    // A client that was disconnected receives them in the order in which they began: r1 after q4, even though r1's
+    // timestamp is earlier.
     server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: at(6) })))
     server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: at(1) })))
     server.last().say(messageFrame(22, 21, agentReply("r2", { timestamp: at(2) })))
@@ -203,7 +204,7 @@ describe("the transcript", () => {
     expect(controller.store.messageIds.value).toEqual(["q5"])
   })
 
-  test("[PG16] older pages are put before the rest, once each", async () => {
+  test("[PG16] each older page is inserted before the rest, once", async () => {
     const newest = pageOf([user("m3", "3")], { has_more: true, cursor: "3" })
     const older = pageOf([user("m1", "1"), user("m2", "2")])
     const { controller, requests } = await openSession([newest, older])
@@ -217,7 +218,7 @@ describe("the transcript", () => {
     expect(requests).toHaveLength(2)
   })
 
-  test("[PG29] a response of the server proves that the network is there, whatever the browser reports", async () => {
+  test("[PG29] a response from the server proves that the network is up, whatever the browser reports", async () => {
     const { deps, server } = setUp()
     let reached = 0
     const controller = new SessionController("s1", { ...deps, onReachable: () => void reached++ })
@@ -234,7 +235,7 @@ describe("the transcript", () => {
     expect(reached).toBe(2)
   })
 
-  test("[SO5] a page that can't be read is requested again", async () => {
+  test("[SO5] a page of history that can't be read is requested again", async () => {
     const { clock, deps, requests } = setUp([])
     const controller = new SessionController("s1", deps)
     await controller.loadNewest()
@@ -250,7 +251,7 @@ describe("the transcript", () => {
     expect(requests).toHaveLength(3)
   })
 
-  test("[CA4] only a card that arrived while the user watched may animate", async () => {
+  test("[CA4] only a card that arrived while the user was watching may animate", async () => {
     const { controller, server } = await openSession([
       pageOf([wireMessage("a", { segments: [{ type: "text", content: "x" }] })]),
     ])
@@ -262,7 +263,7 @@ describe("the transcript", () => {
 })
 
 describe("sessions", () => {
-  test("[PG78] an agent's session has its heading and its way back while no loaded message names the agent", async () => {
+  test("[PG78] an agent's session has its heading and its back button even while no loaded message names the agent", async () => {
     const { deps } = setUp([pageOf([wireMessage("a")], { has_more: true, cursor: "c" })])
     const hash = "#/s/agent-1"
     const router = new SessionRouter({ ...deps, readHash: () => hash, writeHash() {}, readOpenedFrom: () => "s1" })
@@ -297,7 +298,7 @@ describe("sessions", () => {
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n1", content: "first words" }])
   })
 
-  test("[PG27] text written while the first session is created continues in it, and each session keeps its own", async () => {
+  test("[PG27] text written while the first session is being created stays with it, and each session keeps its own text", async () => {
     const { deps, api } = setUp()
     let made = (_id: string): void => {}
     const createSession = () =>
@@ -328,7 +329,7 @@ describe("sessions", () => {
     expect(router.draft.text.value).toBe("my second thought")
   })
 
-  test("[PG14] a session that can't be created keeps the message for another try", async () => {
+  test("[PG14] if a session can't be created, the message is kept for another attempt", async () => {
     const { deps, api } = setUp()
     let tries = 0
     const createSession = () => (++tries === 1 ? Promise.reject(new TypeError("no network")) : Promise.resolve("s9"))
@@ -356,11 +357,11 @@ describe("sessions", () => {
     controller.sendMessage("one")
     expect(sends(server.last().sent)).toEqual([])
     expect(controller.stopAnswer()).toBe(false)
-    // It may be written again, and the page sends the waiting messages.
+    // The conversation can be written to again, and the page sends the waiting messages.
     isReadOnly.value = false
     controller.sendStored()
     expect(sends(server.last().sent)).toMatchObject([{ content: "one" }])
-    // The page doesn't know yet that this has ended.
+    // The page doesn't know yet that the conversation is read-only again.
     server.last().say({ type: "error", id: "n1", code: "scope_denied", text: "No." })
     expect(unsure).toBe(1)
     expect(controller.outbox.entries.value).toMatchObject([{ content: "one", error: null }])
@@ -372,7 +373,7 @@ describe("sessions", () => {
     expect(new SessionController("ada/s1", deps).isReadOnly.value).toBe(true)
   })
 
-  test("[PG14] a URL names a session, and its title is the first line", () => {
+  test("[PG14] a URL names a session, whose title is the first line of its first message", () => {
     expect(parseSessionHash("#/s/abc_-9")).toBe("abc_-9")
     expect(parseSessionHash("#/s/ada/abc_-9")).toBe("ada/abc_-9")
     for (const other of ["", "#/", "#/s/", "#/s/a b", "#/s/a/", "#/s//b", "#/s/a/b/c", `#/s/${"a".repeat(65)}`])

@@ -1,4 +1,4 @@
-/** session-list.test.ts: the list of conversations: local state, optimistic changes, and their outcome. */
+/** session-list.test.ts: the list of conversations: local state, and optimistic changes and their outcomes. */
 
 import { describe, expect, test, vi } from "vitest"
 import type { Api } from "../../client/net/api.ts"
@@ -41,7 +41,7 @@ const ids = (sessions: SessionList) => sessions.sessions.value.map(({ id }) => i
 const refused = () => Promise.reject(new RequestError(500, "Something went wrong on our side."))
 
 describe("the list of conversations", () => {
-  test("[PG31] last used first; sending a message moves its conversation up at once", async () => {
+  test("[PG31] the most recently used conversation comes first; sending a message moves its conversation up at once", async () => {
     const { sessions, clock } = createSessionList([row("a", { active: 5 }), row("b", { active: 9 })])
     expect(sessions.isLoaded.value).toBe(false)
     await sessions.refresh()
@@ -52,7 +52,7 @@ describe("the list of conversations", () => {
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG53] an open session's own running state overrides the list, and stays after it is closed until the server responds", async () => {
+  test("[PG53] an open session's running state overrides the list, even after it is closed, until the server responds", async () => {
     const { sessions, rows } = createSessionList([row("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
@@ -67,7 +67,7 @@ describe("the list of conversations", () => {
     expect(runs()).toBe(false)
   })
 
-  test("[PG53] it is refreshed often while something runs elsewhere, otherwise rarely, and never while hidden", async () => {
+  test("[PG53] it is refreshed often while another session is running, otherwise rarely, and never while hidden", async () => {
     const { sessions, clock, requests, rows, hide } = createSessionList([row("a", { running: true })])
     await sessions.refresh()
     sessions.startPolling()
@@ -92,7 +92,7 @@ describe("the list of conversations", () => {
     expect(requests.mock.calls.length).toBe(calm + 2)
   })
 
-  test("[PG31] times are a word or two, under day headings", () => {
+  test("[PG31] times are one or two words, under day headings", () => {
     const now = new Date(2026, 4, 13, 15, 0).getTime()
     const ago = (minutes: number) => now - minutes * 60_000
     const labels = [0.5, 5, 59, 61, 14 * 60, 16 * 60, 39 * 60].map((minutes) => formatRelativeTime(ago(minutes), now))
@@ -122,7 +122,7 @@ describe("pages of the list", () => {
   const idsOf = (sessions: readonly SessionSummary[]) => sessions.map(({ id }) => id)
   const first: SessionPage = { sessions: rowsFrom(10, 3), next: "c8" }
 
-  test("[PG75] each page is requested with the cursor of the one before, until there is none", async () => {
+  test("[PG75] each page is requested with the previous page's cursor, until there is none", async () => {
     const pages = vi.fn((after?: string) =>
       Promise.resolve(after === undefined ? first : { sessions: rowsFrom(7, 2), next: null }),
     )
@@ -157,7 +157,7 @@ describe("pages of the list", () => {
     const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
     const changed = [row("s6", { active: 12 }), row("s11", { active: 11 }), row("s10", { active: 10 })]
     const merged = mergeFirstPage(loaded, { sessions: changed, next: "c10" })
-    // s9 and s8 are older than the page's end, so it says nothing about them.
+    // s9 and s8 are older than the end of the page, so the page says nothing about them.
     expect(idsOf(merged.sessions)).toEqual(["s6", "s11", "s10", "s9", "s8", "s7", "s5"])
     expect(merged.next).toBe("c5")
     const withoutNine = mergeFirstPage(merged, {
@@ -168,7 +168,7 @@ describe("pages of the list", () => {
     expect(idsOf(mergeFirstPage(merged, { sessions: rowsFrom(10, 1), next: null }).sessions)).toEqual(["s10"])
   })
 
-  test("[PG75] if a whole page of new conversations has appeared, the list starts again instead of having a gap", () => {
+  test("[PG75] if a whole page of new conversations has appeared, the list starts over rather than leaving a gap", () => {
     const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
     const merged = mergeFirstPage(loaded, { sessions: rowsFrom(30, 3), next: "c28" })
     expect([idsOf(merged.sessions), merged.next]).toEqual([["s30", "s29", "s28"], "c28"])
@@ -191,7 +191,7 @@ describe("pages of the list", () => {
 })
 
 describe("changes", () => {
-  test("[PG32] a new title appears at once, and an older list doesn't revert it", async () => {
+  test("[PG32] a new title appears at once, and an outdated list doesn't revert it", async () => {
     let done = (_title: string): void => {}
     const rename = () =>
       new Promise<string>((resolve) => {
@@ -209,7 +209,7 @@ describe("changes", () => {
     expect(sessions.notice.value).toBe(null)
   })
 
-  test("[PG32] a refused one reverts, with the reason", async () => {
+  test("[PG32] a refused title reverts, and the reason is shown", async () => {
     const { sessions } = createSessionList([row("a", { title: "Old" })], { renameSession: refused })
     await sessions.refresh()
     await sessions.renameSession("a", "New")
@@ -221,7 +221,7 @@ describe("changes", () => {
     })
   })
 
-  test("[PG33] a deleted one disappears at once, and reappears if that is refused", async () => {
+  test("[PG33] a deleted conversation disappears at once, and reappears if the deletion is refused", async () => {
     const { sessions } = createSessionList([row("a"), row("b")], { eraseSession: refused })
     await sessions.refresh()
     const erased = sessions.eraseSession("a")
@@ -231,7 +231,7 @@ describe("changes", () => {
     expect(sessions.notice.value?.text).toContain("Couldn't delete")
   })
 
-  test("[PG33] deleting the open one leads to a new conversation, and its draft and unsent messages go too", async () => {
+  test("[PG33] deleting the open conversation shows a new one, and removes the draft and the unsent messages too", async () => {
     const setup = setUp()
     const hashes: string[] = []
     setup.storage.setItem("cuecard.send.s2.x", JSON.stringify({ id: "x", content: "other", at: 1, error: "no" }))
@@ -259,7 +259,7 @@ describe("changes", () => {
     expect(router.draft.text.value).toBe("")
   })
 
-  test("[PG33] if it could not be deleted, its messages are still there", async () => {
+  test("[PG33] if a conversation can't be deleted, its messages are still there", async () => {
     const setup = setUp()
     const api = { ...setup.api, eraseSession: refused }
     const router = new SessionRouter({ ...setup.deps, api, readHash: () => "#/s/s1", writeHash() {} })
@@ -313,7 +313,7 @@ describe("changes", () => {
   })
 })
 
-test("[PG34] a file is named after its conversation, in a name that any file system accepts", () => {
+test("[PG34] an exported file is named after its conversation, with a name that any file system accepts", () => {
   expect(createFileName("Rain or shine", "markdown")).toBe("Rain or shine.md")
   expect(createFileName('a/b\\c: "d" <e>|*?\n\u202e', "jsonl")).toBe("a b c d e.jsonl")
   expect(createFileName("..", "jsonl")).toBe("conversation.jsonl")

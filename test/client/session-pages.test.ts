@@ -8,7 +8,7 @@ import { assertProperty } from "../support/seeded.ts"
 
 const PAGE_SESSIONS = 3
 
-/** The list of a server, with cursors of activity as its positions. */
+/** A server's list, in which a cursor is a time of activity. */
 class ListServer {
   #clock = 0
   sessions: SessionSummary[] = []
@@ -50,7 +50,7 @@ function takeStep(server: ListServer, loaded: LoadedSessions, does: string, inde
   return loaded
 }
 
-test("[PG75] however the list changes meanwhile, all pages together show each session once and in order", () => {
+test("[PG75] however the list changes in the meantime, all pages together show each session once and in order", () => {
   assertProperty(
     fc.property(fc.array(stepArbitrary, { maxLength: 60 }), (steps) => {
       const server = new ListServer()

@@ -1,4 +1,4 @@
-/** session-socket.test.ts: the page's side of the wire, against a fake server. */
+/** session-socket.test.ts: the page's side of the protocol, against a fake server. */
 
 import { describe, expect, test } from "vitest"
 import { retryDelayMs } from "../../client/net/retry-delay.ts"
@@ -36,7 +36,7 @@ async function openLiveSocket(onFrame?: () => void) {
 }
 
 describe("hello", () => {
-  test("[SO1] the token is sent as a subprotocol, and hello names epoch and seq", async () => {
+  test("[SO1] the token is sent as a subprotocol, and hello contains epoch and seq", async () => {
     const { server, received } = await openSocket()
     expect(server.last().protocols).toEqual(["cuecard.v1", "token.jwt"])
     expect(server.last().sent).toEqual([
@@ -48,7 +48,7 @@ describe("hello", () => {
     expect(received.links).toEqual(["connecting", "live"])
   })
 
-  test("[SO4] an unrequested hello of another epoch loads the page again", async () => {
+  test("[SO4] after an unrequested hello with another epoch, the newest history is loaded again", async () => {
     const { server, received, socket } = await openLiveSocket()
     server.last().say(hello(12, "e2"))
     expect(received.resets).toEqual(["epoch"])
@@ -61,7 +61,7 @@ describe("hello", () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test("[SO4] another epoch, or a server that is behind the client, loads the page again", async () => {
+  test("[SO4] if the epoch has changed or the server is behind the client, the newest history is loaded again", async () => {
     const other = await openSocket()
     other.server.last().say(hello(10, "e2"))
     expect(other.received.resets).toEqual(["epoch"])
@@ -87,7 +87,7 @@ describe("numbered frames", () => {
     expect(server.last().sent).toHaveLength(1)
   })
 
-  test("[SO3] a gap sends hello again from the last seq; frames before the response don't count", async () => {
+  test("[SO3] after a gap, hello is sent again from the last seq; frames before the response don't count", async () => {
     const { server, received } = await openLiveSocket()
     server.last().say(ops(11, 10, "m", []))
     server.last().say(ops(14, 13, "m", []))
@@ -99,7 +99,7 @@ describe("numbered frames", () => {
     expect(received.resets).toEqual([])
   })
 
-  test("[SO3] gaps without any progress end in a fresh page", async () => {
+  test("[SO3] after repeated gaps without progress, the newest history is loaded again", async () => {
     const { server, received } = await openLiveSocket()
     for (let i = 0; i < 4; i++) {
       server.last().say(ops(20, 19, "m", []))
@@ -108,7 +108,7 @@ describe("numbered frames", () => {
     expect(received.resets).toEqual(["step"])
   })
 
-  test("[SO4] ops that don't fit load the page again", async () => {
+  test("[SO4] if ops don't fit, the newest history is loaded again", async () => {
     const { server, received } = await openLiveSocket(() => {
       throw new RangeError("text at 5 of 4")
     })
@@ -116,7 +116,7 @@ describe("numbered frames", () => {
     expect(received.resets).toEqual(["step"])
   })
 
-  test("[SO2] a fragmented message is one frame, and counts when the last fragment has arrived", async () => {
+  test("[SO2] a fragmented message is one frame, and counts only once the last fragment has arrived", async () => {
     const { server, received, socket } = await openLiveSocket()
     const header = { ...messageFrame(11, 10, wireMessage("m")), pieces: 2 }
     server.last().say(header)
@@ -152,7 +152,7 @@ describe("numbered frames", () => {
 })
 
 describe("losing and finding the server", () => {
-  test("[SO5] delays grow up to ten seconds, and start again after a hello", async () => {
+  test("[SO5] delays grow up to ten seconds, and start over after a hello", async () => {
     expect([1, 2, 3, 6, 20].map((failures) => retryDelayMs(failures, 1))).toEqual([300, 600, 1200, 9600, 10_000])
     expect(retryDelayMs(1, 0)).toBe(150)
     const { clock, server, received } = await openLiveSocket()
@@ -177,7 +177,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(4)
   })
 
-  test("[SO5] a server that greets and fails, again and again, isn't hammered", async () => {
+  test("[SO5] a server that repeatedly answers hello and then fails isn't hammered", async () => {
     for (const code of [1011, 4401, 4408]) {
       const { clock, server } = await openLiveSocket()
       for (let i = 0; i < 40; i++) {
@@ -191,7 +191,7 @@ describe("losing and finding the server", () => {
     }
   })
 
-  test("[SO5] online or visible again retries at once", async () => {
+  test("[SO5] when the device is online or the page is visible again, it retries at once", async () => {
     const { server, socket } = await openLiveSocket()
     server.last().events.onClose(1006)
     socket.checkConnection()
@@ -199,7 +199,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(2)
   })
 
-  test("[SO9] pings, and abandons a socket that doesn't respond", async () => {
+  test("[SO9] the page sends pings, and abandons a socket that doesn't respond", async () => {
     const { clock, server, received } = await openLiveSocket()
     clock.pass(PING_MS)
     expect(server.last().sent.at(-1)).toEqual({ type: "ping" })
@@ -242,7 +242,7 @@ describe("losing and finding the server", () => {
     expect(received.links.at(-1)).toBe("waiting")
   })
 
-  test("[SO9] an unanswered `seen` abandons nothing", async () => {
+  test("[SO9] an unanswered `seen` doesn't abandon the socket", async () => {
     const { clock, server, received } = await openLiveSocket()
     for (let seq = 11; seq <= 10 + SEEN_EVERY_FRAMES; seq++) server.last().say(ops(seq, seq - 1, "m", []))
     expect(server.last().sent.at(-1)?.type).toBe("seen")
@@ -250,7 +250,7 @@ describe("losing and finding the server", () => {
     expect(received.links.at(-1)).toBe("live")
   })
 
-  test("[SO9] a large message on a slow line may take as long as sending it takes", async () => {
+  test("[SO9] the wait for a response allows for the time that a large message takes on a slow line", async () => {
     const { clock, received, socket } = await openLiveSocket()
     socket.send({ type: "send", id: "a", content: "x".repeat(32_000) })
     clock.pass(15_000)
@@ -325,7 +325,7 @@ describe("losing and finding the server", () => {
     expect(received.links.at(-1)).toBe("live")
   })
 
-  test("[SO10] a renewal that fails leaves the first socket alone and is retried", async () => {
+  test("[SO10] a renewal that fails leaves the first socket untouched and is retried", async () => {
     const { clock, server, deps, received } = await openLiveSocket()
     const pong = async () => {
       clock.pass(PING_MS)
@@ -345,7 +345,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets).toHaveLength(4)
   })
 
-  test("[SO10] a token that seems expired already doesn't open socket after socket", async () => {
+  test("[SO10] a token that already seems expired doesn't open one socket after another", async () => {
     const clock = createClock()
     const server = createServer()
     const token = () => Promise.resolve({ token: "jwt", renewAt: clock.now() - 1 })
@@ -360,7 +360,7 @@ describe("losing and finding the server", () => {
     expect(server.sockets.length).toBeLessThanOrEqual(4)
   })
 
-  test("[SO5] a server with another protocol, or without the session, isn't retried", async () => {
+  test("[SO5] a server with another protocol version, or without the session, isn't retried", async () => {
     for (const [code, link] of [
       [4406, "outdated"],
       [4404, "gone"],

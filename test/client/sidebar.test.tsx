@@ -1,4 +1,4 @@
-/** sidebar.test.tsx: the list in use: its menu by keyboard, renaming in place, confirmation before deleting. */
+/** sidebar.test.tsx: the list in use: its menu by keyboard, renaming in place, and confirmation before deleting. */
 
 import { signal } from "@preact/signals"
 import { render } from "preact"
@@ -94,14 +94,14 @@ describe("the list", () => {
     expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
   })
 
-  test("[PG54] [PG85] an empty one of a tenant that is leaving promises nothing", async () => {
+  test("[PG54] [PG85] an empty list in a tenant that is leaving promises nothing", async () => {
     const { root } = await page([], { erases_at: NOW + 90_000 })
     expect(root.querySelector("nav")?.textContent).toBe("")
   })
 })
 
 describe("the menu", () => {
-  test("[PG32] works with the keyboard only, and returns the focus", async () => {
+  test("[PG32] works with the keyboard alone, and returns the focus", async () => {
     const { root, stop } = await page([row("a")])
     more(root, "a")?.focus()
     await open(root, "a")
@@ -123,7 +123,7 @@ describe("the menu", () => {
     expect(stop).not.toHaveBeenCalled()
   })
 
-  test("[PG32] closes with a press elsewhere", async () => {
+  test("[PG32] closes on a press elsewhere", async () => {
     const { root } = await page([row("a")])
     await open(root, "a")
     // The listener is added after the first paint.

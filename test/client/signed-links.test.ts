@@ -1,4 +1,4 @@
-/** signed-links.test.ts: signatures for drawn media: batched, remembered, renewed, retried. */
+/** signed-links.test.ts: signatures for rendered media are batched, remembered, renewed and retried. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -7,7 +7,7 @@ import { SIGNED_URL_SECONDS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { delay } from "./dom.ts"
 
-/** A signer whose requests are answered by hand, on a clock moved by hand. */
+/** A signer whose requests the test answers, with a clock that the test advances. */
 function signing(life = SIGNED_URL_SECONDS) {
   const requests: (readonly string[])[] = []
   let waiting: { readonly ms: number; readonly call: () => void }[] = []
@@ -57,7 +57,7 @@ describe("signatures", () => {
     expect(signer.getLink("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
   })
 
-  test("[PG38] a signature is remembered until it expires, then requested again", async () => {
+  test("[PG38] a signature is remembered until it expires, and then requested again", async () => {
     const { signer, requests, settle, pass } = signing()
     signer.requestLink("/media/a")
     await settle()
@@ -73,7 +73,7 @@ describe("signatures", () => {
     ])
   })
 
-  test("[PG38] a refused one stays refused; a failed request is repeated when it is drawn again", async () => {
+  test("[PG38] a refused signature stays refused; a failed request is repeated when the media is drawn again", async () => {
     const { signer, requests, settle, down } = signing()
     signer.requestLink("/media/gone")
     await settle()
@@ -91,7 +91,7 @@ describe("signatures", () => {
     expect(signer.getLink("/media/a").value.at).toBe("ready")
   })
 
-  test("[PG55] a server that can't be reached is retried with growing delays, without a change until it responds", async () => {
+  test("[PG55] an unreachable server is retried with growing delays, and the links don't change until it responds", async () => {
     const { signer, requests, settle, down, waits } = signing()
     const seen: string[] = []
     signer.getLink("/media/a").subscribe(({ at }) => void seen.push(at))
@@ -114,7 +114,7 @@ describe("signatures", () => {
     expect([signer.getLink("/media/b").value.at, waits()]).toEqual(["ready", []])
   })
 
-  test("[PG55] the server is requested at once when it is known to be back, and no more once nothing is drawn", async () => {
+  test("[PG55] a request is sent at once when the server is known to be back, and none once no media is drawn", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down()
     signer.requestLink("/media/a")

@@ -1,4 +1,4 @@
-/** stored-drafts.test.ts: the storage of drafts: contents, times, users and limits. */
+/** stored-drafts.test.ts: how drafts are stored: contents, times, users and limits. */
 
 import { describe, expect, test } from "vitest"
 import { Draft } from "../../client/session/draft.ts"
@@ -36,7 +36,7 @@ describe("stored drafts", () => {
     expect(next.attachments.listUploaded()).toEqual([asset])
   })
 
-  test("[PG77] a new conversation keeps its text only: the session of its files is erased with the page", () => {
+  test("[PG77] a new conversation keeps only its text, because the session of its files is erased with the page", () => {
     const { keep, storage, clock } = openPage()
     const draft = keep("")
     draft.attachments.restoreAssets([asset])
@@ -48,7 +48,7 @@ describe("stored drafts", () => {
     expect([next.text.value, next.attachments.listUploaded()]).toEqual(["words", []])
   })
 
-  test("[PG77] a sent draft is deleted at once, and a page that closes writes pending changes", () => {
+  test("[PG77] a sent draft is deleted at once, and a closing page writes pending changes", () => {
     const { keep, drafts, storage, clock } = openPage()
     const draft = keep("s1")
     draft.text.value = "words"
@@ -65,7 +65,7 @@ describe("stored drafts", () => {
     expect(storage.all.size).toBe(0)
   })
 
-  test("[PG77] each user and each session has its own", () => {
+  test("[PG77] each user and each session has a draft of its own", () => {
     const { keep, storage, clock } = openPage("demo/you")
     keep("s1").text.value = "one"
     keep("").text.value = "new"
@@ -80,7 +80,7 @@ describe("stored drafts", () => {
     ])
   })
 
-  test("[PG77] text typed before the draft was restored follows it", () => {
+  test("[PG77] text typed before the draft was restored is added after it", () => {
     const { keep, storage, clock } = openPage()
     keep("s1").text.value = "stored"
     clock.pass(250)
@@ -90,7 +90,7 @@ describe("stored drafts", () => {
     expect(draft.text.value).toBe("stored\ntyped")
   })
 
-  test("[PG77] the oldest drafts give way, and a huge text is cut", () => {
+  test("[PG77] the oldest drafts are deleted to make room, and a huge text is cut", () => {
     const { keep, storage, clock } = openPage()
     for (let at = 0; at < 60; at++) {
       keep(`s${at}`).text.value = `draft ${at}`
@@ -109,7 +109,7 @@ describe("stored drafts", () => {
     expect(sizes.length).toBeGreaterThan(5)
   })
 
-  test("[PG77] with damaged rows or a storage that refuses, only stored drafts are lost", () => {
+  test("[PG77] if rows are damaged or storage refuses, only stored drafts are lost", () => {
     const { keep, storage, clock } = openPage()
     keep("s1").text.value = "words"
     clock.pass(250)
@@ -130,7 +130,7 @@ describe("stored drafts", () => {
     expect(draft.text.value).toBe("")
   })
 
-  test("[PG77] another tab that sent the same draft empties this one, but not the text typed here since", () => {
+  test("[PG77] another tab that sends the same draft empties this one, except for text typed here since", () => {
     const { keep, drafts, storage, clock } = openPage()
     const [same, changed] = [keep("s1"), keep("s2")]
     same.text.value = "same"

@@ -1,4 +1,4 @@
-/** stored-messages.test.ts: stored messages of a closed page are delivered by the next, wherever it opens. */
+/** stored-messages.test.ts: the next page delivers the stored messages of a closed page, whichever session it opens. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -44,7 +44,7 @@ describe("stored messages", () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test("[SO13] an open page of their session delivers them too, after their own page had its time", async () => {
+  test("[SO13] another open page of their session also delivers them, after giving their own page time to do so", async () => {
     const setup = setUp()
     const router = createRouter(setup, { hash: "#/s/s1" })
     router.openFromHash()
@@ -79,7 +79,7 @@ describe("stored messages", () => {
     expect(lost.isClosed).toBe(true)
   })
 
-  test("[SO14] a full queue means later: nothing is lost, and nothing overtakes", async () => {
+  test("[SO14] a full queue only delays messages: none is lost, and none overtakes another", async () => {
     const { controller, server } = await openSession()
     const tell = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
@@ -103,7 +103,7 @@ describe("stored messages", () => {
 })
 
 describe("first messages", () => {
-  test("[SO15] are retried with growing delays, and at once when the device is back; refused ones aren't", async () => {
+  test("[SO15] are retried with growing delays, and at once when the device is back online; refused ones aren't", async () => {
     const setup = setUp()
     const answers = [new TypeError("no network"), new RequestError(503, "Something went wrong (error 503)."), null]
     let requests = 0
@@ -136,7 +136,7 @@ describe("first messages", () => {
     expect(requests).toBe(3)
   })
 
-  test("[SO15] of a closed page continue in the next; two pages create one session", async () => {
+  test("[SO15] of a closed page are sent by the next page; two pages create one session", async () => {
     const setup = setUp()
     const first = createRouter(setup, { createSession: () => Promise.reject(new TypeError("no network")) })
     first.sendMessage("first words")
@@ -162,7 +162,7 @@ describe("first messages", () => {
     expect([...setup.storage.all.keys()]).toEqual(["cuecard.send.s1.n1"])
   })
 
-  test("[SO15] can be discarded between two tries", async () => {
+  test("[SO15] can be discarded between two attempts", async () => {
     const setup = setUp()
     let made = 0
     const createSession = () => {

@@ -28,7 +28,7 @@ const ADAS = {
 }
 const SHARED = { "cuecard.theme": "dark", "cuecard.draft.acme%2Fada.s1": "a draft" }
 
-/** Starts a switch that loads the page again, and so never ends. */
+/** Starts a switch that reloads the page, so that its promise never settles. */
 async function switchAndReload(storage: KeyValueStorage, previous: string | null, user: string): Promise<void> {
   const reload = vi.fn()
   void switchUser(storage, previous, user, reload)
@@ -42,7 +42,7 @@ function unsentOf(storage: KeyValueStorage, user: string | null): object {
   return Object.fromEntries(readStorageRows(page).filter(([key]) => /^cuecard\.(send|edit|import)\./.test(key)))
 }
 
-/** A page of this user, in a browser that may have other ones. */
+/** A page of this user, in a browser that may have pages of other users. */
 function openPage(storage: KeyValueStorage, user: string): UserStorage {
   const page = createUserStorage(storage)
   page.user = user
@@ -52,7 +52,7 @@ function openPage(storage: KeyValueStorage, user: string): UserStorage {
 const ENTRY = { id: "m1", content: "ada's secret", at: 1, error: null }
 
 describe("another user", () => {
-  test("[SP5] whose page is open at the same time never reads the unsent messages of the first", () => {
+  test("[SP5] whose page is open at the same time never reads the first user's unsent messages", () => {
     const storage = createStorage()
     const ada = openPage(storage, "acme/ada")
     const bob = openPage(storage, "acme/bob")
@@ -79,7 +79,7 @@ describe("another user", () => {
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
-  test("[SP5] a tab of another user doesn't sign the other tabs out, so that two can't reload each other forever", async () => {
+  test("[SP5] a tab of another user doesn't sign the other tabs out, so two tabs can't reload each other forever", async () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     const removeItem = vi.spyOn(storage, "removeItem")
     await switchAndReload(storage, "acme/ada", "acme/bob")
@@ -103,7 +103,7 @@ describe("another user", () => {
     expect(unsentOf(storage, "acme/bob")).toEqual({})
   })
 
-  test("[SP6] signing out keeps everything of the user, and the storage belongs to nobody", async () => {
+  test("[SP6] signing out keeps all of the user's rows, and the storage belongs to nobody", async () => {
     const storage = createStorage({ ...SHARED, [USER_KEY]: "acme/ada" })
     for (const [key, value] of Object.entries(ADAS)) createUserStorage(storage).setItem(key, value)
     putUserAside(storage, "acme/ada")

@@ -21,7 +21,7 @@ function setUp(deps: Partial<TokenSourceDeps>, routes: Readonly<Record<string, (
 }
 
 describe("where the token comes from", () => {
-  test("[SP1] the embedding product's function is asked before the server, again for every renewal", async () => {
+  test("[SP1] the embedding product's function is used instead of the server, for every renewal too", async () => {
     let count = 0
     const { source, requests } = setUp({ getEmbeddedToken: async () => `given-${++count}` })
     expect((await source.getToken()).token).toBe("given-1")
@@ -31,13 +31,13 @@ describe("where the token comes from", () => {
     expect(requests).toEqual([])
   })
 
-  test("[SP1] the routes are asked in their order, and one that doesn't exist is passed over", async () => {
+  test("[SP1] the routes are tried in order, and one that doesn't exist is skipped", async () => {
     const { source, requests } = setUp({}, { "/auth/token": () => Response.json({ token: "t" }) })
     expect((await source.getToken()).token).toBe("t")
     expect(requests).toEqual(["/v1/dev/token {}", "/auth/token {}"])
   })
 
-  test("[SP1] a failure of the product's function or of the network is not the end: the next call asks again", async () => {
+  test("[SP1] a failure of the product's function or of the network isn't final: the next call tries again", async () => {
     let count = 0
     const getEmbeddedToken = async (): Promise<string> => {
       if (++count === 1) throw new Error("no")
@@ -76,7 +76,7 @@ describe("nobody is signed in", () => {
     [401, "sign_in_required"],
     [403, "user_suspended"],
   ])(
-    "[SP2] %s %s: the page is told once, with the server's text, and asks for no token any more",
+    "[SP2] %s %s: the page is told once, with the server's text, and stops requesting tokens",
     async (status, code) => {
       const { source, requests, refusals } = setUp({}, { "/auth/token": refuse(status, code) })
       await expect(source.getToken()).rejects.toThrow(`Text of ${code}.`)
@@ -87,7 +87,7 @@ describe("nobody is signed in", () => {
     },
   )
 
-  test("[SP2] with a server that has none of these routes, nobody is signed in either", async () => {
+  test("[SP2] if the server has none of these routes, nobody is signed in either", async () => {
     const { source, refusals } = setUp({})
     await expect(source.getToken()).rejects.toBeInstanceOf(RequestError)
     expect(refusals.map(({ status }) => status)).toEqual([401])

@@ -1,4 +1,4 @@
-/** tool-calls.test.tsx: adjacent calls are one group, and a question between agents with its answer is one block. */
+/** tool-calls.test.tsx: adjacent calls form one group, and a question between agents and its answer form one block. */
 
 import { beforeEach, describe, expect, test } from "vitest"
 import { parseAgentCall } from "../../client/transcript/agent-exchange.tsx"
@@ -24,7 +24,7 @@ describe("arguments and results", () => {
   const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
   const codeOf = (root: ParentNode) => root.querySelector(".data code")?.textContent ?? ""
 
-  test("[BD4] 5,000 levels are drawn to a bounded depth", () => {
+  test("[BD4] of 5,000 nested levels, only a bounded number is drawn", () => {
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args: nested(5_000) })] })])
     expect(codeOf(root)).toContain("(deeper levels omitted)")
     expect(codeOf(root).split("\n").length).toBeLessThan(200)
@@ -37,7 +37,7 @@ describe("arguments and results", () => {
     expect(codeOf(root).length).toBeLessThanOrEqual(args.length)
   })
 
-  test("[BD4] a long one begins with its first lines and a button for the rest", async () => {
+  test("[BD4] a long value begins with its first lines and a button for the rest", async () => {
     const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
     expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[\s\S]*\d",$/)
@@ -64,7 +64,7 @@ describe("adjacent calls", () => {
       (one) => one.textContent,
     )
 
-  test("[PG36] are one group with their number and combined state; a single call has no heading", () => {
+  test("[PG36] form one group with their number and combined status; a single call has no heading", () => {
     const { root } = transcript([answer("a", { segments: [plain(1), text("and"), plain(2), plain(3, "failed")] })])
     const [one, two] = [...root.querySelectorAll<HTMLElement>(".calls")]
     expect(one?.querySelector("button[aria-expanded]")).toBe(null)
@@ -114,7 +114,7 @@ describe("adjacent calls", () => {
     expect(document.activeElement).toBe(fold.querySelector("summary"))
   })
 
-  test("[PG36] it is open while a call runs, and folds at the end; the user's choice holds", async () => {
+  test("[PG36] a group is open while a call runs, and folds at the end; the user's choice takes precedence", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
     ])
@@ -134,7 +134,7 @@ describe("adjacent calls", () => {
     expect(visible(root)).toEqual(["tool_1", "tool_2", "tool_3"])
   })
 
-  test("[PG36] a call that needs approval is visible also in a group that the user folded", async () => {
+  test("[PG36] a call that needs approval is visible even in a group that the user folded", async () => {
     const { root } = transcript([
       answer("a", { status: "waiting", segments: [plain(1), tool(2, "waiting", { approval: "asked" }), plain(3)] }),
     ])
@@ -145,7 +145,7 @@ describe("adjacent calls", () => {
     expect(root.querySelector(".list > div:not([hidden]) .ask")).not.toBe(null)
   })
 
-  test("[PG36] [PG6] a delta renders one of them and no other", async () => {
+  test("[PG36] [PG6] a delta renders one of the calls and no other", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
     ])
@@ -191,7 +191,7 @@ describe("agents", () => {
   const sent = (id: string, exchange: string) =>
     answer(id, { exchange_id: exchange, agent: { direction: "sent", name: "general", exchange: exchange } })
 
-  test("[PG37] a question and the answer to it are one block, which the answer joins", async () => {
+  test("[PG37] a question and its answer are one block, which the answer joins", async () => {
     const { root, store } = transcript([received("x")])
     const block = root.querySelector<HTMLElement>("section.exchange")
     const first = block?.querySelector("article")
@@ -228,7 +228,7 @@ describe("agents", () => {
     ])
   })
 
-  test("[PG37] a call to an agent shows agent, question and answer; a slow one asks nothing of the user", async () => {
+  test("[PG37] a call to an agent shows the agent, the question and the answer; a slow one asks the user for nothing", async () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
     const { root, store, actions } = transcript([answer("a", { segments: [pendingCall()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
@@ -251,7 +251,7 @@ describe("agents", () => {
     expect(block?.querySelector(".reply em")?.textContent).toBe("warm")
   })
 
-  test("[PG37] a call of another shape is shown as any other", () => {
+  test("[PG37] a call of another shape is shown like any other", () => {
     for (const args of ["{}", "[1]", "nonsense", '{"agent":"r"}', '{"agent":1,"message":"m"}']) {
       const { root } = transcript([answer("a", { segments: [pendingCall({ args, status: "ok" })] })])
       expect(root.querySelector("section.agent")).toBe(null)
@@ -275,7 +275,7 @@ describe("agents", () => {
     )
   })
 
-  test("[PG37] long text is folded, short text isn't", () => {
+  test("[PG37] long text is folded, but short text isn't", () => {
     const { root } = transcript([received("x", "long ".repeat(200)), received("y")])
     const [long, short] = [...root.querySelectorAll("section.exchange")]
     expect(long?.querySelector("details")?.open).toBe(false)

@@ -140,7 +140,7 @@ describe("tools", () => {
     expect(root.querySelector<HTMLElement>("[data-segment=tool]")?.dataset["state"]).toBe(status)
   })
 
-  test("[PG10] arguments and result are indented JSON, coloured once opened, without changing the text", async () => {
+  test("[PG10] arguments and result are indented JSON, coloured once opened without changes to the text", async () => {
     const tool: Segment = {
       type: "tool",
       call_id: "c",
@@ -193,7 +193,7 @@ describe("cards", () => {
     expect(tagToToolName("weather_map_1")).toBe("weather_map")
   })
 
-  test("[CA3] an unknown card, and a payload that doesn't fit, fall back to the text", () => {
+  test("[CA3] an unknown card or an invalid payload falls back to the text", () => {
     const rich = (tag: string, payload: object, synthesis: string): Segment => ({
       type: "rich",
       tag,
@@ -270,7 +270,7 @@ describe("cards", () => {
     expect(root.querySelector(".card .place")?.textContent).toBe("London, GB")
   })
 
-  test("[CA7] the card shows three days of forecast, with the names of the weekdays at the place", () => {
+  test("[CA7] the card shows a forecast of three days, with the place's weekdays", () => {
     const days = Array.from({ length: 7 }, (_, i) => ({
       date: `2026-05-0${i + 3}`,
       condition: i === 2 ? null : "Snow",
@@ -290,7 +290,7 @@ describe("cards", () => {
     expect(root.querySelector(".tomorrow")).toBe(null)
   })
 
-  test("[CA8] the region of the language selects °C or °F", () => {
+  test("[CA8] the language's region selects °C or °F", () => {
     const units = ["en-US", "es-PR", "en-GB", "de", "en", "fr-CA", "en-Latn-US-u-ca-gregory", "", "?"].map(localeToUnit)
     expect(units).toEqual(["F", "F", "C", "C", "C", "C", "F", "C", "C"])
   })
@@ -335,7 +335,7 @@ describe("cards", () => {
     expect(icons.every(([, shapes]) => Number(shapes) >= 1)).toBe(true)
   })
 
-  test("[CA6] degrees are whole, with a proper minus and no minus zero", () => {
+  test("[CA6] degrees are whole numbers with a proper minus sign and no minus zero", () => {
     expect([12.4, -0.4, 0, -12.5, 21.5].map(formatDegrees)).toEqual(["12°", "0°", "0°", "−12°", "22°"])
     expect(parseObservedTime("2026-05-02T14:00")).toBe("14:00")
     expect(parseObservedTime("soon")).toBe(null)
@@ -370,7 +370,7 @@ describe("live and after a reload", () => {
     [{ op: "end", status: "completed", reason: null, metrics: null }],
   ]
 
-  test("[PG1] after every frame the page is what a reload would show, including animations", async () => {
+  test("[PG1] after every frame, the page shows what a reload would show, including animations", async () => {
     const { store, root } = transcript([])
     store.applyFrame(messageFrame(2, 1, wireMessage("a")))
     for (const [at, list] of weatherTurn.entries()) {
@@ -381,7 +381,7 @@ describe("live and after a reload", () => {
     }
   }, 20_000)
 
-  test("[CA4] a card animates when it arrives, once; on a loaded page it doesn't move", async () => {
+  test("[CA4] a card animates once, when it arrives; on a loaded page it doesn't move", async () => {
     const played: unknown[] = []
     HTMLElement.prototype.animate = (frames) => {
       played.push(frames)
@@ -426,7 +426,7 @@ describe("live and after a reload", () => {
     expect(root.querySelector(".degrees")?.textContent).toBe("30°C")
   })
 
-  test("[PG6] a delta touches its own segment's elements and no others", async () => {
+  test("[PG6] a delta changes its own segment's elements and no others", async () => {
     const { root, store } = transcript([
       ...createAllMessages(),
       wireMessage("live", {
@@ -462,7 +462,7 @@ describe("live and after a reload", () => {
     expect(drawn).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG7] the pending indicator is shown for unsent messages and a running answer, and disappears", async () => {
+  test("[PG7] the pending indicator is shown for unsent messages and a running answer, and then disappears", async () => {
     const { log, entries, store } = transcript([], [{ id: "u", content: "hi", at: 1, error: null }])
     expect(log.lastElementChild?.hasAttribute("data-typing")).toBe(true)
     entries.value = [{ id: "u", content: "hi", at: 1, error: "no" }]
@@ -479,7 +479,7 @@ describe("live and after a reload", () => {
     expect(log.textContent).toContain("Queued")
   })
 
-  test("[PG7] the indicator follows the answer being written, above queued messages, and disappears while the connection is lost", async () => {
+  test("[PG7] the indicator is below the answer being written and above queued messages, and disappears while the connection is lost", async () => {
     const running = wireMessage("a", { exchange_id: "q", timestamp: "2026-01-01T00:00:01.000Z" })
     const question = createMessage("user", [{ type: "text", content: "one" }], { id: "q", exchange_id: "q" })
     const queued = createMessage("user", [{ type: "text", content: "two" }], {
@@ -501,7 +501,7 @@ describe("live and after a reload", () => {
     link.value = "live"
     await delay()
     expect(log.querySelectorAll("[data-typing]")).toHaveLength(1)
-    // The device is offline. The socket finds out later.
+    // The device is offline, which the socket detects later.
     isOnline.value = false
     await delay()
     expect(log.querySelector("[data-typing]")).toBe(null)

@@ -1,4 +1,4 @@
-/** typed-text.test.ts: pasted control characters. */
+/** typed-text.test.ts: control characters in pasted text. */
 
 import { expect, test } from "vitest"
 import { stripControlChars } from "../../client/composer/typed-text.ts"

@@ -46,7 +46,7 @@ describe("edits", () => {
     expect(all.storage.all.size).toBe(0)
   })
 
-  test("[SO13] an edit saved offline is sent by the next page, in whatever session, and deleted once acknowledged", async () => {
+  test("[SO13] an edit saved offline is sent by the next page, whichever session it opens, and deleted once acknowledged", async () => {
     const setup = setUp([page("e1", "q")])
     const closed = new SessionController("s1", setup.deps)
     closed.editMessage("q", "said differently")
@@ -84,7 +84,7 @@ describe("edits", () => {
 })
 
 describe("messages of a closed page", () => {
-  test("[SO13] messages written offline arrive once and in order after the page was closed and opened again", async () => {
+  test("[SO13] messages written offline arrive once and in order after the page is closed and opened again", async () => {
     const { server, storage, deps, clock } = setUp()
     const first = new SessionController("s1", deps)
     first.sendMessage("one")
@@ -119,7 +119,7 @@ describe("messages of a closed page", () => {
     expect(all.controller.outbox.entries.value.map(({ id }) => id)).toEqual(["n2", "n3"])
   })
 
-  test("[SO13] an acknowledged message that isn't on a later page doesn't reappear at the end", async () => {
+  test("[SO13] an acknowledged message that isn't in history loaded later doesn't reappear at the end", async () => {
     const { controller, server } = await openSession([pageOf([]), pageOf([user("x", "other")], { seq: 40 })])
     controller.sendMessage("hi")
     server.last().say({ type: "ack", id: "n1", seq: 11 })

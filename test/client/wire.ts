@@ -1,4 +1,4 @@
-/** wire.ts: a fake server for the page's socket, with clock, timers and randomness controlled by the test. */
+/** wire.ts: a fake server for the page's socket, with a clock, timers and randomness that the test controls. */
 
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import type { MessageFrame, OpsFrame, ServerFrame, WireMessage } from "../../shared/protocol/server-frame.ts"

@@ -3,7 +3,7 @@
 import { afterEach, beforeAll, expect } from "vitest"
 import { forgetContent, takeLeaks } from "./log-check.ts"
 
-// Several files run in one process. The texts of the one before have nothing to do with the servers of this one.
+// Several files run in one process. The texts of an earlier file don't concern the servers of this one.
 beforeAll(forgetContent)
 
 afterEach(() => {

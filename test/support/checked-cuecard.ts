@@ -1,6 +1,7 @@
 /**
- * checked-cuecard.ts: `cuecard/testing` for this repository's tests: every line of every server is checked for content, and
- * spans and data points are lines. What the tests send by `fetch` and by sockets is noted.
+ * checked-cuecard.ts: wraps `cuecard/testing` for this repository's tests. Every log line of every server is checked for
+ * content, and spans and data points are written as log lines. The texts that the tests send by `fetch` and by sockets are
+ * recorded.
  */
 
 import type { Build } from "../../testing/built-worker.ts"

@@ -1,9 +1,9 @@
 /**
  * chromium.ts: a real Chromium for the browser tests, on any Linux machine.
  *
- * It uses an installed one if there is any: CHROME_PATH, then the usual places. Otherwise it unpacks the one of an npm
- * package once into node_modules/.cache, with its shared libraries (NSS, NSPR, Expat) and, if the machine has no fonts, its
- * font. So `npm test` needs only the C library of the machine.
+ * It uses an installed Chromium if there is one: CHROME_PATH, then the usual places. Otherwise it unpacks the Chromium of
+ * an npm package once into node_modules/.cache, with its shared libraries (NSS, NSPR, Expat) and, if the machine has no
+ * fonts, its font. So `npm test` needs only the C library of the machine.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

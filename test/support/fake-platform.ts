@@ -1,6 +1,6 @@
 /**
- * fake-platform.ts: a server on the loopback in the place of Cloudflare's API: versions, deployments, counted requests, and
- * what wrangler asks for when it uploads a version. It can be slow, fail, and lose answers.
+ * fake-platform.ts: a loopback server that replaces Cloudflare's API: versions, deployments, counted requests, and the
+ * routes that wrangler uses to upload a version. It can be slow, fail, and lose responses.
  */
 
 import { createServer, type IncomingMessage, type Server } from "node:http"
@@ -16,7 +16,7 @@ export interface FakeDeployment {
   readonly versions: readonly { readonly version_id: string; readonly percentage: number }[]
 }
 
-/** How one request is answered instead of normally. `lose`: it takes effect, but its answer never comes. */
+/** How a request misbehaves. `lose`: the request takes effect, but its response never arrives. */
 export type Misbehaviour = { readonly status: number; readonly retryAfter?: string } | "hang" | "lose" | "garbage"
 
 export interface Seen {
@@ -33,9 +33,9 @@ export interface FakePlatform {
   /** Ids of the versions that can be deployed. */
   readonly deployable: string[]
   migrationTag: string | null
-  /** Requests and failures per thousand of each version, at each count. Outcome `exception` or status 500 in turns. */
+  /** Requests and failures per thousand of each version, returned each time they are counted. */
   rates: Readonly<Record<string, { readonly requests: number; readonly failed: number }>>
-  /** Called before each request; what it returns replaces the answer. */
+  /** Called before each request. If it returns a value, that replaces the response. */
   misbehave: ((seen: Seen) => Misbehaviour | null) | null
   /** Makes a deployment as somebody else. */
   deploy(version: string): void
@@ -121,7 +121,7 @@ export async function startFakePlatform(active: string, earlier: readonly string
 
   const server = createServer(async (request, response) => {
     const body = await readText(request).catch(() => null)
-    // A client that was refused once gives up its other uploads.
+    // A client that was refused once abandons its other uploads.
     if (body === null) return
     const entry = { method: request.method ?? "", path: request.url ?? "", body }
     seen.push(entry)

@@ -1,5 +1,5 @@
 /**
- * history-fixtures.ts: parses test/shared/history/*.txt and runs a file of another system through import's own steps.
+ * history-fixtures.ts: parses test/shared/history/*.txt and runs a file of another system through the steps of an import.
  *
  * Above `---`: comments with the rule ids, `source:`, `producer:` (its heading in docs/import.md) and `type Name: fields…`
  * as the source declares them; then the file. Below: the messages as they are shown, and the kinds that are counted.
@@ -150,7 +150,7 @@ function printSegment(segment: Segment, message: Message): string {
   }
 }
 
-/** Fields whose content is up to the tool or the program, not to the format. */
+/** Fields whose content is defined by the tool or the program, not by the format. */
 const FREE_FIELDS: ReadonlySet<string> = new Set([
   "tools",
   "arguments",

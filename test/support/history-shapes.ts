@@ -64,7 +64,7 @@ export interface Shape {
   readonly values: (talk: Talk) => unknown[]
   readonly hasThinking: boolean
   readonly hasErrors: boolean
-  /** Calls are followed by their results at once, and have no ids. */
+  /** Each call is directly followed by its result, and calls have no ids. */
   readonly isLines: boolean
 }
 
@@ -271,7 +271,7 @@ function chatGptDocument(talk: Talk): unknown[] {
   ])
   const nodes = messages.map((message, index) => {
     const parent = index === 0 ? "root" : `n${index - 1}`
-    // Times of a branch may go backwards.
+    // The times of a branch can go backwards.
     return [
       `n${index}`,
       {

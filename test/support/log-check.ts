@@ -1,31 +1,37 @@
 /**
- * log-check.ts: checks that what a server reports about itself has no content (SPEC OB6).
+ * log-check.ts: checks that a server's log lines, spans and data points contain no content (SPEC OB6).
  *
- * The helpers through which tests send and receive note every text, argument, result, title, file name, token and signed
- * address. No value of a log line may contain 12 characters of one, from any place, or a short
- * file name. Besides, no value may be a sentence, an address or a credential, whoever
- * wrote it. Data points and spans are log lines in tests (vitest.config.ts, checked-cuecard.ts).
+ * The helpers that tests use to send and receive record every text, argument, result, title, file name, token and signed
+ * address. No value of a log line may contain any 12 consecutive characters of them, or a short file name. In addition, no
+ * value may be a sentence, an address or a credential, whatever its origin. Data points and spans are log lines in tests
+ * (vitest.config.ts, checked-cuecard.ts).
  */
 
 import { ACCESS_TABLE } from "../../worker/routes/access/access-table.ts"
 
-/** Length of the windows that are compared, in UTF-16 code units. Shorter texts are words that ids and names may have too. */
+/**
+ * Length of the windows that are compared, in UTF-16 code units. Shorter texts are words that can also occur in ids and
+ * names.
+ */
 const WINDOW = 12
-/** So many windows from the start of a text are noted at each position, and the others side by side: long texts are many. */
+/**
+ * This many windows at the start of a text are recorded at every position. Later ones are recorded side by side, because
+ * there are many long texts.
+ */
 const DENSE_WINDOWS = 4_096
 /** Parts of the names of fields that look like text. */
 const FIELD_WORDS = new Set(["conversation"])
-/** Shorter file names are compared as a whole. Without an extension they are words. */
+/** Shorter file names are compared as a whole. Names without an extension are ordinary words. */
 const FILE_NAME = /^[\w-][\w.-]*\.[a-z][a-z\d]{1,4}$/i
 /** The fields of requests, frames and pages of history that hold content. */
 const CONTENT_FIELDS = new Set("content text delta synthesis args result output title label token".split(" "))
 const MAX_DEPTH = 12
 
-/** Fields whose values have spaces: the place of an error, and the variable that is wrong. */
+/** Fields whose values contain spaces: the place of an error, and the variable that is wrong. */
 const FIELDS_WITH_SPACES = new Set(["error", "detail"])
 const CREDENTIAL = /\beyJ[\w-]{8,}\.|\bck_[\w.-]{10,}|Bearer |[?&]token=|https?:\/\//
 
-/** Patterns of routes, which data points have and hostile texts quote. */
+/** Route patterns, which data points contain and hostile texts quote. */
 const ROUTES = new Set([
   ...ACCESS_TABLE.map(({ path }) => path),
   "/media/remote",
@@ -35,7 +41,7 @@ const ROUTES = new Set([
 
 const noted = new Set<string>()
 const fileNames = new Set<string>()
-/** Ids that clients have chosen. Lines have them, and texts may repeat them. */
+/** Ids that clients have chosen. Log lines contain them, and texts can repeat them. */
 const ids = new Set<string>()
 const faults: string[] = []
 
@@ -48,7 +54,7 @@ export function noteContent(text: string): void {
   }
 }
 
-/** Scripts of models and questions to agents quote names of fields, tools, codes and ids, which lines have too. */
+/** Model scripts and questions to agents quote names of fields, tools, codes and ids, which log lines also contain. */
 function isIdentifier(window: string): boolean {
   return /^[a-z\d_.-]*[\d_.-][a-z\d_.-]*$/.test(window) || FIELD_WORDS.has(window)
 }
@@ -85,7 +91,7 @@ export function noteAddress(address: string): void {
   noteFileName(searchParams.get("name") ?? "")
 }
 
-/** The fault of a line; null if it has no content. Lines that are not JSON are only searched for noted texts. */
+/** The fault of a line; null if it contains no content. Lines that are not JSON are only searched for recorded texts. */
 export function findLeak(line: string): string | null {
   const fields = parseLine(line)
   if (fields === null) return findNoted(line)
@@ -115,7 +121,7 @@ function findLeakIn(field: string, value: unknown): string | null {
   return null
 }
 
-/** One look-up for each window, so the cost does not depend on how much was noted. */
+/** One look-up for each window, so the cost does not depend on how much was recorded. */
 function findNoted(value: string): string | null {
   if (ids.has(value) || ROUTES.has(value)) return null
   const fileName = value.split(/[^\w.-]+/).find((word) => fileNames.has(word))
@@ -133,7 +139,7 @@ export function checkLine(line: unknown): void {
   if (leak !== null) faults.push(`${leak}: ${String(line).slice(0, 400)}`)
 }
 
-/** Forgets the noted texts, because they don't concern another test file in the same process. */
+/** Forgets the recorded texts, because they don't concern the next test file in the same process. */
 export function forgetContent(): void {
   for (const set of [noted, fileNames, ids]) set.clear()
 }

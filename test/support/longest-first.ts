@@ -1,5 +1,5 @@
 /**
- * longest-first.ts: the order of test files: long ones first, so that none runs alone at the end.
+ * longest-first.ts: orders the test files, long ones first, so that none runs alone at the end.
  *
  * A process that is shared by the files of a project (`isolate: false`) is kept only while the next file in the queue is of
  * the same project. So the files with a process of their own come first, and then one project after the other.
@@ -9,7 +9,9 @@ import { statSync } from "node:fs"
 import { relative } from "node:path"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 
-/** Seconds of the files that take long, for machines that have not run them yet. Most of the time they wait. */
+/**
+ * Durations of long files, in seconds, for machines that have not run them yet. The files spend most of this time waiting.
+ */
 const SECONDS: Readonly<Record<string, number>> = {
   "faults/erasure": 75,
   "faults/kill-points": 40,

@@ -24,7 +24,7 @@ export async function startMixed(worker: Build, objects: Build): Promise<MixedSe
     enableDevRegistry: false,
     telemetry: { enabled: false },
     handleStructuredLogs: ({ message }) => logs.push(message),
-    // Both have the same objects, whose code is that of `objects`.
+    // Both Workers use the same objects, which run the code of `objects`.
     workers: [
       { config: createConfig("worker", worker, objects, {}) },
       {

@@ -1,6 +1,6 @@
 /**
- * oidc-client.ts: uses the test provider (oidc-provider.ts) over HTTP: starts one, controls it, and signs in by following its
- * redirects and filling its forms. Runs in Node and in workerd.
+ * oidc-client.ts: uses the test provider (oidc-provider.ts) over HTTP: starts one, controls it, and signs in by following
+ * its redirects and filling in its forms. Runs in Node and in workerd.
  */
 
 import type { ProviderFaults, SignRequest } from "./oidc-provider.ts"
@@ -13,7 +13,7 @@ export interface RemoteProvider {
   sign(request: SignRequest): Promise<string>
 }
 
-/** Starts a provider of its own at the upstreams of the test run (upstreams.ts). They close it. */
+/** Starts a separate provider in the process of upstreams.ts, which also closes it. */
 export async function startRemoteProvider(upstreamUrl: string, redirectUris?: string[]): Promise<RemoteProvider> {
   const { issuer } = await post(`${upstreamUrl}/oidc/start`, { redirectUris })
   return connectProvider(issuer)
@@ -38,7 +38,7 @@ async function post(url: string, body: unknown) {
 
 export type ConsentAnswer = "allow" | "deny"
 
-/** A browser without a page: it keeps cookies. */
+/** A browser without a page, which only keeps cookies. */
 export class CookieJar {
   readonly #cookies = new Map<string, string>()
 
@@ -67,8 +67,8 @@ export class CookieJar {
 }
 
 /**
- * Signs in at the provider: from the address to which `/auth/login` redirects, to the address of the callback, which is
- * returned and not requested.
+ * Signs in at the provider, starting at the address to which `/auth/login` redirects. Returns the callback's address
+ * without requesting it.
  */
 export async function signInAtProvider(
   address: string,
@@ -88,7 +88,7 @@ export async function signInAtProvider(
   throw new Error(`the provider did not return: ${next}`)
 }
 
-/** Fills the provider's form. Returns where it leads. */
+/** Fills in the provider's form. Returns the address that it leads to. */
 async function answerForm(
   html: string,
   address: string,

@@ -1,5 +1,5 @@
 /**
- * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on the loopback, with its own forms for sign-in and consent.
+ * oidc-provider.ts: a real OpenID provider (npm `oidc-provider`) on loopback, with its own forms for sign-in and consent.
  *
  * It records its requests, rotates its keys, fails on demand, and signs any token that a test asks for. Tests in workerd
  * use the same functions over HTTP: see oidc-client.ts. Everyone who enters a name is signed in. The name `owner-ada` has
@@ -16,7 +16,7 @@ export const CLIENT_SECRET = "a-secret-of-the-test-client-0123456789"
 /** A public client: it has no secret. */
 export const PUBLIC_CLIENT_ID = "cuecard-public"
 
-/** How the provider misbehaves. An absent field means: not at all. */
+/** How the provider misbehaves. An absent field means normal behaviour. */
 export interface ProviderFaults {
   /** `down`: connections are cut. `error`: 503. */
   readonly outage?: "down" | "error"
@@ -24,9 +24,9 @@ export interface ProviderFaults {
   readonly delayMs?: number
   /** Applies only to paths that begin with this text. */
   readonly path?: string
-  /** The body of the affected paths, in place of the provider's. */
+  /** The response body of the affected paths, in place of the provider's. */
   readonly body?: string
-  /** The status of the affected paths; with `location` a redirect. */
+  /** The status of the affected paths. With `location`, the response is a redirect. */
   readonly status?: number
   readonly location?: string
   /** Replaces claims of the ID tokens that the token endpoint issues. Null removes a claim. */
@@ -48,7 +48,7 @@ export interface ProviderOptions {
 export interface TestProvider {
   /** The issuer's URL, without a slash at its end. */
   readonly issuer: string
-  /** Method and path of each request, without those of tests. */
+  /** Method and path of each request, except requests from tests. */
   readonly seen: readonly string[]
   setFaults(faults: ProviderFaults): void
   /** Signs with new keys from now on. The old ones stay published with `keepsOld`. */
@@ -89,7 +89,7 @@ function configure(keys: Keys, redirectUris: readonly string[]): Configuration {
     ] as ClientMetadata[],
     jwks: { keys: [...keys] } as NonNullable<Configuration["jwks"]>,
     claims: { openid: ["sub", "role", "groups"], profile: ["name"], email: ["email", "email_verified"] },
-    // ID tokens carry the user's claims, as those of most hosted providers do.
+    // ID tokens carry the user's claims, like the ID tokens of most hosted providers.
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: true }, revocation: { enabled: true } },
     cookies: { keys: ["a key for the cookies of the test provider"] },
@@ -160,7 +160,7 @@ export async function startOidcProvider({ redirectUris = [] }: ProviderOptions =
   return controls
 }
 
-/** The provider warns that its storage and its forms are only for tests. */
+/** Suppresses the provider's warnings that its storage and its forms are only for tests. */
 function createQuietly<T>(create: () => T): T {
   const { warn } = console
   console.warn = () => {}
@@ -178,7 +178,7 @@ function findKey(keys: Keys, alg: string): JWK {
   return found
 }
 
-/** Replaces the ID token of a response by one with other claims, signed with the same key. */
+/** Replaces the ID token of a response with one that has other claims and is signed with the same key. */
 function changeIdToken(
   reply: ServerResponse,
   changes: Readonly<Record<string, unknown>>,
@@ -199,7 +199,7 @@ function changeIdToken(
   }) as typeof reply.end
 }
 
-/** The controls over HTTP, for tests in workerd. */
+/** Offers the controls over HTTP, for tests in workerd. */
 async function answerControl(
   provider: TestProvider,
   path: string,

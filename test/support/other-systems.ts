@@ -1,5 +1,5 @@
 /**
- * other-systems.ts: a message of ours as the conversation log of kcosr/assistant would have it.
+ * other-systems.ts: writes one of our messages as the conversation log of kcosr/assistant would contain it.
  *
  * The shapes follow packages/agent-server/src/conversationStore.ts (ConversationLogRecord) at 211984a: each call as a turn
  * record with `argsJson` and as a stream event with `arguments`, and the text of the whole answer at its end, twice.
@@ -13,8 +13,8 @@ const sessionId = "session-1"
 
 /**
  * A turn in that format: no position, version, step or channel; tool events without a response id; results with their
- * trailers; text in small deltas. What the format lacks stays as it is: the reason of a failure, approvals, and the ends of
- * parts that follow each other directly.
+ * trailers; text in small deltas. Information that the format can't express stays unchanged: the reason for a failure,
+ * approvals, and the ends of parts that follow each other directly.
  */
 export function legacyRecordsOf(question: Message, answer: Message): StreamRecord[] {
   const { timestamp } = question
@@ -52,7 +52,7 @@ function legacy(record: StreamRecord, answer: Message): StreamRecord[] {
     case "tool_result": {
       const { card: _, step: __, turnId: ___, responseId: ____, media, ...bare } = record
       const call = callOf(answer, record.callId)
-      // Without channels the files of a subagent look like those for the user.
+      // Without channels, a subagent's files look like files for the user.
       const rest = media === undefined || call?.channel !== "user" ? bare : { ...bare, media }
       // A call without a card has no trailer.
       return [call?.card == null || call.channel !== "user" ? rest : { ...rest, result: call.result }]

@@ -8,19 +8,19 @@ import { join, resolve } from "node:path"
 import process from "node:process"
 import { type Build, readBuild } from "../../testing/built-worker.ts"
 
-/** Version 0.1.0. Its page speaks an older protocol, and its objects have other calls than today's. */
+/** Version 0.1.0. Its page speaks an older protocol, and its objects have other methods than today's. */
 export const RELEASED = "8b318afed0e3c39ce6e5d662f835780357e27201"
 /**
- * The last commit before usage, limits and budgets were stored. It speaks the protocol of today's page, and its objects have
- * the calls of today's Worker. The next release takes its place.
+ * The last commit before usage, limits and budgets were stored. It speaks the protocol of today's page, and its objects
+ * have the methods that today's Worker calls. The next release will replace it.
  */
 export const SAME_CALLS = "af58c989ccdae561ff2ef7b34a6f8eb09d6ca1b1"
 
 const CACHE = resolve("node_modules/.cache/cuecard/releases")
 
 /**
- * Whether the tests with a commit are left out: a copy of the files without a history, or a clone that lacks the commit, such
- * as a shallow one. Says so in a clone, where the commit can be fetched.
+ * Whether tests that need the commit are skipped, because this copy of the files has no history or the clone lacks the
+ * commit, as a shallow one does. In a clone it prints a note, because the commit can be fetched.
  */
 export function lacksCommit(commit: string, cwd = process.cwd()): boolean {
   const succeeds = (...args: string[]): boolean => spawnSync("git", args, { cwd, stdio: "ignore" }).status === 0
@@ -30,7 +30,7 @@ export function lacksCommit(commit: string, cwd = process.cwd()): boolean {
   return true
 }
 
-/** Builds with the dependencies of today. Throws if the build fails. Cost: about 5 s, and nothing when it is in the cache. */
+/** Builds with today's dependencies, which takes about 5 s unless the build is cached. Throws if the build fails. */
 export function buildRelease(commit: string): Build {
   const folder = join(CACHE, commit)
   if (!existsSync(folder)) {
@@ -38,11 +38,11 @@ export function buildRelease(commit: string): Build {
     const draft = mkdtempSync(`${folder}-`)
     execFileSync("sh", ["-c", 'git archive "$1" | tar -x -C "$2"', "sh", commit, draft])
     symlinkSync(resolve("node_modules"), join(draft, "node_modules"))
-    // The variables of a test run would make another build.
+    // The variables of a test run would change the build.
     const { NODE_ENV: _, VITEST: __, CLOUDFLARE_ENV: ___, ...env } = process.env
     const vite = "node_modules/vite/bin/vite.js"
     execFileSync(process.execPath, [vite, "build"], { cwd: draft, env, stdio: "pipe" })
-    // Another process may have been faster.
+    // Another process may have finished first.
     if (existsSync(folder)) rmSync(draft, { recursive: true })
     else renameSync(draft, folder)
   }

@@ -17,7 +17,7 @@ export const IS_LONG = process.env["RUNS"] === "long"
 export const IS_FULL = IS_LONG || process.env["RUNS"] === "full"
 const SHARE = IS_FULL || length !== undefined ? 1 : 0.1
 
-/** Runs of a property in full. */
+/** The number of runs of a property at full length. */
 export const RUNS = Number(length ?? 10_000)
 
 console.log(`property seed ${seed} (FC_SEED=${seed} repeats it)`)
@@ -27,7 +27,7 @@ export function shareOf(runs: number): number {
   return Math.ceil(runs * SHARE)
 }
 
-/** Every nth case. `RUNS=full` plays all of them. For cases that are slow and much alike. */
+/** Every nth case. `RUNS=full` plays all of them. For cases that are slow and similar. */
 export function everyNth<T>(cases: readonly T[], n: number): readonly T[] {
   return IS_FULL ? cases : cases.filter((_, index) => index % n === 0)
 }

@@ -15,7 +15,7 @@ export interface Import {
   readonly file: string
   readonly line: number
   readonly specifier: string
-  /** `import type`: it is gone at run time, but it still counts as knowledge of the other file. */
+  /** Whether it is an `import type`, which disappears at run time but still counts as a dependency on the other file. */
   readonly isTypeOnly: boolean
 }
 
@@ -50,7 +50,7 @@ export function blankComments(code: string): string {
   return code.replace(tokens, (token) => (token.startsWith("/") ? token.replace(/[^\n]/g, " ") : token))
 }
 
-/** A node of the syntax tree, as far as this module reads it. */
+/** The fields of a syntax tree node that this module reads. */
 interface Node {
   readonly type: string
   readonly start: number

@@ -23,7 +23,7 @@ export function createStaticImports(): Plugin {
         DYNAMIC_IMPORT,
         (_import, path: string) => `Promise.resolve(lazyModule${paths.push(path) - 1})`,
       )
-      // On the last line, so that line numbers stay.
+      // Added to the last line, so that line numbers don't change.
       const imports = paths.map((path, at) => `import * as lazyModule${at} from ${JSON.stringify(path)};`)
       return paths.length === 0 ? null : { code: `${replaced}\n${imports.join("")}`, map: null }
     },

@@ -1,5 +1,5 @@
 /**
- * store-transcripts.ts: generated transcripts in the record formats of kcosr/assistant, with what they must show.
+ * store-transcripts.ts: generates transcripts in the record formats of kcosr/assistant, with what each one must show.
  *
  * The formats follow the same sources as the fixtures in test/shared/import/.
  */
@@ -157,7 +157,7 @@ function listMixedRecords(turn: GeneratedTurn, n: number): AnyRecord[] {
   return [listQuestion(turn, n), ...thinkingRecords, ...body, ...ends]
 }
 
-/** Turn records alone: the calls, then the whole text. */
+/** Turn records only: the calls, then the whole text. */
 function listTurnRecords(turn: GeneratedTurn, n: number): AnyRecord[] {
   const { pieces, thinking, end } = turn
   const calls = pieces.flatMap((piece, at) => {

@@ -1,5 +1,5 @@
 /**
- * upstream-model.ts: an OpenAI-compatible endpoint on the loopback, with valid streams and failures.
+ * upstream-model.ts: an OpenAI-compatible endpoint on loopback, with valid streams and failures.
  */
 
 import type { Call } from "./upstreams.ts"
@@ -32,7 +32,7 @@ const SCENARIOS: Record<string, (call: Call) => void> = {
       finish("stop"),
       usage({ prompt_tokens: 2_000, completion_tokens: 90, ...USAGE_DETAILS }),
     ]),
-  // Some servers report in each chunk. This one breaks off.
+  // Some servers report usage in each chunk. This stream breaks off.
   "usage-cut": (call) =>
     stream(
       call,

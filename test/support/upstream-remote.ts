@@ -1,5 +1,5 @@
 /**
- * upstream-remote.ts: a server in the place of all public hosts: `/remote/<url>` plays the scenario in its path.
+ * upstream-remote.ts: a server that stands in for all public hosts. `/remote/<url>` plays the scenario in its path.
  *
  * `https://media.example.com/<scenario>/<run>`: the run is any unique word.
  */

@@ -1,10 +1,10 @@
 /**
- * upstream-weather.ts: the two endpoints of Open-Meteo on the loopback, with failures.
+ * upstream-weather.ts: the two endpoints of Open-Meteo on loopback, with failures.
  */
 
 import type { Call } from "./upstreams.ts"
 
-/** In the order of the service: by population. */
+/** In the order in which the service returns them: by population. */
 const PLACES = [
   { id: 2950159, name: "Berlin", latitude: 52.52437, longitude: 13.41053, country_code: "DE", country: "Germany" },
   {

@@ -1,5 +1,5 @@
 /**
- * upstreams.ts: an HTTP server on the loopback in the place of the weather and model services; the globalSetup of Vitest.
+ * upstreams.ts: a loopback HTTP server that replaces the weather and model services. Vitest starts it as its globalSetup.
  *
  * `<UPSTREAM_URL>/<weather|model>/<scenario>/<run>/…` plays a scenario; a run is any unique word.
  * `<UPSTREAM_URL>/effect/<run>` counts a side effect of a test tool.

@@ -113,9 +113,12 @@ export const INNER_V6 = words(`
   https://[e000::1]/ https://[200::1]/ https://[2606:4700::5efe:10.0.0.1]/ https://[2606:4700::200:5efe:127.0.0.1]/
 `)
 
-/** Forms that parsers read differently: known from attacks on servers that check a URL with one parser and fetch it with another. */
+/**
+ * Forms that parsers read differently, known from attacks on servers that check a URL with one parser and fetch it with
+ * another.
+ */
 export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = [
-  // Slashes that are missing, superfluous or backslashes.
+  // Missing or extra slashes, and backslashes in their place.
   ["https:example.com/x", "malformed"],
   ["https:/example.com/x", "malformed"],
   ["https:///example.com/x", "malformed"],
@@ -143,7 +146,7 @@ export const AMBIGUOUS: readonly (readonly [url: string, verdict: UrlFlaw])[] = 
   ["https://example.com/a\r\nHost: example.org", "malformed"],
   ["https://example.com/a\tb", "malformed"],
   ["https://example.com/\u007f", "malformed"],
-  // Names that are escaped, use other letters and dots, or have characters that no name has.
+  // Names that are escaped, use other letters and dots, or contain characters that no name can contain.
   ["https://exa%6dple.com/", "host"],
   ["https://example%2ecom/", "host"],
   ["https://ｅｘａｍｐｌｅ.com/", "host"],

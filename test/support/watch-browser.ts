@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext } from "playwright-core"
 import { noteAddress, noteJson } from "./log-check.ts"
 
-/** The same browser, whose contexts are watched. */
+/** Returns the same browser, with its contexts watched. */
 export function watchBrowser(browser: Browser): Browser {
   const newContext = browser.newContext.bind(browser)
   browser.newContext = async (...options) => watchContext(await newContext(...options))

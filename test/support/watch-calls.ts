@@ -4,7 +4,7 @@ export function watchCalls<T extends object>(target: T, onCall: () => void): T {
   return new Proxy(target, {
     get(inner, name) {
       const value: unknown = Reflect.get(inner, name)
-      // The stub of an object has every method, and must not look like a promise.
+      // An object's stub has every method, but it must not look like a promise.
       if (typeof value !== "function" || name === "then") return value
       return (...args: unknown[]) => {
         onCall()

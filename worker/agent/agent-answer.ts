@@ -19,7 +19,9 @@ export function findAnswer(store: SessionStore, id: string): AskAnswer | null {
   return messageToAnswer(answer)
 }
 
-/** The text of an answer without spans and directives (SPEC AG7, AG12). For a cancelled or failed answer, the text states that. */
+/**
+ * The text of an answer without spans and directives (SPEC AG7, AG12). For a cancelled or failed answer, the text says so.
+ */
 export function messageToAnswer({ parts, status, reason }: Message): AskAnswer {
   const texts = parts.flatMap((part) => (part.type === "text" ? [stripDirectives(part.text, part.grants)] : []))
   const joined = texts.filter((text) => text !== "").join("\n\n")

@@ -4,7 +4,7 @@
 
 import { createMessage, type Message } from "../../shared/protocol/message.ts"
 
-/** `id` is also the id of its exchange. `trace` is that of the turn that asked: all turns of one question share it. */
+/** `id` is also the id of its exchange. `trace` is the asking turn's trace, which all turns of one question share. */
 export function createAgentMessage(
   id: string,
   text: string,

@@ -1,5 +1,5 @@
 /**
- * ask-request.ts: the question that a tool call sends to another agent's session, and whether it may be asked.
+ * ask-request.ts: creates the question that a tool call sends to another agent's session, if the limits allow it.
  *
  * Ids are derived, not random: a call that runs again after a restart asks the same question.
  */

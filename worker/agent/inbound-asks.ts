@@ -1,5 +1,5 @@
 /**
- * inbound-asks.ts: the questions of other agents' sessions to this one.
+ * inbound-asks.ts: the questions that other agents' sessions ask this one.
  *
  * the other session (OutboundAsks) ▶ InboundAsks ▶ turn ▶ answer, or later a callback
  * Each question has a row until its answer is delivered. This happens after its turn has ended, even if another process
@@ -81,7 +81,7 @@ export class InboundAsks {
   }
 
   /**
-   * Fails all open questions, because the session is erased. Rows are read synchronously, before they are erased. A
+   * Fails all open questions, because the session is being erased. Rows are read synchronously, before they are erased. A
    * session that can't be reached relies on its own time limit. Never rejects.
    */
   async rejectWaiting(): Promise<void> {

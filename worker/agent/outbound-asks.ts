@@ -2,8 +2,8 @@
  * outbound-asks.ts: the questions that this session asks the sessions of other agents.
  *
  * tool ▶ OutboundAsks ▶ the other session (InboundAsks) ▶ answer, or later a callback, which completes the call
- * An open question has a row. The row is closed when the answer has taken effect, or when the other session has been
- * asked to stop, so a restart loses neither.
+ * An open question has a row. The row is closed only when the answer has taken effect, or when the other session has been
+ * told to stop, so a restart loses neither.
  */
 
 import { isSettled, listCalls, type ToolCall } from "../../shared/protocol/message.ts"
@@ -113,7 +113,7 @@ export class OutboundAsks {
       if (!(returned instanceof DeferredResult)) this.#rows.closeOutboundAsk(request.id)
       return returned
     } catch (error) {
-      // Even if our own turn was stopped, the other session must stop the one it began.
+      // Even if our own turn was stopped, the other session must stop the turn that it began.
       const cancelled = this.#cancelAsk({ id: request.id, session: request.to })
       if (signal.aborted) throw error
       await cancelled
@@ -148,7 +148,7 @@ export class OutboundAsks {
     return answerToToolReturn(await rejectOnAbort(waitForAnswer(), signal), { agent, session: to })
   }
 
-  /** Asks the other session to stop. The row stays open until that has succeeded. Never rejects. */
+  /** Tells the other session to stop. The row stays open until that succeeds. Never rejects. */
   async #cancelAsk({ id, session }: Pick<OutboundAsk, "id" | "session">): Promise<void> {
     const { tenant, user } = this.#session.row
     this.#busyIds.add(id)
@@ -173,8 +173,8 @@ export class OutboundAsks {
   }
 
   /**
-   * A late answer begins a turn of its own, in which the agent that asked can use it (SPEC AG4). Closes the question, which
-   * therefore begins one turn however often it is answered.
+   * Begins a turn in which the asking agent can use a late answer (SPEC AG4). Closes the question, so repeated answers to
+   * it begin only one turn.
    */
   #beginAnswerTurn({ id, call_id, agent: name, budget }: OutboundAsk, stored: StoredMessage, answer: AskAnswer): void {
     const { row, store, turns, maxMessageTokens } = this.#session

@@ -1,14 +1,14 @@
 /**
  * asset-label.ts: makes the label of an asset, which is safe to display, to put into a header, and to use as a file name.
  *
- * It is derived from the name of an upload or from the title that a tool gives (SPEC AS6).
+ * The label is derived from the name of an upload or from the title that a tool provides (SPEC AS6).
  */
 
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"
 import { INVISIBLE_CHARS } from "../../shared/protocol/asset.ts"
 import { cutText } from "../../shared/text/cut-text.ts"
 
-/** A longer extension is not preserved when a label is cut. The dot counts. */
+/** Longer extensions are not preserved when a label is cut. The length includes the dot. */
 const MAX_EXTENSION_CHARS = 12
 
 /** The last component of a path without invisible characters, or `fallback` if nothing is left. */

@@ -34,7 +34,10 @@ export interface AssetRows {
   findDuplicate(asset: Asset, hash: string): Asset | null
   /** Deletes a pending asset. Its bytes must already be deleted. */
   discard(id: string): void
-  /** Expires assets that are pending since this time, so that they cannot be committed any more. Returns their ids. */
+  /**
+   * Expires assets that have been pending since before this time, so that they can no longer be committed. Returns their
+   * ids.
+   */
   expirePending(beforeMs: number): readonly string[]
   /** When the oldest pending asset was reserved, in milliseconds since 1970; null if none is pending. */
   findOldestPending(): number | null

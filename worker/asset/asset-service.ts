@@ -1,4 +1,4 @@
-/** asset-service.ts: the states of an asset in its session: reserved, then committed, discarded or swept. */
+/** asset-service.ts: manages the life cycle of a session's assets: reserved, then committed, discarded or swept. */
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -14,7 +14,7 @@ import { createSaveAsset } from "./save-asset.ts"
 import type { SaveAsset } from "./save-options.ts"
 
 export interface AssetService {
-  /** Returns an id for a new asset. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, those of budgets. */
+  /** Returns an id for a new asset. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, and budget errors. */
   reserve(origin: AssetOrigin, size: number): Promise<Result<string>>
   /**
    * Stores an asset whose bytes are in the bucket. If the session already has the same bytes, it returns that asset
@@ -126,7 +126,7 @@ function createToolTarget(uploads: Uploads): UploadTarget {
   }
 }
 
-/** Reports an erased session as `session_unknown`. Any other exception is a bug and is thrown on. */
+/** Reports an erased session as `session_unknown`. Any other exception is a bug and is rethrown. */
 async function rejectIfErased<T>(work: () => Result<T> | Promise<Result<T>>): Promise<Result<T>> {
   try {
     return await work()

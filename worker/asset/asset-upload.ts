@@ -34,8 +34,8 @@ export interface AssetUpload {
 /**
  * Stores the bytes of an upload and commits its asset.
  *
- * Errors: `assets_full`, `asset_cut_off`, `asset_store_failed`, `session_unknown`; nothing is left behind then. Throws if
- * the session cannot be reached; its alarm cleans up.
+ * Errors: `assets_full`, `asset_cut_off`, `asset_store_failed`, `session_unknown`; in that case nothing is left behind.
+ * Throws if the session cannot be reached; its alarm cleans up.
  * Cost: the memory of a few chunks.
  */
 export async function storeAsset(

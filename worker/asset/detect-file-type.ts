@@ -50,7 +50,7 @@ const SIGNATURES: readonly (readonly [RegExp, FileType])[] = [
   [/^%PDF-\d/, PDF],
 ]
 
-/** The type of a file that starts with these bytes; null if it is not accepted. */
+/** The type of a file that starts with these bytes; null if the type is not accepted. */
 export function detectFileType(head: Uint8Array): FileType | null {
   const latin1 = bytesToLatin1(head)
   const found = SIGNATURES.find(([signature]) => signature.test(latin1))?.[1]

@@ -62,7 +62,9 @@ function readAvifSize(view: DataView): ImageSize | null {
   return largest
 }
 
-/** Reads the segments up to the frame header, which contains the size. An Exif segment before it has the orientation. */
+/**
+ * Reads the segments up to the frame header, which contains the size. An Exif segment before it contains the orientation.
+ */
 function readJpegSize(view: DataView): ImageSize | null {
   let isRotated = false
   for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {

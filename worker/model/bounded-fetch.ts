@@ -9,7 +9,7 @@ import type { TurnFault } from "../../shared/fault.ts"
 import { createJsonMeter } from "../../shared/json.ts"
 import { MAX_ANSWER_CHARS } from "../../shared/limits.ts"
 
-/** Longest event of a stream, in UTF-16 code units: the longest answer in one piece, escaped, and some room. */
+/** Longest event of a stream, in UTF-16 code units: the longest answer in one piece, escaped, with some headroom. */
 const MAX_MODEL_EVENT_CHARS = 4 * MAX_ANSWER_CHARS
 
 /** Largest body that is not a stream, in bytes. */
@@ -39,7 +39,7 @@ function createEventGuard(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder()
   let eventChars = 0
   let isLineEmpty = true
-  /** The last line ended with a carriage return, so a line feed belongs to its end. */
+  /** The last line ended with a carriage return, so a line feed that follows belongs to it. */
   let isAfterReturn = false
   let isWithinBounds = createJsonMeter()
   const readPiece = (piece: string): void => {
@@ -71,7 +71,7 @@ function createEventGuard(): TransformStream<Uint8Array, Uint8Array> {
   })
 }
 
-/** Ends a body at MAX_MODEL_BODY_BYTES. It only describes a failure. */
+/** Ends a body at MAX_MODEL_BODY_BYTES. Such a body only describes a failure. */
 function createBodyCut(): TransformStream<Uint8Array, Uint8Array> {
   let bytesLeft = MAX_MODEL_BODY_BYTES
   return new TransformStream({

@@ -94,7 +94,7 @@ export type ModelEvent =
 
 export interface Model {
   readonly name: string
-  /** The provider that runs it: a name of OpenTelemetry's `gen_ai.provider.name` if there is one, or the host. */
+  /** The provider that runs it: its `gen_ai.provider.name` in OpenTelemetry if there is one, otherwise the host. */
   readonly provider: string
   /** Kinds of files that it accepts whole. */
   readonly fileKinds: FileKinds

@@ -87,7 +87,10 @@ export interface FileSelection {
   readonly remainingBudget: FileBudget
 }
 
-/** Includes the files of `messages` that fit, those of the newest message first. Others are only named (SPEC AT5, AT7, AT8). */
+/**
+ * Includes the files of `messages` that fit, starting with the newest message. Other files are only named (SPEC AT5, AT7,
+ * AT8).
+ */
 export function includeFiles(messages: readonly ModelMessage[], budget: FileBudget): FileSelection {
   let { tokens, bytes } = budget
   const includeFile = (file: ModelFile): ModelFile => {

@@ -51,7 +51,7 @@ function createModelWithoutRetries(env: ModelEnv): Result<Model, string> {
   return fail(`MODEL is "${env.MODEL}", but must be "scripted" or "openai"`)
 }
 
-/** The name by which the calls of an agent's model are recorded. `name`: as for `createModel`. */
+/** The name under which calls of an agent's model are recorded. `name` is the same as for `createModel`. */
 export function getModelName(env: ModelEnv, name: string | null): string {
   const model = createModelWithoutRetries(name === null ? env : withModelName(env, name))
   return model.ok ? model.value.name : ""
@@ -76,14 +76,14 @@ function createOpenAiFromEnv(env: ModelEnv): Result<Model, string> {
   return succeed(createLazyModel({ name: modelName, provider, fileKinds: config.fileKinds }, loadModel))
 }
 
-/** It reads no file: it only lists them. */
+/** The scripted model only lists files and never reads them. */
 function createScriptedFromEnv(env: ModelEnv): Model {
   const loadModel = async (): Promise<Model> => (await import("./scripted/scripted-model.ts")).createScriptedModel(env)
   return createLazyModel({ name: "scripted", provider: "scripted", fileKinds: ALL_FILE_KINDS }, loadModel)
 }
 
 /**
- * Loads the model's code and the built-in prices with its first call: together the models are more than a quarter of the
+ * Loads the model's code and the built-in prices on the first call, because the models make up more than a quarter of the
  * Worker.
  */
 function createLazyModel(

@@ -3,7 +3,7 @@
  *
  * messages → provider package → HTTP stream → model events
  * The provider package implements the wire format. This file converts its stream parts to events and any failure to one
- * fault. Tool calls are buffered until the finish, so a call of a stream that was cut off is never dispatched.
+ * fault. Tool calls are buffered until the finish, so a call from a stream that was cut off is never dispatched.
  */
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
@@ -68,7 +68,7 @@ async function* streamModelCall(
       prompt: await createPrompt(request),
       tools: toolSpecsToFunctions(request.tools),
       abortSignal: watch.signal,
-      // The package keeps only some counts, and reports none of a response that breaks off.
+      // The package keeps only some counts, and reports none for a response that breaks off.
       includeRawChunks: true,
     })
     hasStarted = true
@@ -214,7 +214,7 @@ function errorPartToFault(error: unknown, contentType: string): ModelFault {
   return createFault(/\b4\d\d\b|invalid|auth|permission/i.test(kind) ? "model_refused" : "model_cut_off", message)
 }
 
-/** An error's message and that of its cause: the package wraps network errors. */
+/** An error's message and its cause's message, because the package wraps network errors. */
 function getErrorMessage(error: unknown): string {
   const message = readField(error, "message")
   const cause = readField(readField(error, "cause"), "message")

@@ -13,7 +13,7 @@ import { describeFile, formatUserMessage } from "./system-prompt.ts"
 
 type LoadFile = NonNullable<ModelRequest["load"]>
 
-/** The system prompt, then the messages, oldest first. Each tool result has the id of its call. */
+/** The system prompt, then the messages, oldest first. Each tool result contains the id of its call. */
 export async function createPrompt({
   system,
   messages,

@@ -1,14 +1,14 @@
 /**
  * openai-usage.ts: reads the usage in the chunks of an OpenAI-compatible stream.
  *
- * OpenAI sends it in the last chunk, others in each, and each system has its own names for cached tokens.
+ * OpenAI sends it in the last chunk, other systems in every chunk. Each system has its own names for cached tokens.
  */
 
 import { cleanTokenCounts, type TokenCounts } from "../../shared/usage/call-usage.ts"
 import type { ModelEvent } from "./model-adapter.ts"
 
 export interface UsageReader {
-  /** The usage in a chunk, if it has one that differs from the last. */
+  /** The usage in a chunk, if it is present and differs from the last. */
   read(chunk: unknown): Generator<ModelEvent>
 }
 

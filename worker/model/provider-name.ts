@@ -1,6 +1,9 @@
 /** provider-name.ts: names the provider that runs the model at an endpoint. Pure. */
 
-/** Provider names by the end of the host: those of OpenTelemetry's `gen_ai.provider.name` where there is one. Prices are listed under them. */
+/**
+ * Provider names by host suffix, taken from OpenTelemetry's `gen_ai.provider.name` where possible. Prices are listed under
+ * these names.
+ */
 const PROVIDERS: readonly (readonly [string, string])[] = [
   ["openai.com", "openai"],
   ["anthropic.com", "anthropic"],

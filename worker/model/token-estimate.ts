@@ -55,17 +55,22 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
   return wholeFiles.reduce((sum, { asset }) => sum + estimateFileTokens(asset), 0)
 }
 
-/** The tokens of lists of tools, which are long texts and the same for every turn of an agent. */
+/** Token counts by list of tools. The lists are long texts, and every turn of an agent uses the same one. */
 const toolTokens = new WeakMap<readonly ToolSpec[], number>()
 
-/** Tokens that every call has in addition to its messages: the system prompt and the tools. Each list of tools is counted once. */
+/**
+ * Tokens that every call uses in addition to its messages: the system prompt and the tools. Each list of tools is counted
+ * once.
+ */
 export function estimatePromptTokens(system: string, tools: readonly ToolSpec[]): number {
   const tokens = toolTokens.get(tools) ?? estimateTokens(JSON.stringify(tools))
   toolTokens.set(tools, tokens)
   return estimateTokens(system) + tokens
 }
 
-/** Estimates the tokens of one call, if its provider doesn't report them. Text of the request is counted when it is needed. */
+/**
+ * Estimates the tokens of one call, if its provider doesn't report them. The request's text is counted only when needed.
+ */
 export function createTokenEstimate({ system, tools, messages }: Pick<ModelRequest, "system" | "tools" | "messages">) {
   const countInput = (): number => estimatePromptTokens(system, tools) + estimateMessageTokens(messages)
   return { countInput, countText: estimateTokens }

@@ -20,7 +20,7 @@ export async function acceptAsk(
   const created = await lifecycle.create(owner, { id: request.to, title: agent, agent, family })
   const session = lifecycle.find(owner)
   if (!created.ok || session === null || !session.isAgentInGroup(agent, family)) return fail("agent_unknown")
-  // The asking session may have been erased together with the sessions it asked. Then this one must not exist either.
+  // The asking session may have been erased together with the sessions it asked. In that case this one must not be created.
   if (isNew && !(await sessionStub(env, owner.tenant, from.session).isAskOpen(owner, request.id))) {
     await lifecycle.erase(owner, true)
     return fail("agent_failed")
@@ -40,7 +40,7 @@ export async function waitForAnswer(lifecycle: SessionLifecycle, owner: SessionO
   return await session.inboundAsks.waitForAnswer(id)
 }
 
-/** The asking session no longer waits: the turn is stopped, or does not begin. */
+/** Stops the question's turn, or keeps it from starting, because the asking session no longer waits. */
 export function cancelAsk(lifecycle: SessionLifecycle, owner: SessionOwner, id: string): void {
   const session = lifecycle.find(owner)
   session?.withSeqRollback(() => session.cancelTurn(id))

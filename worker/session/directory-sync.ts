@@ -1,9 +1,9 @@
 /**
  * directory-sync.ts: keeps the entry of a session in its user's directory up to date.
  *
- * The entry has the title, the time of the last activity, and whether a turn is running. The running state is sent only
- * when it has changed. If that fails it is sent again with the next change or alarm (SPEC DI1, DI5). The session's usage report is sent with
- * it, if there is one (SPEC MT5).
+ * The entry contains the title, the time of the last activity, and whether a turn is running. The running state is sent
+ * only when it has changed. If that fails, it is sent again with the next change or alarm (SPEC DI1, DI5). The session's
+ * usage report is sent with it, if there is one (SPEC MT5).
  */
 
 import { toTitle } from "../../shared/text/title.ts"
@@ -20,9 +20,9 @@ export interface DirectorySync {
   reportActivity(text: string, nowMs: number): Promise<void>
   /** Changes the title, cleaned (SPEC RT13). With `nowMs` 0 this does not count as activity. */
   renameSession(title: string, nowMs: number): Promise<void>
-  /** Sends whether a turn is running, if the directory does not have it yet. Never rejects. */
+  /** Sends whether a turn is running, if the directory does not know yet. Never rejects. */
   syncRunningState(): Promise<void>
-  /** Whether the directory may lack the running state or a usage report. */
+  /** Whether the directory may be missing the running state or a usage report. */
   isPending(): boolean
 }
 
@@ -32,10 +32,10 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   const { id } = row
   const directory = () => directoryStub(env, row)
   const isRunning = (): boolean => session.turns.isRunning()
-  /** The state that the directory has; null: unknown. */
+  /** The running state known to the directory; null if unknown. */
   let reportedRunning: boolean | null = null
   let syncing: Promise<void> | null = null
-  /** The last report of activity. It has the running state too, so the next state must not overtake it. */
+  /** The last report of activity. It includes the running state, so the next state must not overtake it. */
   let reporting: Promise<void> = Promise.resolve()
   const recordActivity = async (nowMs: number, title: string): Promise<void> => {
     try {
@@ -82,7 +82,10 @@ export function createDirectorySync(env: Env, session: LiveSession): DirectorySy
   }
 }
 
-/** Sends the running state and the usage until the directory has both. `known` is the state that it has now. Returns the state that it has afterwards. */
+/**
+ * Sends the running state and the usage until the directory has both. `known` is the state that the directory has now.
+ * Returns the state that it has afterwards.
+ */
 async function sendState(
   env: Env,
   { row, store, turns, gate }: LiveSession,

@@ -30,8 +30,8 @@ export async function eraseSessionStorage(
 }
 
 /**
- * Ends the running turn, and returns the usage that the user's directory may not have yet. If the write fails, the session is erased all
- * the same.
+ * Ends the running turn, and returns the usage that the user's directory may not have received yet. If the write fails, the
+ * session is erased anyway.
  */
 export function takeUsageReports({ turns, store }: LiveSession): readonly UsageReport[] {
   try {

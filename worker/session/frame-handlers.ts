@@ -55,7 +55,7 @@ export async function sendMessage(
   request: SendRequest,
   trace = createTraceId(),
 ): Promise<Result<AcceptedMessage>> {
-  // Without a socket, nothing else reads a configuration that has changed.
+  // Without a socket, nothing else picks up a changed configuration.
   await session.gate.refreshView()
   const admitted = await checkBudget(session, request.id)
   if (admitted.ok) {
@@ -68,27 +68,27 @@ export async function sendMessage(
 }
 
 /**
- * Whether the budgets admit a frame that begins a turn. A repeated frame and a message that will be queued are admitted. Returns a promise
- * only if the directory has to be asked.
+ * Whether the budgets admit a frame that begins a turn. Repeated frames, and messages that will be queued, are always
+ * admitted. Returns a promise only if it has to call the directory.
  */
 function checkBudget({ turns, store, gate }: LiveSession, id: string): Result<null> | Promise<Result<null>> {
   return gate.canBeginNow() || turns.isActive() || store.findById(id) !== null ? succeed(null) : gate.check()
 }
 
-/** Handles a frame that begins a turn: at once, or when the directory has replied. */
+/** Handles a frame that begins a turn, either at once or when the directory has replied. */
 function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handle: (trace: string) => void): void {
   const trace = createTraceId()
   const handleChecked = (admitted: Result<null>): void => {
     if (admitted.ok) {
       handle(trace)
-      // A frame that was refused has begun no turn.
+      // A refused frame began no turn.
       void session.gate.giveBack()
       return
     }
     session.log("message_refused", { exchange: id, trace, code: admitted.fault.reason })
     sendResult(session, socket, id, admitted, trace)
   }
-  // A socket may stay open for long.
+  // A socket may stay open for a long time.
   void session.gate.refreshView()
   const admitted = checkBudget(session, id)
   if (!(admitted instanceof Promise)) return handleChecked(admitted)
@@ -98,10 +98,10 @@ function whenAdmitted(session: LiveSession, socket: WebSocket, id: string, handl
   known.set(id, handled)
 }
 
-/** The messages of each session for which the directory is being asked, by id. */
+/** The messages of each session that wait for the directory's reply, by id. */
 const waiting = new WeakMap<LiveSession, Map<string, Promise<void>>>()
 
-/** Handles a frame about a message: at once, or when the message has been handled. */
+/** Handles a frame about a message, either at once or when the message has been handled. */
 function afterAdmission(session: LiveSession, socket: WebSocket, id: string, handle: () => void): void {
   const handled = waiting.get(session)?.get(id)
   if (handled === undefined) handle()

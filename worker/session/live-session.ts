@@ -193,7 +193,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   }
 
   /**
-   * Fetches the agent's configuration. The session keeps the one it has if the tenant object can't be reached.
+   * Fetches the agent's configuration. The session keeps its current one if the tenant object can't be reached.
    *
    * @returns false if the tenant has no agent of that name any more
    */

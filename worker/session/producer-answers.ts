@@ -29,8 +29,8 @@ export function isSessionBusy({ turns, store }: LiveSession): boolean {
 /**
  * Continues the open answer with this id, or begins it under the tip of the session.
  *
- * Errors: `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the
- *         answer failed. Nothing is stored then.
+ * Errors: `turn_ended`, `turn_running`, `field_invalid` if another message has the id, `internal` if a write of the answer
+ * failed. In these cases nothing is stored.
  */
 export function openExternalAnswer(session: LiveSession, id: string, turnId: string | undefined): Result<TurnRun> {
   const { store, turns, host } = session
@@ -75,7 +75,7 @@ export function readExternalState({ store }: LiveSession, id: string): ExternalS
 /**
  * Writes a complete answer. Idempotent: repeating an id has no effect (SPEC EX2).
  *
- * Errors: `message_empty`, `turn_running`, `field_invalid` if another message has the id. Nothing is stored then.
+ * Errors: `message_empty`, `turn_running`, `field_invalid` if another message has the id. In these cases nothing is stored.
  */
 export function writeCompleteAnswer(
   session: LiveSession,

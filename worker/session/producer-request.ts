@@ -75,7 +75,7 @@ export class ProducerRequest {
     this.#catchWriteFailure(() => this.#finish())
   }
 
-  /** Stops reading. The first fault is the one reported. */
+  /** Stops reading. Only the first fault is reported. */
   stop(fault: Fault): void {
     this.#fault ??= fault
     this.#lineReader.stopReading()
@@ -103,7 +103,7 @@ export class ProducerRequest {
     if (this.#run?.producer != null) extendDeadline(host, this.#run, this.#run.producer)
   }
 
-  /** Reports the state of an existing answer at once. A new answer is begun by its first record. */
+  /** Reports the state of an existing answer at once. A new answer begins with its first record. */
   #attachKnownAnswer(id: string): void {
     if (this.#session.store.findExternalAnswer(id) !== null) this.#attach(id, undefined)
     else if (isSessionBusy(this.#session)) this.stop({ reason: "turn_running" })
@@ -143,7 +143,7 @@ export class ProducerRequest {
     if (this.#run !== null) this.stop({ reason: this.#run.failure === null ? "turn_ended" : "internal" })
   }
 
-  /** If a write fails, the answer ends as far as it is stored, like an answer of a model (SPEC EX18). */
+  /** If a write fails, the answer ends with what is already stored, as a model's answer does (SPEC EX18). */
   #catchWriteFailure(write: () => void): void {
     const { host } = this.#session
     try {
@@ -158,7 +158,7 @@ export class ProducerRequest {
     }
   }
 
-  /** Writes and shows the accepted records before the response reports them. A failed answer is not written to. */
+  /** Writes and shows the accepted records before the response reports them. Nothing is written to a failed answer. */
   #finish(): void {
     const { host } = this.#session
     const run = this.#run
@@ -191,7 +191,9 @@ export class ProducerRequest {
     if (fault !== null) this.#tally.refuse(line, fault)
   }
 
-  /** Acknowledges a line that can't be used by its number; if unreadable, assumes it may have carried the next expected number. */
+  /**
+   * Acknowledges an unusable line by its number. If the number is unreadable, the line may have had the next expected one.
+   */
   #refuseBadLine(line: number, value: unknown, fault: Fault): void {
     const producer = this.#run?.producer ?? null
     const n: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "n") : undefined
@@ -205,7 +207,7 @@ export class ProducerRequest {
   }
 
   #applyNumberedRecord(run: TurnRun, producer: Producer, record: StreamRecord): Fault | null {
-    // Before the effect is written, because both are stored together.
+    // Acknowledged before the effect is written, because both are stored together.
     const refusal = record.n === undefined ? null : this.#acknowledge(producer, record.n)
     if (refusal === "repeated") {
       this.#tally.repeated += 1

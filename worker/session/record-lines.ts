@@ -14,7 +14,7 @@ export interface RecordLine extends Line {
   readonly isOverlong?: true
 }
 
-/** The reason why the lines ended; null: the body broke off, or is still being read. */
+/** The reason why the lines ended; null if the body broke off, or is still being read. */
 export type RecordLinesEnd = "body" | "silence" | "stop" | null
 
 export interface RecordLineReader {

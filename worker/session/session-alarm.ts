@@ -7,9 +7,12 @@ export interface SessionAlarm {
   arm(): void
   /** Makes sure that the alarm fires by `atMs`. An earlier one stays, even if it was set by an earlier process. */
   armBy(atMs: number): void
-  /** Called when the alarm has fired: sets the next one, in `delayMs` if `atMs` is past. Infinity: no next one. */
+  /**
+   * Called when the alarm has fired. Sets the next alarm for `atMs`, or in `delayMs` if that time is past. Infinity sets
+   * none.
+   */
   rescheduleAt(atMs: number): void
-  /** Called when the session is erased: forgets the time of the current alarm. */
+  /** Called when the session is erased. Forgets the time of the current alarm. */
   reset(): void
 }
 

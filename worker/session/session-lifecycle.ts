@@ -57,12 +57,15 @@ export class SessionLifecycle {
     return this.#session
   }
 
-  /** The session if these claims may change it: those of its owner, of scope `user` and at least role `member`. */
+  /**
+   * The session if these claims may change it. They must belong to its owner, with scope `user` and at least the role
+   * `member`.
+   */
   find(claims: OwnerClaims): LiveSession | null {
     return isReadOnly(claims) ? null : this.findReadable(claims)
   }
 
-  /** The session if these claims may read it: those of its owner or of a viewer, of scope `user` and any role. */
+  /** The session if these claims may read it. They must belong to its owner or a viewer, with scope `user` and any role. */
   findReadable(claims: OwnerClaims): LiveSession | null {
     const session = getScope(claims) === "user" ? this.#session : null
     if (session === null) return null
@@ -101,7 +104,10 @@ export class SessionLifecycle {
     return succeed(null)
   }
 
-  /** Makes the limits known for a user who writes no messages. If it fails, the next creation of a session repeats it. */
+  /**
+   * Loads the limits into the directory, for a user who sends no messages. If this fails, the next session creation retries
+   * it.
+   */
   async #tellBudgets(owner: SessionOwner): Promise<void> {
     try {
       await directoryStub(this.#env, owner).learnBudgets()
@@ -167,7 +173,10 @@ export class SessionLifecycle {
     await this.#syncDirectory(session.directorySync)
   }
 
-  /** Sends what the directory may not have. The alarm ends only afterwards, so a kill does not lose it. */
+  /**
+   * Sends whatever the directory may be missing. The alarm handler ends only afterwards, so nothing is lost if the process
+   * is killed.
+   */
   async #syncDirectory(directorySync: DirectorySync): Promise<void> {
     await directorySync.syncRunningState()
     // The session can be erased meanwhile.

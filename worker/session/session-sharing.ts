@@ -1,7 +1,8 @@
 /**
  * session-sharing.ts: shares a session with users of its tenant, who may then read it.
  *
- * The rows of the session decide. The entries in the users' directories are only a list, and are updated after them.
+ * The session's rows decide who may read it. The entries in the users' directories are only for listing and are updated
+ * afterwards.
  */
 
 import { type Result, succeed } from "../../shared/fault.ts"

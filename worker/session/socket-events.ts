@@ -12,15 +12,15 @@ import type { SessionLifecycle } from "./session-lifecycle.ts"
 import { isReadOnly } from "../platform/rpc/claims.ts"
 
 /**
- * Answers a WebSocket request. The Worker has verified the token and checked it as for any request; the owner or viewer is
- * checked here. No other object is waited for (SPEC AU18).
+ * Answers a WebSocket request. The Worker has already checked the token, as it does for any request; the owner or viewer is
+ * checked here. It waits for no other object (SPEC AU18).
  */
 export function openSocket(lifecycle: SessionLifecycle, request: Request): Response {
   const claims = readClaims(request)
   const session = claims === null ? null : lifecycle.findReadable(claims)
   if (claims === null || session === null) return faultToResponse({ reason: "session_unknown" })
   const response = lifecycle.sockets.acceptSocket(claims)
-  // Writes a changed configuration, so a socket that only reads leaves it to the next turn's owner.
+  // This writes a changed configuration, so a read-only socket leaves it to the owner's next turn.
   if (!isReadOnly(claims)) session.refreshAgentLater()
   return response
 }

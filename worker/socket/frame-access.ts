@@ -3,7 +3,10 @@
 import type { ClientFrame } from "../../shared/protocol/client-frame.ts"
 import { type Claims, isReadOnly } from "../platform/rpc/claims.ts"
 
-/** `read`: allowed to everybody who may open the socket. `write`: allowed to the session's owner, unless their role is `viewer`. */
+/**
+ * `read`: allowed for everyone who may open the socket. `write`: allowed for the session's owner, unless their role is
+ * `viewer`.
+ */
 export const FRAME_ACCESS: Readonly<Record<ClientFrame["type"], "read" | "write">> = {
   hello: "read",
   seen: "read",

@@ -14,7 +14,7 @@ import { parseServerFrame } from "../../shared/protocol/server-frame.ts"
 const FRAGMENT_CHARS = 32 * 1024
 
 /**
- * The frames for a frame's JSON; the frame itself if it has at most `maxBytes`.
+ * Splits a frame's JSON into frames. Returns the frame itself if it has at most `maxBytes`.
  *
  * Cost: linear in the frame.
  */

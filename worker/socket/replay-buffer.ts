@@ -10,7 +10,7 @@ import type { NumberedFrame } from "./numbered-frame.ts"
 export interface ReplayBuffer {
   push(frame: NumberedFrame): void
   clear(): void
-  /** All frames after `seq`, oldest first; null if some are no longer buffered. `newestSeq` is that of the session. */
+  /** All frames after `seq`, oldest first; null if some are no longer buffered. `newestSeq` is the session's newest seq. */
   framesAfter(seq: number, newestSeq: number): readonly NumberedFrame[] | null
 }
 

@@ -17,7 +17,7 @@ export interface SocketAttachment {
   readonly unseen: number
   /** Size of these frames, in UTF-16 code units. */
   readonly unseenChars: number
-  /** false: the client receives whole messages only. */
+  /** False if the client receives only whole messages. */
   readonly live: boolean
 }
 
@@ -43,7 +43,7 @@ export function expireSocket(socket: WebSocket): void {
   setAttachment(socket, { ...attachment, claims: { ...attachment.claims, expires: 0 } })
 }
 
-/** Whether the client leaves too much unseen (SPEC WS12). */
+/** Whether the client has too much left to acknowledge (SPEC WS12). */
 export function isSocketBehind({ unseen, unseenChars }: SocketAttachment): boolean {
   return unseen >= REPLAY_FRAMES || unseenChars > MAX_UNSEEN_BYTES
 }

@@ -1,8 +1,8 @@
 /**
  * socket-registration.ts: registers sockets with the directory of their user, which then reports revocations to the session.
  *
- * A socket is accepted with what the Worker's isolate knows of its token, as a plain request is, and registered directly
- * afterwards (SPEC AU18, AU19). A registration that fails is repeated for a short time, then the socket is closed.
+ * Like a plain request, a socket is accepted based on what the Worker's isolate knows about its token. It is registered
+ * right afterwards (SPEC AU18, AU19). A failed registration is retried for a short time; then the socket is closed.
  */
 
 import type { Fault, Result } from "../../shared/fault.ts"
@@ -11,7 +11,7 @@ import type { Claims } from "../platform/rpc/claims.ts"
 import { withTimeout } from "../platform/timeout.ts"
 import { getAttachment, setAttachment } from "./socket-attachment.ts"
 
-/** Delay before the first repetition, in milliseconds. Each further one is twice as long. */
+/** Delay before the first retry, in milliseconds. It doubles with each further retry. */
 const FIRST_RETRY_MS = 100
 
 export interface SocketRegistrationHost {
@@ -44,7 +44,9 @@ export class SocketRegistration {
     this.#sockets = sockets
   }
 
-  /** Registers the socket in the background, unless that was done. The request to the directory is sent at once. */
+  /**
+   * Registers the socket in the background, unless it is already registered. The request to the directory is sent at once.
+   */
   begin(socket: WebSocket): void {
     if (!getAttachment(socket).isRegistered) this.#host.waitUntil(this.#register(socket))
   }
@@ -61,7 +63,7 @@ export class SocketRegistration {
     }
   }
 
-  /** Null if the directory could not be asked. */
+  /** Null if the directory could not be reached. */
   async #ask(socket: WebSocket, ms: number): Promise<Result<null> | null> {
     try {
       const { claims } = getAttachment(socket)

@@ -40,7 +40,10 @@ export interface ResumeRequest {
   readonly changesSince: (after: number) => readonly StoredMessage[] | null
 }
 
-/** Longest time ahead for which the end of a token wakes a session, in milliseconds: no connection lasts longer. SPEC AU16. */
+/**
+ * The session is woken for token expiries at most this far ahead, in milliseconds, because no connection lasts longer.
+ * SPEC AU16.
+ */
 const MAX_SOCKET_MS = 30 * 24 * 60 * 60_000
 
 /** The subprotocol of our sockets. The token is a second subprotocol, never part of a URL. */
@@ -60,8 +63,8 @@ export class Sockets {
   readonly #registration: SocketRegistration
   readonly #replayBuffer = createReplayBuffer()
   /**
-   * By user: the owner and the viewers. Kept in memory only: the directory registers no revoked token, so this covers
-   * sockets that were being opened while their token was revoked.
+   * Revocations by user, for the owner and the viewers. They are kept only in memory. The directory registers no revoked
+   * token, so they cover only sockets that were being opened when their token was revoked.
    */
   readonly #revokedByUser = new BoundedMap<string, RevocationState>(MAX_SESSION_VIEWERS + 1)
 
@@ -100,7 +103,7 @@ export class Sockets {
     }
   }
 
-  /** The number of open sockets: of a user, or of all. */
+  /** The number of open sockets of one user, or of all users. */
   countOpen(user?: string): number {
     return this.#ctx.getWebSockets(user).filter(({ readyState }) => readyState === WebSocket.OPEN).length
   }
@@ -131,7 +134,7 @@ export class Sockets {
     setAttachment(socket, attachment)
     this.#sendHello(socket, epoch, seq)
     for (const frame of missed) attachment = sendNumbered(socket, attachment, frame)
-    // A client may have missed more than REPLAY_FRAMES frames, so that replayed frames count only by their size.
+    // A client may have missed more than REPLAY_FRAMES frames, so replayed frames count only by size.
     setAttachment(socket, { ...attachment, unseen: before.unseen })
   }
 
@@ -155,8 +158,8 @@ export class Sockets {
   }
 
   /**
-   * Sends an error, and closes the socket if the fault requires it. `id` is that of the frame that caused it, and `trace`
-   * that of the line in the log about a refused message.
+   * Sends an error, and closes the socket if the fault requires it. `id` names the frame that caused it, and `trace` the
+   * log line about a refused message.
    */
   sendFault(socket: WebSocket, fault: Fault, id?: string, trace?: string): void {
     const { code, text, close } = faultToWire(fault)
@@ -177,12 +180,12 @@ export class Sockets {
     return null
   }
 
-  /** When the next token expires, in milliseconds since 1970; null if no open socket's does within MAX_SOCKET_MS. */
+  /** When the next token expires, in milliseconds since 1970; null if none expires within MAX_SOCKET_MS. */
   nextAlarmAt(): number | null {
     const expiries = this.#ctx
       .getWebSockets()
       .map((socket) => getAttachment(socket).claims.expires * 1000)
-      // A socket that is closing has the expiry 0.
+      // A closing socket has the expiry 0.
       .filter((at) => at > this.#host.now() && at <= this.#host.now() + MAX_SOCKET_MS)
     return expiries.length === 0 ? null : Math.min(...expiries)
   }
@@ -220,7 +223,7 @@ export class Sockets {
     socket.close(code >= 3000 ? code : 1000)
   }
 
-  /** Closes a socket with an error. What its client sends nevertheless is ignored. */
+  /** Closes a socket with an error. Anything that its client still sends is ignored. */
   #end(socket: WebSocket, fault: Fault): void {
     this.sendFault(socket, fault)
     expireSocket(socket)
@@ -274,7 +277,7 @@ function sendText(socket: WebSocket, text: string): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(text)
 }
 
-/** The fields from which a page states, in its user's time, when a budget resets. */
+/** The fields from which a page displays, in the user's local time, when a budget resets. */
 function describeBudget(fault: Fault): Pick<Extract<ServerFrame, { type: "error" }>, "budget" | "scope" | "resets"> {
   if (fault.reason !== "budget_exhausted") return {}
   const { budget, scope, resets } = fault

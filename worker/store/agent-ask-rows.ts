@@ -2,8 +2,9 @@
  * agent-ask-rows.ts: questions between agents.
  *
  * `begun` stores inbound questions: turns that another agent started here, until their answer is delivered. `asked` stores
- * outbound questions, until they are answered. With both, each side can finish after the other was restarted. Column `open`
- * of `asked`: 1 no answer yet, 2 answered while the version that asked was not active, 0 done.
+ * outbound questions, until they are answered. Together they let each side finish after the other restarts. The column
+ * `open` of `asked` is 1 while there is no answer, 2 if the answer arrived while the asking version was inactive, and 0
+ * when the question is done.
  */
 
 import type { AgentTag, Channel } from "../../shared/protocol/event.ts"
@@ -19,7 +20,7 @@ export interface InboundAsk {
   /** The session and the call that wait for the answer; in mode `callback`, the call that was answered. */
   readonly session: string
   readonly call_id: string
-  /** The sessions that led to this one, the first one first. */
+  /** The sessions that led to this one, in order. */
   readonly path: readonly string[]
   /** Number of questions and answers between agents since the last message of a user. */
   readonly depth: number
@@ -91,7 +92,7 @@ function createInboundAskRows({ queryAll, queryFirst }: Database) {
       )
     },
 
-    /** Questions whose answer is not delivered yet. */
+    /** Questions whose answer has not been delivered yet. */
     listOwedAnswers: (): InboundAsk[] => queryAll("SELECT * FROM begun WHERE owed = 1").map(rowToInboundAsk),
 
     hasOwedAnswers: (): boolean => queryFirst("SELECT 1 FROM begun WHERE owed = 1 LIMIT 1") !== null,
@@ -104,7 +105,7 @@ function createInboundAskRows({ queryAll, queryFirst }: Database) {
 
 function createOutboundAskRows({ queryAll, queryFirst }: Database) {
   return {
-    /** Adds a question. Adding it again when it is sent again has no effect. */
+    /** Adds a question. Adding the same question again has no effect. */
     addOutboundAsk({ id, call_id, session, agent, mode, budget, deadlineMs }: OutboundAsk): void {
       queryAll(
         "INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open) VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
@@ -146,20 +147,20 @@ function createOutboundAskRows({ queryAll, queryFirst }: Database) {
   }
 }
 
-/** Finds the sessions that were ever asked, whatever the state of the questions. */
+/** Finds the sessions that were ever asked, regardless of the state of the questions. */
 function createAskLinks({ queryAll }: Database) {
   return {
-    /** The session of an agent that was asked from here before; null if there is none. */
+    /** The session of an agent that this session has asked before; null if there is none. */
     findSessionOf(agent: string): string | null {
       const [row] = queryAll("SELECT session FROM asked WHERE agent = ? LIMIT 1", agent)
       return row === undefined ? null : columnToText(row["session"])
     },
 
-    /** All questions that were asked from here, for an export of the tenant. */
+    /** All questions that this session has asked, for an export of the tenant. */
     listLinks: (): AskLink[] =>
       queryAll("SELECT id, call_id, session, agent, mode, budget FROM asked ORDER BY id") as unknown as AskLink[],
 
-    /** Adds a question of an imported session, which has ended. */
+    /** Adds a completed question of an imported session. */
     addLink({ id, call_id, session, agent, mode, budget }: AskLink): void {
       queryAll(
         `INSERT OR IGNORE INTO asked (id, call_id, session, agent, mode, budget, until, open)

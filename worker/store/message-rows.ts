@@ -148,7 +148,9 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
       return columnToNumberOrNull(queryFirst("SELECT parent FROM transcript WHERE pos = ?", pos)?.["parent"])
     },
 
-    /** Whether a message is on the active path. Cost: rows in the logarithm of the number of later messages. */
+    /**
+     * Whether a message is on the active path. Cost: a number of rows that is logarithmic in the number of later messages.
+     */
     isOnPath(pos: number): boolean {
       return ancestry.isOnPathTo(readTip() ?? 0, pos)
     },
@@ -158,7 +160,7 @@ function createPathQueries(database: Database, ancestry: AncestryIndex) {
 function createMessageWrites({ queryAll }: Database, ancestry: AncestryIndex) {
   return {
     /**
-     * Adds a message as the newest of the active path. `isPathOpen` skips one write, if the caller has checked that the
+     * Adds a message as the newest of the active path. `isPathOpen` skips one write. The caller must have checked that the
      * active path ends at the newest row.
      */
     insertMessage(stored: StoredMessage, isPathOpen = false): void {

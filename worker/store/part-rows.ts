@@ -16,7 +16,7 @@ export function createPartRows(database: Database) {
     ...createChunkRows(database),
     ...createCallRows(database),
 
-    /** Copies the parts of the first `steps` steps of the message at `from` to the one at `to`. */
+    /** Copies the parts of the first `steps` steps of the message at `from` to the message at `to`. */
     copySteps(from: number, to: number, steps: number, seq: number): void {
       queryAll(
         `INSERT INTO leaf (pos, part, n, kind, step, seq, open, ms, held, text, grants, times)
@@ -65,12 +65,15 @@ function createChunkRows({ queryAll, queryFirst }: Database) {
       )
     },
 
-    /** Deletes the chunks of a part whose text is written again from its start. */
+    /** Deletes the chunks of a part whose text is rewritten from the start. */
     deleteChunks(pos: number, part: number): void {
       queryAll("DELETE FROM leaf WHERE pos = ? AND part = ?", pos, part)
     },
 
-    /** The last chunk of the open part; null if none is open. A restarted object continues from its state of `clean`. */
+    /**
+     * The last chunk of the open part; null if none is open. A restarted object continues from the state of `clean` that it
+     * contains.
+     */
     findOpenChunk(pos: number): TextChunk | null {
       const row = queryFirst("SELECT * FROM leaf WHERE pos = ? ORDER BY part DESC, n DESC LIMIT 1", pos)
       return row === null || row["open"] !== 1 ? null : rowToChunk(row)
@@ -105,7 +108,7 @@ function createCallRows({ queryAll, queryFirst }: Database) {
       return row === null ? null : Number(row["pos"])
     },
 
-    /** `usage`: the column of the turn's model calls so far. */
+    /** `usage` is the column value for the turn's model calls so far. */
     putCall(
       pos: number,
       part: number,

@@ -1,4 +1,7 @@
-/** queue-rows.ts: the `queue` and `withdrawn` tables: messages that wait for a turn, and those taken back before it. */
+/**
+ * queue-rows.ts: the `queue` and `withdrawn` tables: messages that wait for a turn, and messages withdrawn before their
+ * turn started.
+ */
 
 import type { Message } from "../../shared/protocol/message.ts"
 import { toJsonColumn } from "./columns.ts"
@@ -11,7 +14,7 @@ import {
   type StoredMessage,
 } from "./row-codec.ts"
 
-/** Messages of users start before those of agents. */
+/** Users' messages start before agents' messages. */
 const START_ORDER = "ORDER BY agent IS NOT NULL, n"
 
 const SENDER_CONDITIONS = { person: "WHERE agent IS NULL", agent: "WHERE agent IS NOT NULL", all: "" }
@@ -49,7 +52,7 @@ export function createQueueRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM queue WHERE n = ?", n)
     },
 
-    /** Removes a message from the queue. Its id stays stored, so that a late repeat does not add it again. */
+    /** Removes a message from the queue. Its id stays stored, so that a late repetition does not add it again. */
     withdrawQueued(id: string, seq: number): void {
       queryAll("DELETE FROM queue WHERE id = ?", id)
       queryAll("INSERT INTO withdrawn (seq, id) VALUES (?, ?)", seq, id)

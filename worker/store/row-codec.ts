@@ -36,7 +36,7 @@ export interface SessionRow {
   /** Ids of the newest version switches. */
   readonly switches: readonly string[]
   readonly created: number
-  /** The agent that answers; null in sessions that are older than agents. */
+  /** The agent that answers; null in sessions created before agents existed. */
   readonly agent: AgentView | null
   readonly family: SessionGroup
 }
@@ -47,14 +47,14 @@ export interface NewSession extends Pick<SessionRow, "id" | "title" | "family"> 
   readonly agent: string
 }
 
-/** A message and its place in the transcript. `seq` is the one of its last change. */
+/** A message and its place in the transcript. `seq` is the seq of its last change. */
 export interface StoredMessage {
   readonly pos: number
   readonly parent: number | null
   readonly seq: number
-  /** When a running or waiting turn ends at the latest, in milliseconds since 1970. */
+  /** The latest time at which a running or waiting turn ends, in milliseconds since 1970. */
   readonly deadline: number | null
-  /** The end of the path below it at the moment another version became active. */
+  /** The end of the path below it when another version became active. */
   readonly tip?: number | null
   /** All model calls of a turn so far, while it runs. Not read for a message that has ended. */
   readonly usage?: readonly PricedCall[]
@@ -111,7 +111,7 @@ export function usageToColumn(usage: readonly PricedCall[] = []): string | null 
   return usage.length === 0 ? null : JSON.stringify(usage)
 }
 
-/** The model calls of a turn that runs: the newest state is the longest one. */
+/** The model calls of a running turn. The longest list is the newest. */
 export function rowsToUsage(rows: readonly Row[]): readonly PricedCall[] {
   const states = rows.map((row) => parseJsonColumn<PricedCall[]>(row["usage"]) ?? [])
   return states.reduce((longest, state) => (state.length > longest.length ? state : longest), [])
@@ -212,7 +212,7 @@ export function rowToAncestry(row: Row): Ancestry {
 export interface NewestAnswer {
   readonly status: MessageStatus
   readonly deadline: number | null
-  /** It is being streamed by an external producer. An answer that ended has no deadline. */
+  /** Whether an external producer is streaming it. An answer that has ended has no deadline. */
   readonly isExternal: boolean
 }
 
@@ -298,7 +298,7 @@ function rowToToolCall(row: Row, output: string): ToolCall {
   }
 }
 
-/** Joins the rows of one message, ordered by part, to its parts. */
+/** Joins the rows of one message, ordered by part, into its parts. */
 export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[]): Part[] {
   const parts: Part[] = []
   const outputs = new Map<number, string>()
@@ -315,7 +315,7 @@ export function rowsToParts(chunkRows: readonly Row[], callRows: readonly Row[])
   return parts
 }
 
-/** `open`, `ms`, the times and the extras are those of the last chunk. */
+/** `open`, `ms`, the times and the extras come from the last chunk. */
 function appendChunk(part: Part | undefined, chunk: TextChunk): Part {
   const before = part === undefined || part.type === "tool_call" ? "" : part.text
   const { step, open, ms } = chunk
@@ -332,7 +332,7 @@ export function textPartExtras({ cut, grants }: TextPartExtras): TextPartExtras 
   return { ...(cut === true ? { cut } : {}), ...(grants === undefined ? {} : { grants }) }
 }
 
-/** Whether a message has ended. Late results can still change one that has. */
+/** Whether a message has ended. Late results can still change an ended message. */
 export function isMessageSettled(stored: StoredMessage): boolean {
   return stored.message.role !== "assistant" || isEnded(stored.message.status)
 }

@@ -94,7 +94,7 @@ export const MIGRATIONS: readonly string[] = [
    UPDATE session SET import = json_set(import, '$.step', iif(json_extract(import, '$.isDone'), 'done', 'folding'),
      '$.sources', json_array(), '$.skipped', 0, '$.bad', json_array()) WHERE import IS NOT NULL;
    CREATE TABLE late (seq INTEGER PRIMARY KEY, pos INTEGER NOT NULL)`,
-  // Search of external answers by exchange.
+  // Lookup of external answers by exchange.
   `ALTER TABLE producer ADD COLUMN exchange TEXT;
    UPDATE producer SET exchange = (SELECT exchange_id FROM transcript t WHERE t.pos = producer.pos);
    CREATE INDEX producer_exchange ON producer (exchange, pos)`,
@@ -128,7 +128,7 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (n, i)) WITHOUT ROWID`,
   // The users who may read the session.
   `CREATE TABLE viewer (user TEXT PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID`,
-  // Usage. JSON: PricedCall[], all calls of a turn so far. While it runs, the row of a tool call can have a newer state.
+  // Usage: all model calls of a turn so far, as JSON (PricedCall[]). While the turn runs, a tool call's row can be newer.
   `ALTER TABLE transcript ADD COLUMN usage TEXT;
    ALTER TABLE tool_calls ADD COLUMN usage TEXT;
    ${SESSION_USAGE_TABLE}`,

@@ -20,7 +20,7 @@ import { SessionUsage } from "../usage/session-usage.ts"
 
 export type SessionStore = ReturnType<typeof createSessionStore>
 
-/** Without `runInTransaction`, which only tests omit, each statement is a transaction of its own. */
+/** Without `runInTransaction`, which only tests omit, each statement is a separate transaction. */
 export function createSessionStore(sql: SqlExecutor, runInTransaction: <T>(write: () => T) => T = (write) => write()) {
   const database = createDatabase(sql, runInTransaction)
   return {

@@ -1,4 +1,7 @@
-/** stored-session.ts: the rows of a session that its JSONL export does not contain, read and written for a tenant's export. */
+/**
+ * stored-session.ts: the rows of a session that its JSONL export does not contain. A tenant's export reads them, and its
+ * import writes them.
+ */
 
 import { nanoid } from "nanoid"
 import { parseJson } from "../../shared/json.ts"

@@ -22,7 +22,7 @@ interface ChunkCursor {
 
 export interface ChunkWriter {
   (seq: number, update: TextPartUpdate): void
-  /** Deletes the text of a part that is written again from its start. */
+  /** Deletes the text of a part that is rewritten from the start. */
   resetPart(part: number): void
 }
 

@@ -14,7 +14,9 @@ export function createVersionRows(database: Database) {
   return {
     countVersions: (parent: number | null): number => countVersions(database, parent),
 
-    /** Makes the message at `pos` version `n` of the one at `firstPos`, which may have been the only one until now. */
+    /**
+     * Makes the message at `pos` version `n` of the message at `firstPos`, which may have been the only version until now.
+     */
     addVersion(parent: number | null, firstPos: number, n: number, pos: number): void {
       if (n === 2) queryAll("INSERT OR IGNORE INTO version (parent, n, pos) VALUES (?, 1, ?)", parent ?? 0, firstPos)
       queryAll("INSERT INTO version (parent, n, pos) VALUES (?, ?, ?)", parent ?? 0, n, pos)

@@ -15,7 +15,7 @@ export function createViewerRows({ queryAll, queryFirst }: Database) {
   return {
     has: (user: string): boolean => find(user) !== null,
 
-    /** Returns the stored viewer. Repeating it changes nothing. Errors: `viewers_full`. */
+    /** Returns the stored viewer. Adding a viewer again has no effect. Errors: `viewers_full`. */
     add(user: string, now: number): Result<SessionViewer> {
       const known = find(user)
       if (known !== null) return succeed(known)
@@ -29,7 +29,7 @@ export function createViewerRows({ queryAll, queryFirst }: Database) {
       queryAll("DELETE FROM viewer WHERE user = ?", user)
     },
 
-    /** All viewers, the first one first. At most MAX_SESSION_VIEWERS rows. */
+    /** All viewers, oldest first. At most MAX_SESSION_VIEWERS rows. */
     list(): SessionViewer[] {
       return queryAll("SELECT user, since FROM viewer ORDER BY since, user").map(({ user, since }) => ({
         user: String(user),

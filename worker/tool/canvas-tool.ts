@@ -15,7 +15,7 @@ const argsSchema = v.object({
   height: v.optional(v.pipe(v.number(), v.integer(), v.minValue(MIN_EMBED_HEIGHT), v.maxValue(MAX_EMBED_HEIGHT)), 320),
 })
 
-/** Creates the tool (SPEC AS11). Errors: `tool_arguments`; no code of its own if the document could not be saved. */
+/** Creates the tool (SPEC AS11). Errors: `tool_arguments`; a failed save has no specific code. */
 export function createCanvasTool(): Tool {
   return {
     name: "canvas_create",

@@ -59,7 +59,7 @@ const BAR_PARAMETER: Json = {
   additionalProperties: false,
 }
 
-/** Creates the tool (SPEC AS12). Errors: `tool_arguments`; no code of its own if the image could not be made or saved. */
+/** Creates the tool (SPEC AS12). Errors: `tool_arguments`; a failure to make or save the image has no specific code. */
 export function createImageTool(env: ImageEnv): Tool {
   return {
     name: "image_generate",
@@ -78,7 +78,7 @@ export function createImageTool(env: ImageEnv): Tool {
       required: ["prompt"],
       additionalProperties: false,
     },
-    // The built-in renderer draws the same file again. A second call of Workers AI would cost again.
+    // The built-in renderer draws the same file again. A second call to Workers AI would be billed again.
     repeatable: env.AI === undefined,
     ephemeral: false,
     execute: async (args, ctx) => await runImageTool(args, env, ctx),

@@ -24,7 +24,7 @@ const argsSchema = v.object({
   voice: v.optional(v.boolean(), true),
 })
 
-/** Creates the tool (SPEC AS13). Errors: `tool_arguments`; no code of its own if the file could not be saved. */
+/** Creates the tool (SPEC AS13). Errors: `tool_arguments`; a failed save has no specific code. */
 export function createSpeakTool(): Tool {
   return {
     name: "speak",

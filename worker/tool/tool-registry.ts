@@ -21,7 +21,7 @@ export interface ToolHost {
   readonly peers: readonly PeerAgent[]
 }
 
-/** Creates the tools of these names. With PROBE_TOOLS=on every agent also has the probe tools. */
+/** Creates the tools of these names. With PROBE_TOOLS=on, every agent also has the probe tools. */
 export function createTools(env: ToolEnv, names: readonly ToolName[], host: ToolHost): readonly Tool[] {
   return [
     ...names.flatMap((name) => createTool(name, env, host) ?? []),

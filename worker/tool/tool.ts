@@ -20,7 +20,7 @@ export interface ToolContext {
   readonly exchange_id: string
   /** The trace of that turn. */
   readonly trace?: string | undefined
-  /** The number of the call among those of this tool in the turn, from 1. */
+  /** The number of this call among the turn's calls of the same tool, from 1. */
   readonly nth: number
   /** The tag that this call can cue (`weather_1`); null on all channels except `user`. */
   readonly card: string | null
@@ -85,7 +85,7 @@ export interface Tool extends ToolSpec {
   readonly readsOnly?: boolean
   /** Its calls stay in the transcript, but are left out of the model's context in later turns. */
   readonly ephemeral: boolean
-  /** Time limit in milliseconds, if it differs from that of the other tools. */
+  /** Time limit in milliseconds, if it differs from the other tools' limit. */
   readonly ms?: number
   /** Whether the user must approve this call before it runs. Default: no. */
   readonly needsApproval?: (args: ToolArgs) => boolean
@@ -115,7 +115,7 @@ export function createMediaTrailer({ id, kind, voice }: Asset): string {
 
 /** The trailer of a tool that saved a document. Only the `[embed]` line shows it. The data also contains its `ref`. */
 export function createEmbedTrailer(ref: string, title: string, height: number): string {
-  // Without characters that could end the directive or start a span tag.
+  // Remove characters that could end the directive or start a span tag.
   const safeTitle = title.replace(/["[\]<>\s]+/g, " ").trim()
   return [
     "To show this document you MUST write this line into your response, on a line of its own, where it should appear:",

@@ -1,5 +1,5 @@
 /**
- * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if it is the same user's.
+ * copy-assets.ts: copies the assets of a sealed import from the session that exported them, if it belongs to the same user.
  *
  * An asset id is assigned by the server and never reused, so the session in a record is only a hint of where the bytes are.
  * Assets that already exist are skipped, so that copying continues after a restart.
@@ -34,7 +34,7 @@ export interface AssetCopier {
   copy(from: string, asset: Asset): Promise<string | null>
 }
 
-/** How long the source session of a file is cached, in milliseconds, and how many: a joined file has few. */
+/** How long the source sessions of a file are cached, in milliseconds, and how many. A joined file has few. */
 const SOURCE_FRESH_MS = 10_000
 const MAX_CACHED_SOURCES = 100
 
@@ -81,14 +81,14 @@ export interface CopyHost {
   readonly now: () => number
 }
 
-/** Assets between yields. Those that are not copied cost no wait for the bucket. */
+/** Number of assets between yields. Skipped assets involve no wait for the bucket, so they need their own yields. */
 const YIELD_EVERY_ASSETS = 32
 
 /**
- * Copies the assets of a sealed file; those of any other file are not copied (SPEC RE25, RE26). Assets that no longer
+ * Copies the assets of a sealed file. The assets of any other file are not copied (SPEC RE25, RE26). Assets that no longer
  * exist are added to the skipped lines.
  *
- * Errors: throws what the bucket throws; the alarm makes a new attempt.
+ * Errors: throws what the bucket throws; the alarm tries again.
  * Cost: one pass over the asset rows, with the memory of one batch; one asset at a time.
  */
 export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Promise<StagedFile> {

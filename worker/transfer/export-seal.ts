@@ -12,7 +12,7 @@ export interface Seal {
   add(lines: readonly string[]): void
   /** Returns the HMAC of all records in base64url. Nothing can be added afterwards. */
   sign(key: CryptoKey): Promise<string>
-  /** Whether `value` is that HMAC, in constant time. Nothing can be added afterwards. */
+  /** Compares `value` with that HMAC in constant time. Nothing can be added afterwards. */
   verify(key: CryptoKey, value: string): Promise<boolean>
 }
 
@@ -62,7 +62,7 @@ export function createSeal(): Seal {
   }
 }
 
-/** No bytes if the text is not base64url. */
+/** Returns no bytes if the text is not base64url. */
 function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
   try {
     return new Uint8Array(base64url.decode(text))

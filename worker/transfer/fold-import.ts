@@ -30,7 +30,7 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
   const yieldIfDue = createYielder(FOLD_YIELD_BATCHES)
   const yieldNow = createYielder(1)
   for (let rows = fold.readNext(); rows.length > 0; rows = fold.readNext()) {
-    // A late event reads its message again, so each one is a step of its own (SPEC RE41).
+    // A late event reads its message again, so each one is a separate step (SPEC RE41).
     for (const row of rows) {
       if (!fold.addRow(row)) continue
       await yieldNow()
@@ -43,7 +43,7 @@ export async function foldStagedFile(host: FoldingHost, staged: StagedFile): Pro
 }
 
 /**
- * Interrupts the calls whose final result is not in the file: nobody is going to send it (SPEC RE44). Can be repeated.
+ * Interrupts the calls whose final result is not in the file, because it will never arrive (SPEC RE44). Can be repeated.
  */
 async function settleWaitingCalls({ store, readSeq }: FoldingHost): Promise<void> {
   const yieldNow = createYielder(1)
@@ -69,7 +69,7 @@ class Fold {
   readonly #writer: TranscriptWriter
   /** The ids that this object has folded. */
   readonly #foldedIds = new IdFilter()
-  /** Whether no message has an id but those: false after a restart, and once a message was sent meanwhile. */
+  /** Whether these are the ids of all messages. False after a restart, and once a message has been sent. */
   #hasOnlyFolded: boolean
   readonly #toRecordNumber: (n: number) => number
   /** The stored progress. */
@@ -102,7 +102,7 @@ class Fold {
     return this.#staged.isPlaced ? staging.readNextInFileOrder(this.#last.n) : staging.readNextByTime(this.#last)
   }
 
-  /** Called after each yield: a message may have been sent, whose id is then taken too. */
+  /** Called after each yield, because a message may have been sent in the meantime and its id is then taken too. */
   lookForMessages(): void {
     const { store } = this.#host
     this.#hasOnlyFolded &&= store.countQueued() === 0 && store.readWithdrawnSince(0).length === 0

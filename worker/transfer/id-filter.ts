@@ -1,11 +1,11 @@
 /**
  * id-filter.ts: remembers which ids were folded, in a fixed amount of memory (a Bloom filter).
  *
- * Nearly every id of a file is new. A query for each would leave more garbage than anything else that folding does, and the
+ * Nearly every id of a file is new. A query for each would create more garbage than all other work of folding, and the
  * object would grow by tens of megabytes.
  */
 
-/** Number of bits. With MAX_IMPORT_RECORDS ids, one new id of thirty has to be looked up. */
+/** Number of bits. With MAX_IMPORT_RECORDS ids, one new id in thirty has to be looked up. */
 const BITS = 2 ** 22
 
 const FIRST_SEED = 0x811c9dc5
@@ -35,7 +35,7 @@ function listBits(id: string): number[] {
   return Array.from({ length: HASHES }, (_, i) => ((first + i * second) >>> 0) % BITS)
 }
 
-/** FNV-1a over UTF-16 code units, with its bits mixed afterwards: ids of a file differ only in a few digits. */
+/** FNV-1a over UTF-16 code units, with its bits mixed afterwards, because the ids of a file differ only in a few digits. */
 function hash(id: string, seed: number): number {
   let value = seed
   for (let i = 0; i < id.length; i++) value = Math.imul(value ^ id.charCodeAt(i), PRIME)

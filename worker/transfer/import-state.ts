@@ -46,7 +46,7 @@ export interface StagedFile extends Omit<PartTally, "source"> {
   readonly isSealed: boolean | null
   /** The tenant whose key sealed the file; absent: the session's own. */
   readonly sealedBy?: string
-  /** Its assets were copied, as far as they still exist. */
+  /** Whether the assets that still exist were copied. */
   readonly isCarried?: boolean
   /** The end of its active path; null: its newest message. */
   readonly tip: number | null

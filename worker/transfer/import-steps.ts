@@ -1,5 +1,5 @@
 /**
- * import-steps.ts: the steps of an import: stage its parts, complete them to a file, fold the file, or drop it.
+ * import-steps.ts: the steps of an import: stage its parts, combine them into a file, fold the file, or drop it.
  *
  * Each step stores its result, so that an import continues after a restart from what is stored.
  */
@@ -20,8 +20,8 @@ import { createYielder } from "./yielder.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 /**
- * Failures at the same turn after which an import fails. The alarm makes a new attempt after each one, so they extend over
- * several minutes.
+ * Number of failures at the same turn after which an import fails. The alarm retries after each one, so they are spread
+ * over several minutes.
  */
 export const MAX_FOLDING_TRIES = 8
 
@@ -35,7 +35,7 @@ export interface ImportHost extends FoldingHost {
   /** Starts the turns of queued messages. */
   readonly resume: () => void
   readonly assetCopier: AssetCopier
-  /** The key with which the exports of a tenant are sealed; by default, of this one. */
+  /** The key that seals a tenant's exports; by default, this tenant's key. */
   readonly getSealKey: (tenant?: string) => Promise<CryptoKey>
   /** Called when the transcript was replaced by the imported one or emptied. Clients must load it again. */
   readonly onFolded: (staged: Pick<StagedFile, "tip" | "title">) => Promise<void>
@@ -90,7 +90,7 @@ export function readUploadTimes({ importIdleMs, importUploadMs }: TimeLimits): U
   return { idleMs: importIdleMs, totalMs: importUploadMs }
 }
 
-/** When a file is dropped whose parts are still missing, in milliseconds since 1970 (SPEC RE31, RE40). */
+/** When a file with missing parts is dropped, in milliseconds since 1970 (SPEC RE31, RE40). */
 export function computeStagingEnd({ touched, began = touched }: StagingState, times: TimeLimits): number {
   return Math.min(touched + times.importStagingMs, began + times.importTotalMs)
 }
@@ -116,7 +116,7 @@ export function completeStaging({ staging, store }: ImportHost): boolean {
   return true
 }
 
-/** Verifies the seal, copies the assets and folds the records, as far as that was not done before. */
+/** Verifies the seal, copies the assets and folds the records. Steps that are already done are skipped. */
 export async function foldStagedImport(host: ImportHost): Promise<void> {
   const { staging, store } = host
   host.armAlarm()
@@ -152,7 +152,7 @@ function readKinds(staging: StagedRows): KindTotals {
   return state?.step === "folding" ? (state.kinds ?? {}) : {}
 }
 
-/** Gives the records at the start of a part that have no time the last time of the part before. Can be repeated. */
+/** Gives records without a time at the start of a part the last time of the previous part. Can be repeated. */
 async function fillMissingTimes(staging: StagedRows): Promise<void> {
   const yieldToOthers = createYielder(1)
   let timeMs = 0
@@ -179,7 +179,7 @@ export function canRetryFolding({ count }: FoldingTries): boolean {
   return count < MAX_FOLDING_TRIES
 }
 
-/** Gives up an import that cannot be folded. The session is empty afterwards. */
+/** Abandons an import that cannot be folded. The session is empty afterwards. */
 export function failImport({ staging, store, readSeq, onFolded, log }: ImportHost, state: StagedFile): void {
   const { records, skipped, bad } = state
   store.atomically(() => {
@@ -191,7 +191,7 @@ export function failImport({ staging, store, readSeq, onFolded, log }: ImportHos
   void onFolded({ tip: null, title: "" })
 }
 
-/** Drops an import that was not folded. The session is as it was before. */
+/** Drops an import that was not folded. The session is then as it was before the import. */
 export function dropImport({ staging, store }: ImportHost): void {
   store.atomically(() => {
     staging.clear()

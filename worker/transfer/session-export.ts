@@ -28,7 +28,7 @@ export interface ExportSource {
 }
 
 /**
- * Exports all messages, or those after a position, which then have no seal (SPEC RE1–RE5).
+ * Exports all messages, or only those after a position. A partial export has no seal (SPEC RE1–RE5).
  *
  * Cost: reads the rows of one message at a time, at the pace of the reader.
  */
@@ -53,8 +53,8 @@ function streamTexts(texts: AsyncIterable<string>): ExportStream {
     for await (const text of texts) await writer.write(encoder.encode(text))
     await writer.close()
   }
-  // The write fails if the client disconnects, or if the session is erased meanwhile. Without the abort the client would
-  // wait for the rest of the body forever.
+  // The write fails if the client disconnects, or if the session is erased meanwhile. Without the abort, the client would
+  // wait forever for the remainder of the body.
   const done = write().catch((error: unknown) => writer.abort(error).catch(() => {}))
   return { lines: readable, done }
 }
@@ -104,7 +104,7 @@ function createNewAssetLister({ row: session, assets }: ExportSource): (message:
   }
 }
 
-/** Messages of the path between yields. */
+/** Number of messages of the path between yields. */
 const YIELD_EVERY_MESSAGES = 500
 
 async function* generateMarkdown(store: SessionStore, after: number): AsyncGenerator<string> {

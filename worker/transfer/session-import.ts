@@ -3,7 +3,7 @@
  *
  * upload → staging → all parts staged → folding → a new epoch
  * Its state is stored, so it continues after a restart and without a waiting client. From the first byte until the file is
- * folded or dropped, no turn starts: messages sent meanwhile are queued.
+ * folded or dropped, no turn starts, and messages are queued.
  */
 
 import { fail, type Result, succeed } from "../../shared/fault.ts"
@@ -75,7 +75,7 @@ export class Importer {
     if (state === null || state.step === "done" || state.step === "failed") return
     this.#pause.begin()
     if (state.step !== "staging") return await this.#startFolding()
-    // A whole file is lost with the process that received it. Of a file in parts, the missing ones may still arrive.
+    // A whole file is lost with the process that received it. For a file in parts, the missing parts may still arrive.
     const isLost = state.of === 1 || computeStagingEnd(state, times) <= now()
     if (this.#recordsByPart.size === 0 && isLost) await this.#drop()
   }
@@ -92,7 +92,7 @@ export class Importer {
     return isOtherFile || this.#recordsByPart.has(part) ? fail({ reason: "import_running" }) : null
   }
 
-  /** Compares an upload to the file that is already imported (SPEC RE7). */
+  /** Compares an upload with the file that is already imported (SPEC RE7). */
   async #matchKnownFile(
     known: StagedFile,
     { part, of }: ImportPart,
@@ -132,7 +132,7 @@ export class Importer {
     return succeed({ ...this.readProgress(), duplicate })
   }
 
-  /** Folds the staged file, unless that is in progress. Never rejects because of the file. */
+  /** Folds the staged file, unless folding is in progress. Never rejects because of the file. */
   #startFolding(): Promise<void> {
     this.#folding ??= foldStagedImport(this.#host)
       .then(

@@ -37,7 +37,7 @@ export interface PartUpload {
 /**
  * Stages one part (SPEC RE6, RE9–RE11, RE20, RE28–RE41).
  *
- * Errors: those of `readUploadLines`; some rows may be stored then.
+ * Errors: those of `readUploadLines`; some rows may already be stored.
  * Cost: linear, with the memory of one chunk, the longest line and one batch.
  */
 export async function stagePart(
@@ -138,7 +138,7 @@ interface NumberedRecord {
   readonly result: Result<ParsedRecord>
 }
 
-/** Records that are read before other requests of the process get their turn: a few milliseconds. */
+/** Number of records read before the process handles other requests: a few milliseconds. */
 export const YIELD_EVERY_RECORDS = 256
 
 /**
@@ -174,7 +174,7 @@ async function* readRecordBatches(
   yield* readBatches(reader.end())
 }
 
-/** Reports a value whose reading throws, instead of losing the rest of the file (SPEC RE10). */
+/** Reports a value whose reading throws, so that the remainder of the file is not lost (SPEC RE10). */
 export function* catchBadRecord(n: number, records: Iterable<NumberedRecord>): Generator<NumberedRecord> {
   try {
     yield* records
@@ -309,7 +309,7 @@ function checkRecordSize(record: StreamRecord, json: object, isShortened = false
   return succeed({ record, line, isShortened })
 }
 
-/** The start of a question that fits a message, with a note about the rest. */
+/** The start of a question that fits a message, with a note about the omitted text. */
 function cutQuestion(text: string): string {
   const head = new Uint8Array(MAX_MESSAGE_BYTES - CUT_NOTE_BYTES)
   return cutTextWithNote(text, new TextEncoder().encodeInto(text, head).read)
@@ -324,7 +324,7 @@ function parseTimeMs({ timestamp }: StreamRecord): number | null {
  * Computes the digest of a part's usable records without staging it. It does not depend on the session's id.
  *
  * Errors: `import_empty` if the part has no usable record, and those of `readUploadLines`.
- * Cost: as `stagePart`, without the writes.
+ * Cost: the same as `stagePart`, without the writes.
  */
 export async function computePartSource(
   body: ReadableStream<Uint8Array>,

@@ -29,17 +29,17 @@ export interface NewStagedRow extends Omit<StagedRow, "n"> {
 /** The last folded row, in reading order, and the number of folded records. */
 export type FoldingProgress = Pick<StagedRow, "at" | "n"> & { readonly folded: number }
 
-/** Row numbers of part p start at p times this number. It is far more than the lines of a part. */
+/** Row numbers of part p start at p times this number. A part has far fewer lines. */
 export const ROWS_PER_PART = 2 ** 32
 
-/** Time of the rows before the first time of a part, until the last time of the part before is known. */
+/** Time of the rows before a part's first time, until the last time of the previous part is known. */
 export const UNKNOWN_TIME_MS = Number.MIN_SAFE_INTEGER
 
 /** Maximum size of a batch, in rows and in UTF-16 code units. */
 export const BATCH_ROWS = 32
 export const BATCH_CHARS = 16 * 1024
 
-/** Rows that one statement adds: a statement has at most 100 parameters. */
+/** Number of rows that one statement adds. A statement can have at most 100 parameters. */
 const ROWS_PER_STATEMENT = 20
 
 /** Maximum number of rows that one statement changes: a few milliseconds. */
@@ -103,8 +103,8 @@ function createRecordWrites(sql: SqlExecutor) {
     },
 
     /**
-     * Gives rows at the start of a part that have no time the last time of the part before, at most SLICE_ROWS. Returns
-     * whether there may be more.
+     * Gives rows without a time at the start of a part the last time of the previous part, at most SLICE_ROWS at once.
+     * Returns whether there may be more.
      */
     fillMissingTimes(part: number, previousTimeMs: number): boolean {
       const slice = "SELECT n FROM staged WHERE at = ? AND n >= ? AND n < ? LIMIT ?"
@@ -129,7 +129,7 @@ function createRecordWrites(sql: SqlExecutor) {
   }
 }
 
-/** Longest text in a row, in UTF-16 code units. A row may have 2 MB, and a code unit at most three bytes. */
+/** Longest text in a row, in UTF-16 code units. A row can hold 2 MB, and a code unit takes at most three bytes. */
 const MAX_PIECE_CHARS = 500_000
 
 function cutIntoPieces(line: string): string[] {

@@ -14,7 +14,10 @@ import { type StoredMessage, versionGroupKey } from "../store/row-codec.ts"
 import type { SessionStore } from "../store/session-store.ts"
 import { createPartWriter, TurnRecorder } from "../turn/turn-recorder.ts"
 
-/** Maximum number of results of an imported file that arrive after the end of their answer: each reads the answer again. The rest are dropped. SPEC RE36. */
+/**
+ * Maximum number of results of an imported file that arrive after the end of their answer: each requires reading the answer
+ * again. Further results are dropped. SPEC RE36.
+ */
 const MAX_IMPORTED_LATE_RESULTS = 5_000
 
 export interface TranscriptWriterHost {
@@ -37,7 +40,7 @@ export class TranscriptWriter {
   readonly #host: TranscriptWriterHost
   readonly #isSealed: boolean
   readonly #onInsert: (id: string) => void
-  /** Positions of first versions by `versionGroupKey`; read when the file contains the first further version. */
+  /** Positions of first versions by `versionGroupKey`; read when the file's first additional version arrives. */
   #firstVersions: Map<number, number> | null = null
   /** Newest position, and end of the active path. Nothing else writes during an import. */
   #newestPos: number
@@ -116,7 +119,10 @@ export class TranscriptWriter {
     return parent < pos && this.#host.store.hasMessageAt(parent) ? parent : this.#tipPos
   }
 
-  /** Assigns the next free version number, whatever the file states. Null if the message is the only version so far. */
+  /**
+   * Assigns the next free version number, even if the file states another one. Null if the message is the only version so
+   * far.
+   */
   #assignVersion(pos: number, parent: number | null, { version, role }: Message): AssignedVersion | null {
     const { store } = this.#host
     if (version > 1) this.#firstVersions ??= store.readFirstVersions()

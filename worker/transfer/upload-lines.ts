@@ -10,7 +10,7 @@ import { MAX_IMPORT_BYTES, MAX_IMPORT_LINE_BYTES } from "../../shared/limits.ts"
 import { createLineSplitter, type Line } from "../../shared/ingest/line-splitter.ts"
 import { withTimeout } from "../platform/timeout.ts"
 
-/** The rest of an upload cannot be read. The lines before it were already returned. */
+/** The remainder of an upload cannot be read. The lines before it were already returned. */
 export class UnreadableUploadError extends Error {
   readonly fault: Fault
   constructor(fault: Fault) {
@@ -23,14 +23,17 @@ export class UnreadableUploadError extends Error {
 export interface UploadTimes {
   /** Longest silence. */
   readonly idleMs: number
-  /** From the beginning to the end. */
+  /** Longest total time. */
   readonly totalMs: number
 }
 
 /** Maximum number of records, and of lines, of an upload or a part of one: each costs about 20 µs. A file of 64 MB from a real conversation has fewer. SPEC RE38. */
 export const MAX_IMPORT_RECORDS = 500_000
 
-/** How many times its packed size an upload may unpack to. Records compress 10 to 40 times. A small file may unpack to MIN_UNPACKED_BYTES anyway. SPEC RE39. */
+/**
+ * Maximum ratio of an upload's unpacked size to its packed size. Records compress 10 to 40 times. A small file may always
+ * unpack to MIN_UNPACKED_BYTES. SPEC RE39.
+ */
 export const MAX_UNPACK_RATIO = 100
 export const MIN_UNPACKED_BYTES = 4 * 1024 * 1024
 
@@ -41,7 +44,7 @@ const CHUNK_BYTES = 64 * 1024
  *
  * Errors: throws `UnreadableUploadError` beyond MAX_IMPORT_BYTES, compressed or not, beyond MAX_IMPORT_RECORDS lines, for
  * damaged gzip data and data that unpacks to more than MAX_UNPACK_RATIO times its size, if the upload breaks off, and if it
- * exceeds its times. The stream is then cancelled and the rest is not read.
+ * exceeds its time limits. The stream is then cancelled and the remainder is not read.
  * Cost: linear, with the memory of one chunk and the longest line.
  */
 export async function* readUploadLines(
@@ -112,7 +115,7 @@ async function* limitBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   }
 }
 
-/** Detects gzip by its first two bytes, whatever the request's headers declare. */
+/** Detects gzip by its first two bytes, regardless of the request's headers. */
 async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const first = await chunks.next()
   if (first.done === true) return
@@ -121,7 +124,7 @@ async function* decompressIfGzip(chunks: AsyncGenerator<Uint8Array>): AsyncGener
   yield* chunks
 }
 
-/** Decompression waits only for the upload, which has time limits of its own. */
+/** Decompression waits only for the upload, which has its own time limits. */
 const NO_TIMES: UploadTimes = { idleMs: 2 ** 31 - 1, totalMs: 2 ** 31 - 1 }
 
 async function* gunzipChunks(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {

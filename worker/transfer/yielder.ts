@@ -1,6 +1,9 @@
 /** yielder.ts: lets long loops give way to other requests of the same object. */
 
-/** Batches between yields, so that other requests are served while a file is folded: a few milliseconds. SPEC RE41. */
+/**
+ * Number of batches between yields, a few milliseconds, so that other requests are served while a file is folded.
+ * SPEC RE41.
+ */
 export const FOLD_YIELD_BATCHES = 2
 
 /** Returns a function that waits for one macrotask on every `interval`-th call. */

@@ -22,7 +22,7 @@ import {
 import { runStep } from "./model-step.ts"
 import { assignOrdinals, decideNextAction, listCallsAwaitingApproval } from "./next-action.ts"
 
-/** Advances a turn in a span of its own. A turn that waits for the user has another span for each time that it continues. */
+/** Advances a turn in a span of its own. A turn that waits for the user gets a new span each time it continues. */
 export async function advanceInSpan(host: TurnHost, run: TurnRun): Promise<void> {
   const root = run.span
   const { tenant, session } = host.telemetry

@@ -23,7 +23,7 @@ export function beginTurn(host: TurnHost, user: Message, queueNumber: number | n
   const { store, sockets } = host
   const { newestPos, tip, isPathOpen } = store.readEnds()
   const pos = newestPos + 1
-  // The trace is kept where it is shown: with the answer.
+  // The trace is stored where it is shown, with the answer.
   const { trace = createTraceId(), ...message } = user
   const question: StoredMessage = { pos, parent: tip, seq: host.nextSeq(), deadline: null, message }
   const head = { id: host.nextId(), exchange_id: user.id, agent: toAnswerTag(user.agent), trace }

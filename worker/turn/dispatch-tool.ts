@@ -2,9 +2,9 @@
  * dispatch-tool.ts: runs one tool call and turns any outcome into a `tool_result` event.
  *
  * call → DISPATCH → tool_result
- * This is the only place where a tool gets a card tag (on channel `user` only), and where it is decided whether the result cues a card and
- * which stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a
- * failed turn (SPEC TU7).
+ * Only this file gives a tool its card tag (on channel `user` only) and decides whether the result cues a card and which
+ * stored assets it attaches to the answer. A tool that throws, hangs or returns too much is a failed call, not a failed
+ * turn (SPEC TU7).
  */
 
 import * as v from "valibot"
@@ -114,7 +114,7 @@ function errorToResult({ call, signal, log }: ToolDispatch, expiredMs: number | 
   return createFailedResult(call, "tool_failed", "It failed unexpectedly.")
 }
 
-/** Records the assets that a call stores. After the call was stopped it can't store more; earlier assets stay. */
+/** Records the assets that a call stores. A stopped call can't store more; earlier assets stay. */
 function trackSavedAssets(save: SaveAsset, saved: Map<string, Asset>, signal: AbortSignal): SaveAsset {
   return async (bytes, as) => {
     signal.throwIfAborted()

@@ -21,13 +21,13 @@ export interface Producer {
   storedDeadlineMs: number
   /** UTF-16 code units of tool results and tool output that it has sent. */
   dataChars: number
-  /** Tool output by call id, as far as this process received it. */
+  /** The tool output that this process has received, by call id. */
   readonly outputs: Map<string, ToolOutput>
   /** The text as the producer sent it, to compare with a text that arrives whole. */
   readonly streamed: StreamedText
 }
 
-/** The producer of a stored answer; null if the answer is our own model's. */
+/** The producer of a stored answer; null if our own model wrote the answer. */
 export function restoreProducer({ store, now }: TurnHost, { pos, deadline, message }: StoredMessage): Producer | null {
   if (message.mode !== "external") return null
   const dataChars = message.parts.reduce((sum, part) => {

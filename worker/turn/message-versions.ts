@@ -20,7 +20,9 @@ import type { AcceptedMessage } from "../platform/rpc/session-types.ts"
 
 export type RevisionFrame = Extract<ClientFrame, { type: "regenerate" | "edit" | "retry" | "switch" }>
 
-/** Number of switch ids that are remembered, so that a repeated switch has no effect. More than a page has pending. */
+/**
+ * Number of switch ids that are remembered, so that a repeated switch has no effect. A page never has this many pending.
+ */
 const MAX_SWITCHES = 64
 
 export interface RevisionContext {

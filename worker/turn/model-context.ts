@@ -2,7 +2,7 @@
  * model-context.ts: the input of a model call: a summary, the newest whole turns that fit, and the current turn.
  *
  * past turns → CONTEXT → model
- * A tool call is never separated from its result. Files are included as far as tokens and bytes allow.
+ * A tool call is never separated from its result. Files are included if they fit into the limits of tokens and bytes.
  */
 
 import { MAX_FILES_SHARE, MAX_MODEL_FILE_BYTES } from "../../shared/limits.ts"
@@ -62,7 +62,7 @@ export function buildContext(request: ContextRequest): ModelContext | null {
   const turn = fitCurrentTurn(question, answerToModelMessages(current, true), tokensLeft, fileKinds)
   if (turn === null) return null
   const older = selectOlderTurns(turns, current.summary, turn.tokensLeft)
-  // The files of older turns share what is left.
+  // The files of older turns share the remaining budget.
   const olderWithFiles = includeFiles(older.messages, {
     fileKinds,
     tokens: older.tokensLeft,

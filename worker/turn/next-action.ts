@@ -43,7 +43,7 @@ export function decideNextAction(message: Message, { isInFlight, needsApproval }
   if (isEnded(message.status)) return { do: "rest" }
   const calls = listCalls(message)
   const toApprove = calls.filter((call) => call.status === "queued" && call.approval === null && needsApproval(call))
-  // A running call that is not in flight was left by an earlier process. Only repeatable calls are still marked so.
+  // A running call that is not in flight was left by an earlier process. Only repeatable calls are still marked as running.
   const due = calls.filter(
     (call) =>
       (call.status === "queued" && !toApprove.includes(call)) ||
@@ -64,7 +64,7 @@ export function isBlankPart(part: Part): boolean {
 }
 
 /**
- * Number of finished steps of an ended answer. A retry keeps these and runs the rest again.
+ * Number of finished steps of an ended answer. A retry keeps these steps and runs the others again.
  * The last step counts only if it called tools and all of them returned.
  */
 export function countFinishedSteps({ parts }: Message): number {

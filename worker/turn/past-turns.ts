@@ -2,7 +2,7 @@
  * past-turns.ts: the stored turns of a session as model messages, newest first.
  *
  * store → PAST TURNS → model-context.ts, context-summary.ts
- * Earlier turns go to the model without spans, directives, trailers and escapes. A note replaces each file.
+ * Earlier turns go to the model without spans, directives, trailers or escapes. A note replaces each file.
  */
 
 import { MAX_QUOTE_CHARS } from "../../shared/limits.ts"
@@ -25,7 +25,7 @@ import type { SessionStore } from "../store/session-store.ts"
 
 export type MessageLookup = (pos: number) => StoredMessage | null
 
-/** A turn of the active path: a question, or several, and the answer. */
+/** A turn of the active path: one or more questions, and the answer. */
 export interface PastTurn {
   /** Position of its newest message. */
   readonly newestPos: number
@@ -84,7 +84,7 @@ function createTurnCache(maxTokens: number): TurnCache {
       turns.set(found.turn.newestPos, found)
       tokens += found.turn.tokens
       if (tokens <= 2 * maxTokens) return
-      // Evicting down to `maxTokens`, what one context can hold, makes evictions rare and keeps the turns in use.
+      // Evicting down to `maxTokens`, the size of one context, makes evictions rare and keeps the turns that are in use.
       for (const newestPos of [...turns.keys()].sort((a, b) => a - b)) {
         if (tokens <= maxTokens) return
         tokens -= turns.get(newestPos)?.turn.tokens ?? 0
@@ -106,7 +106,8 @@ function readTurn(newest: number, readMessage: MessageLookup, lookUpQuote: Quote
     summary ??= message.summary
     isOpen ||= listCalls(message).some(isDeferred)
     pos = stored.parent
-    // An external answer has no question, so each is a turn of its own and a series of them doesn't become one long turn.
+    // An external answer has no question, so each one is a separate turn, and a series of them doesn't become one long
+    // turn.
     if (message.role === "assistant" && message.mode !== "external" && pos !== null) continue
     const turn = { newestPos: newest, messages, tokens: estimateMessageTokens(messages), summary }
     return { turn, previousPos: pos, isOpen }

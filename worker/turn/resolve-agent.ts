@@ -34,7 +34,7 @@ export interface ResolvedAgent {
   readonly maxMessageTokens: number
 }
 
-/** Share of the context that one message may fill. The rest is for the model's output and tool results. */
+/** Share of the context that one message may fill. The remainder is for the model's output and tool results. */
 const MESSAGE_SHARE = 0.75
 
 export function resolveAgent(

@@ -38,7 +38,7 @@ export interface TurnRecorderOptions {
   readonly discardPending?: boolean
   /** The message is not on the active path: its changes are stored, take no seq, and make no ops (SPEC VE8). */
   readonly isHidden?: boolean
-  /** The deadline of the message when its status changes. Without it the deadline stays. */
+  /** The deadline of the message when its status changes. Without it, the deadline does not change. */
   readonly deadlineFor?: (status: MessageStatus) => number | null
   readonly alongside?: AlongsideWrite
   /** The turn's model calls, which are stored with the rows that each window writes anyway. Default: the stored ones. */

@@ -2,8 +2,8 @@
  * turn-run.ts: one turn in the process that runs it: its state in memory, how its output is published, and how it ends.
  *
  * model, tools → events → RUN → recorder → sockets
- * Everything that must survive a restart is in the store. A run holds the rest: the abort controller, timers and counters.
- * Output is gathered in windows, and each window is written before it is sent (SPEC ST3).
+ * Everything that must survive a restart is in the store. A run holds everything else: the abort controller, timers and
+ * counters. Output is gathered in windows, and each window is written before it is sent (SPEC ST3).
  */
 
 import type { Channel, TurnEvent } from "../../shared/protocol/event.ts"
@@ -49,20 +49,20 @@ export interface TurnHost {
   readonly pastTurns: PastTurns
   /** Resolves what the directives of an answer refer to. */
   readonly resolver: Resolver
-  /** At most `bytes` bytes of an asset of the session; null if the bucket does not have it. */
+  /** At most `bytes` bytes of an asset of the session; null if the bucket does not contain it. */
   readonly loadAsset: (id: string, bytes: number) => Promise<Uint8Array | null>
   readonly now: () => number
   readonly nextId: () => string
   /** Stores a file that a tool made. */
   readonly saveAsset: SaveAsset
   readonly nextSeq: () => number
-  /** Called when a write failed after it took a seq: the next seq continues from the stored ones. */
+  /** Called when a write failed after it took a seq. The next seq continues from the stored ones. */
   readonly resetSeq: () => void
   /** Ensures that the object wakes within `times.alarmMs`, even if this process is killed. */
   readonly armAlarm: () => void
   /** Called when an external answer began or ended: starts queued turns and syncs the directory. */
   readonly resume: () => void
-  /** Each line has the tenant, the session, and the trace of the running turn. */
+  /** Each line contains the tenant, the session, and the trace of the running turn. */
   readonly log: Log
   readonly telemetry: Telemetry
   readonly usageRecorder: UsageRecorder
@@ -114,13 +114,13 @@ export interface RowCounts {
 /** Access to the active turn of a session. Implemented by `TurnScheduler`. */
 export interface ActiveTurn {
   readonly host: TurnHost
-  /** The run of the unfinished answer, restored from its rows if it only waits there; null if there is none. */
+  /** The run of the unfinished answer, restored from its rows if it is not in memory; null if there is none. */
   currentRun(): TurnRun | null
   /** Runs `publish`. If it throws, the run is marked as failed and the error is rethrown. */
   publishSafely(run: TurnRun, publish: () => void): void
 }
 
-/** Wakes the code that waits for a run to change. It has one waiter at most. */
+/** Wakes the code that waits for a run to change. It has at most one waiter. */
 export interface Notifier {
   notify(): void
   waitForNotify(): Promise<void>

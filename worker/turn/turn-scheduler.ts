@@ -50,7 +50,7 @@ export class TurnScheduler implements ActiveTurn {
   }
 
   /**
-   * Starts a turn with a message, or queues the message if a turn is active or the directory has to be asked for a budget.
+   * Starts a turn with a message, or queues the message if a turn is active or the directory has to check a budget.
    * Returns the seq of its row.
    */
   startOrQueue(message: Message): number {
@@ -91,7 +91,7 @@ export class TurnScheduler implements ActiveTurn {
     for (;;) {
       if (this.#isStopped) return
       const starting = this.#unfinishedRun() === null ? this.#startNextTurn() : null
-      // Waits only for a directory that has to be asked.
+      // Waits only if the directory has to be called.
       if (starting !== null) await starting
       if (this.#isStopped || this.#isPaused) return
       const run = this.#unfinishedRun()
@@ -123,7 +123,7 @@ export class TurnScheduler implements ActiveTurn {
     }
     return admitted.then(async (result) => {
       if (this.#isStopped || this.#isPaused) return
-      // The message for which the directory was asked may have been withdrawn meanwhile. Another one needs its own request.
+      // The message may have been withdrawn while the directory checked its budget. Another message needs its own request.
       if (host.store.findNextQueued()?.message.id === next.message.id) return this.#beginQueued(rows, result)
       void host.gate.giveBack()
       await this.#startNextTurn()
@@ -148,7 +148,7 @@ export class TurnScheduler implements ActiveTurn {
     return this.#run === null || isRunEnded(this.#run) ? null : this.#run
   }
 
-  /** The run of the unfinished answer, restored from its rows if it only waits there; null if there is none. */
+  /** The run of the unfinished answer, restored from its rows if it is not in memory; null if there is none. */
   currentRun(): TurnRun | null {
     this.#run = this.#unfinishedRun() ?? restoreRun(this.host)
     return this.#run
@@ -212,7 +212,7 @@ export class TurnScheduler implements ActiveTurn {
     return this.#isPaused || hasRun || hasUnfinishedAnswer(this.host)
   }
 
-  /** Whether a model or tools are at work or about to be. False while the turn waits for the user. */
+  /** Whether a model or tools are running or about to run. False while the turn waits for the user. */
   isRunning(): boolean {
     const { store } = this.host
     const status = store.findNewestAnswer()?.status

@@ -1,4 +1,4 @@
-/** budget-dialog.tsx: the dialog in which the limits of a tenant, a role or a user are changed. */
+/** budget-dialog.tsx: the dialog that changes the limits of a tenant, a role or a user. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -14,7 +14,7 @@ import { type BudgetFields, fieldsToLimits, limitsToFields, parseBudgetTable } f
 
 export const BUDGETS_PATH = "/v1/budgets"
 
-/** The subject of the limits. A user without an id is chosen in the dialog. */
+/** Whom the limits apply to. A user without an id is chosen in the dialog. */
 export interface BudgetSubject {
   readonly scope: "tenant" | "role" | "user"
   readonly id: string

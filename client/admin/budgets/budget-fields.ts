@@ -1,4 +1,4 @@
-/** budget-fields.ts: the limits of a budget as the fields of a form, in the units that people use. Pure. */
+/** budget-fields.ts: converts the limits of a budget to form fields and back, in the units that people use. Pure. */
 
 import type { BudgetName } from "../../../shared/fault.ts"
 import { BUDGET_NAMES, type BudgetLimits, type BudgetTable, MAX_BUDGET } from "../../../shared/usage/budget-limits.ts"

@@ -1,4 +1,4 @@
-/** budgets-section.tsx: the limits of the tenant, of each role, and of users who have some. Source: SPEC BU15. */
+/** budgets-section.tsx: the limits of the tenant, of each role, and of users who have any. Source: SPEC BU15. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -73,7 +73,7 @@ interface BudgetRowProps {
   readonly name: string
   readonly note?: string | null
   readonly limits: BudgetLimits
-  /** Null: the administrator may not change it. */
+  /** Null if the administrator may not change it. */
   readonly onEdit: (() => void) | null
 }
 

@@ -1,4 +1,4 @@
-/** deferred-prices.tsx: loads the section of the prices, with its schema and tables, when it is needed. */
+/** deferred-prices.tsx: loads the prices section, with its schema and tables, when it is needed. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -11,7 +11,7 @@ import type { UnpricedModelsProps } from "./unpriced-models.tsx"
 
 const prices = deferModule(() => import("./prices-section.tsx"))
 
-/** Loads the code. `fault` is the reason why it isn't there; null while it loads. */
+/** Loads the code. `fault` is the error text if that failed; otherwise null. */
 function usePrices(): { readonly fault: string | null; readonly reload: () => Promise<void> } {
   const fault = useSignal<string | null>(null)
   const reload = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** price-dialog.tsx: the dialogs in which a price is added, changed, ended or deleted. */
+/** price-dialog.tsx: the dialogs that add, change, end and delete a price. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -27,21 +27,21 @@ interface PriceDialogProps {
 }
 
 /**
- * Replaces a price by another. `old` null: adds one; `next` null: removes it. The list is read again first, because
- * another administrator may have changed it meanwhile.
+ * Replaces a price with another. If `old` is null, adds one; if `next` is null, removes one. Reads the list again first,
+ * because another administrator may have changed it.
  */
 async function replacePrice(api: AdminApi, old: PriceView | null, next: PriceView | null): Promise<PricesView> {
   const { prices: stored } = await api.get(PRICES_PATH, parsePrices)
   const others = stored.filter((price) => old === null || !isSamePrice(price, old))
   const prices = next === null ? others : [...others, next]
   const flaw = next === null ? null : findPriceFlaw(prices, others.length)
-  // The status of the response that the server would give.
+  // The status with which the server would respond.
   if (flaw !== null) throw new RequestError(400, flaw)
   return await api.send("PUT", PRICES_PATH, { prices }, parsePrices)
 }
 
 interface PriceFormProps extends PriceDialogProps {
-  /** The price to change; null: a new one. */
+  /** The price to change; null to add one. */
   readonly price: PriceView | null
   readonly fields: PriceFields
 }

@@ -1,4 +1,4 @@
-/** price-fields.ts: a price as the fields of a form, checked by the schema of the server. Pure. */
+/** price-fields.ts: converts a price to form fields and back, and checks it with the server's schema. Pure. */
 
 import * as v from "valibot"
 import { MAX_PRICES, pricesSchema, toPriceEntries } from "../../../shared/usage/price-change.ts"
@@ -32,7 +32,7 @@ const isPriceList = isListOf(
 
 export const parsePrices = createParser<PricesView>({ prices: isPriceList, built_in: isPriceList })
 
-/** The fields of the form. An empty one means any provider, no end, or the price of input. */
+/** The fields of the form. An empty field means any provider, no end, or the input price. */
 export type PriceFields = Readonly<
   Record<"provider" | "model" | "from" | "until" | "input" | "output" | "cached" | "cache_write", string>
 >
@@ -77,17 +77,17 @@ export function fieldsToPrice(fields: PriceFields): PriceView {
   }
 }
 
-/** Returns NaN, which the schema refuses, if the text is not a plain number. */
+/** Returns NaN, which the schema rejects, if the text is not a plain number. */
 function toUsd(text: string): number {
   return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
 }
 
-/** Whether two prices are the same entry of the list, which has one of each model and day. */
+/** Whether two prices are the same entry of the list. A model has at most one entry that begins on a day. */
 export function isSamePrice(a: PriceView, b: PriceView): boolean {
   return a.provider === b.provider && a.model === b.model && a.from === b.from
 }
 
-/** The reason why the server would refuse the list, in words; null if it would not. `at`: the price that was changed. */
+/** Why the server would refuse the list, as text; null if it would accept it. `at`: the index of the changed price. */
 export function findPriceFlaw(prices: readonly PriceView[], at: number): string | null {
   const parsed = v.safeParse(pricesSchema, { prices })
   if (parsed.success) return null
@@ -104,13 +104,13 @@ function describeField(field: string): string {
   return invalid.price(field === "output" ? pricesText.output : pricesText.input)
 }
 
-/** The prices as the server computes with them. */
+/** The prices in the form that the server uses to compute costs. */
 export function viewsToEntries(prices: readonly PriceView[]): readonly PriceEntry[] {
   const parsed = v.safeParse(pricesSchema, { prices })
   return parsed.success ? toPriceEntries(parsed.output) : []
 }
 
-/** Whether the price of a day is this one, an earlier or a later one. Another price of the same model may replace it. */
+/** Whether a price is past, current or future on this day. A later price of the same model ends it. */
 export function findPriceState(
   price: PriceView,
   prices: readonly PriceView[],

@@ -10,7 +10,7 @@ import { useLoaded } from "../admin-state.ts"
 import { parseUsage, type Range, toDays } from "../usage/usage-data.ts"
 import { parsePrices, priceHash, PRICES_PATH, viewsToEntries } from "./price-fields.ts"
 
-/** Pages of models that are searched, each of at most a hundred or so. */
+/** Maximum number of pages to search; each has at most about a hundred models. */
 const MAX_PAGES = 10
 
 export interface UnpricedModelsProps {
@@ -53,7 +53,7 @@ export function UnpricedModels({ api, range, version = "" }: UnpricedModelsProps
   )
 }
 
-/** Even a model with a price can have calls of unknown cost, if their provider reported no tokens. */
+/** Even a model with a price can have calls of unknown cost, if its provider reported no tokens. */
 async function findUnpriced(api: AdminApi, range: Range): Promise<readonly UnpricedModel[]> {
   const own = viewsToEntries((await api.get(PRICES_PATH, parsePrices)).prices)
   const days = toDays(range, Date.now())

@@ -1,5 +1,5 @@
 /**
- * archive-choice.ts: finds the manifest and the parts of an archive among chosen files.
+ * archive-choice.ts: finds the manifest and the parts of an archive among the files that the user chose.
  *
  * A part is recognised by its hash in the manifest, because downloaded files can have any name and can be chosen in any order.
  */
@@ -32,13 +32,14 @@ const parseManifest = createParser<Manifest>({
 export interface Archive {
   /** The text of the manifest, unchanged. */
   readonly manifest: string
-  /** The part of each number. */
+  /** The parts, by number. */
   readonly parts: ReadonlyMap<number, File>
 }
 
 /**
- * Sorts chosen files. `onChecked` receives the number of bytes read so far, and the total. Throws ArchiveChoiceError if the
- * manifest or a part is missing. Cost: reads every file of a fitting size once; the memory of one file.
+ * Sorts the chosen files. `onChecked` receives the number of bytes read so far, and the total. Throws ArchiveChoiceError if
+ * the manifest or a part is missing. Cost: reads each file that has the size of a part once, with one file in memory at a
+ * time.
  */
 export async function readArchive(
   files: readonly File[],

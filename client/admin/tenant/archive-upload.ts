@@ -2,7 +2,7 @@
  * archive-upload.ts: uploads an archive into the tenant: its manifest, then each part that the server doesn't have.
  *
  * chosen files → readArchive → POST /v1/tenant/import → PUT /v1/tenant/imports/:id/files/:n
- * The last part starts the import, which the server finishes alone. Source: SPEC AD9.
+ * The last part starts the import, which the server completes without the page. Source: SPEC AD9.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -14,7 +14,7 @@ import { type AdminApi, pathOf, TRANSFER_TIMEOUT_MS } from "../admin-api.ts"
 import { type Archive, ArchiveChoiceError, readArchive } from "./archive-choice.ts"
 import { parseImport } from "./tenant-responses.ts"
 
-/** Attempts per part if the connection breaks or the server is busy: about ten seconds with their delays. */
+/** Maximum attempts per part if the connection breaks or the server is busy. With delays, they take about ten seconds. */
 const MAX_ATTEMPTS = 6
 
 export const IMPORTS_PATH = "/v1/tenant/imports"
@@ -36,13 +36,13 @@ export class ArchiveUpload {
   /** Null while nothing is uploaded. */
   readonly stage: Signal<UploadStage | null> = signal(null)
   readonly fault: Signal<string | null> = signal(null)
-  /** The id of the import to which the stage or the fault belongs; null before the server knows it. */
+  /** The id of the import to which the stage or the fault belongs; null until the server has created the import. */
   readonly importId: Signal<string | null> = signal(null)
   #abort: AbortController | null = null
 
   /**
-   * Uploads the chosen files into a new import, or into one that waits for files. Resolves when all parts are uploaded, or
-   * with `fault` set; the same files can be chosen again then.
+   * Uploads the chosen files into a new import, or into one that is waiting for files. Resolves when all parts
+ * are uploaded, or with `fault` set. In that case, the same files can be chosen again.
    */
   async start(deps: ArchiveUploadDeps, files: readonly File[], unfinished: string | null): Promise<void> {
     if (this.#abort !== null) return
@@ -78,7 +78,7 @@ export class ArchiveUpload {
     this.stage.value = { at, doneBytes, ofBytes }
   }
 
-  /** Not repeated after a broken connection: the server would refuse a second import. */
+  /** Not repeated after a broken connection, because the server would refuse a second import. */
   async #openImport(
     { api }: ArchiveUploadDeps,
     { manifest }: Archive,
@@ -115,7 +115,7 @@ export class ArchiveUpload {
     }
   }
 
-  /** A part can be sent again. Repeats it while it fails for a temporary reason, up to MAX_ATTEMPTS times. */
+  /** Sends a part, up to MAX_ATTEMPTS times while it fails for a temporary reason. Sending a part twice is safe. */
   async #sendPart(
     { api, wait, random }: ArchiveUploadDeps,
     path: string,

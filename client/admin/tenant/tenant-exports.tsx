@@ -1,4 +1,4 @@
-/** tenant-exports.tsx: starts exports of the tenant, follows them, and downloads their files. Source: SPEC AD7. */
+/** tenant-exports.tsx: starts exports of the tenant, shows their progress, and downloads their files. Source: SPEC AD7. */
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
@@ -125,7 +125,7 @@ function fileName(n: number): string {
   return n === 0 ? tenantText.manifest : tenantText.part(n)
 }
 
-/** `shownUsers` is null for the data of one user. */
+/** `shownUsers` is null for an export of one user's data. */
 export function formatTally({ sessions, files, bytes, users }: Tally, shownUsers: number | null = users): string {
   return `${tenantText.progress(sessions, shownUsers)} · ${tenantText.files(files, formatSize(bytes))}`
 }

@@ -1,4 +1,4 @@
-/** tenant-imports.tsx: imports an archive into the tenant, follows imports, and cancels them. Source: SPEC AD9. */
+/** tenant-imports.tsx: imports an archive into the tenant, and shows and cancels imports. Source: SPEC AD9. */
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals"
 import type { VNode } from "preact"
@@ -14,12 +14,12 @@ import { ArchiveUpload, IMPORTS_PATH, type UploadStage } from "./archive-upload.
 import { formatTally } from "./tenant-exports.tsx"
 import { parseImportList } from "./tenant-responses.ts"
 
-/** Continues while another section of the page is shown. */
+/** The upload continues while another section of the page is shown. */
 const upload = new ArchiveUpload()
 
 interface TenantImportsProps {
   readonly api: AdminApi
-  /** False: the tenant can't be written. */
+  /** False if nothing can be written to the tenant. */
   readonly isOpen: boolean
 }
 
@@ -30,7 +30,7 @@ export function TenantImports({ api, isOpen }: TenantImportsProps): VNode {
   const isUploading = useComputed(() => upload.stage.value !== null).value
   usePolling(imports.some(isUnfinished), list.reload)
   useSignalEffect(() => {
-    // A new import is in the list as soon as the server knows it.
+    // A new import is listed as soon as the server has created it.
     if (upload.importId.value !== null) void list.reload()
   })
   const send = async (files: readonly File[], unfinished: string | null): Promise<void> => {
@@ -108,7 +108,9 @@ function FileChooser({ text, isDisabled, isMain, onFiles }: FileChooserProps): V
   )
 }
 
-/** The stage or the fault of an upload, if it is the one of this import; null: one that the server doesn't know yet. */
+/**
+ * The stage or the fault of the upload, if it belongs to import `of`; null is the one that the server hasn't created yet.
+ */
 function UploadProgress({ of }: { readonly of: string | null }): VNode | null {
   const stage = upload.stage.value
   if (upload.importId.value !== of) return null

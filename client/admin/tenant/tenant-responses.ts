@@ -1,4 +1,7 @@
-/** tenant-responses.ts: reads the responses about the tenant as a whole. Each parser returns null if a field has another type. Pure. */
+/**
+ * tenant-responses.ts: parses the responses about the tenant as a whole. Each parser returns null if a field has the wrong
+ * type. Pure.
+ */
 
 import type { Receipt, Tally, TenantExport, TenantImport, TenantSummary } from "../../../shared/protocol/http-body.ts"
 import { createParser, hasShape, isListOf, isNumber, isString } from "../../../shared/protocol/shape-check.ts"

@@ -6,13 +6,13 @@ import { useEffect } from "preact/hooks"
 import { formatCompact, formatCost, formatCount, formatDay, usageText } from "../../words/usage-text.ts"
 import { type Bar, chooseScale, type Measure } from "./usage-data.ts"
 
-/** The size of the drawing, in its own units. It is scaled to the width of the page, by about 1. */
+/** The size of the drawing, in its own units. It is scaled to the width of the page, by a factor of about 1. */
 const WIDTH = 720
 const NARROW_WIDTH = 360
 const HEIGHT = 220
-/** The widest digit of the axis. */
+/** The width of the widest digit on the axis. */
 const DIGIT_WIDTH = 7.5
-/** Between the labels of the axis and the bars. */
+/** The space between the axis labels and the bars. */
 const GAP = 8
 const BOTTOM = 32
 const TOP = 18
@@ -91,7 +91,7 @@ function Bars({ bars, measure, left, right, y }: BarsProps): VNode {
         return (
           <g key={bar.at}>
             <title>{`${formatDay(bar.at)}: ${formatBar(bar, measure)}`}</title>
-            {/* The whole place, so that a low bar can be pointed at. */}
+            {/* As high as the chart, so that even a low bar is easy to point at. */}
             <rect class="place" x={left + i * place} y={TOP} width={place} height={HEIGHT - BOTTOM - TOP} />
             <rect class="input" x={x} y={y(first)} width={width} height={y(0) - y(first)} />
             <rect class="output" x={x} y={y(first + second)} width={width} height={y(first) - y(first + second)} />

@@ -14,7 +14,7 @@ import { isNullOr } from "../admin-responses.ts"
 export type Range = "week" | "month" | "quarter" | "year"
 export type Measure = "cost" | "tokens" | "calls"
 
-/** Days of a range, including today. */
+/** The number of days in a range, including today. */
 const RANGE_DAYS: Readonly<Record<Range, number>> = { week: 7, month: 30, quarter: 90, year: 365 }
 
 const MS_PER_DAY = 86_400_000
@@ -52,9 +52,9 @@ function toDay(atMs: number): string {
 
 /** One bar of the chart. */
 export interface Bar {
-  /** `2026-01-31`, or a month: `2026-01`. */
+  /** A day (`2026-01-31`) or a month (`2026-01`). */
   readonly at: string
-  /** Input and output tokens; otherwise the second is 0. */
+  /** Input and output tokens. For other measures, the second value is 0. */
   readonly values: readonly [number, number]
   readonly unpricedCalls: number
 }
@@ -82,7 +82,7 @@ export function measureRow(row: TotalsView, measure: Measure): readonly [number,
   return [measure === "cost" ? (row.cost_nano_usd ?? 0) : row.calls, 0]
 }
 
-/** A round number that is at least `max`, and the steps to it: the lines of the chart. */
+/** A round number that is at least `max`, and the steps up to it, at which the chart draws lines. */
 export function chooseScale(max: number): readonly number[] {
   if (max <= 0) return [0]
   const magnitude = 10 ** Math.floor(Math.log10(max / 4))

@@ -10,7 +10,10 @@ import { MAX_ANSWER_CHARS, MAX_EXTERNAL_DATA_CHARS, MAX_IMPORTED_CALLS, MAX_IMPO
 import type { Message } from "../../protocol/message.ts"
 import type { LostKind } from "../history/kind-counts.ts"
 
-/** Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output: folding searches the calls for each. The rest are dropped. SPEC RE36. */
+/**
+ * Maximum number of starts, approvals and results of an imported answer's calls, and of pieces of their output: folding
+ * searches the calls for each. Any more are dropped. SPEC RE36.
+ */
 export const MAX_IMPORTED_CALL_EVENTS = 6 * MAX_IMPORTED_CALLS
 export const MAX_IMPORTED_OUTPUTS = 10_000
 
@@ -19,7 +22,7 @@ export const MAX_IMPORTED_TEXT_CHARS = 4 * MAX_ANSWER_CHARS
 
 type DeltaEvent = Extract<TurnEvent, { type: "text_delta" | "thinking_delta" }>
 
-/** Null: the event is kept. `dropped_call`: it belongs to a call that was dropped, and that counts as one loss. */
+/** Null: the event is kept. `dropped_call`: it belongs to a dropped call, which was already counted as one loss. */
 export type BudgetLoss = LostKind | "dropped_call" | null
 
 /**

@@ -1,5 +1,5 @@
 /**
- * assemble-answer.ts: the collected events of one imported answer become a message.
+ * assemble-answer.ts: converts the collected events of one imported answer to a message.
  *
  * open answer → intake (clean) → fold → message
  * Pure.
@@ -125,7 +125,9 @@ function countUnused(lost: KindCounts, message: Message, event: TurnEvent): void
 /** An event and the time of its record. */
 type FoldedEvent = (TurnEvent | Extract<AnswerEvent, { type: "granted" }>) & { readonly at?: string | undefined }
 
-/** Maximum size of joined text, in UTF-16 code units. What is beyond MAX_IMPORTED_TEXT_CHARS is dropped in pieces of this size. */
+/**
+ * Maximum size of joined text, in UTF-16 code units. Text beyond MAX_IMPORTED_TEXT_CHARS is dropped in pieces of this size.
+ */
 const MAX_JOINED_TEXT_CHARS = 4_096
 
 /**
@@ -155,8 +157,8 @@ function joinDelta(last: FoldedEvent, event: FoldedEvent): FoldedEvent | null {
 }
 
 /**
- * Adds the texts of the answer's end if none was streamed: thinking first, and the text where the end was reported. A spoken
- * answer without a text gets a label (SPEC IR4).
+ * Adds the texts of the record that ends the answer if none was streamed: thinking first, and the text where the end was
+ * reported. A spoken answer without text gets a label (SPEC IR4).
  */
 function completeEvents(answer: OpenAnswer): FoldedEvent[] {
   const { streamed, endRecord, times } = answer

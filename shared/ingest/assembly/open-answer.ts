@@ -2,8 +2,8 @@
  * open-answer.ts: collects the records of one imported answer as raw events until the answer ends.
  *
  * records → OPEN ANSWER → raw events → assemble-answer
- * A later record may complete an earlier one (arguments, lost deltas), and a text that arrives whole counts only as far as it
- * was not streamed. Both are known at the end of the answer, so events are collected first and folded then. Pure.
+ * A later record may complete an earlier one (arguments, lost deltas), and a text that arrives whole adds only what was not
+ * streamed. Both are known only at the end of the answer, so events are collected first and folded at the end. Pure.
  */
 
 import type { TurnEvent } from "../../protocol/event.ts"
@@ -30,7 +30,7 @@ export type AnswerRecord = Exclude<StreamRecord, TurnStartRecord | { type: "sign
 
 export type AnswerEvent =
   | TurnEvent
-  /** The place of the texts of the whole answer, as far as they were not streamed. */
+  /** The place of those texts of the whole answer that were not streamed. */
   | { readonly type: "unstreamed" }
   /** The grants of the text part that ended last. */
   | { readonly type: "granted"; readonly grants: Grants }
@@ -53,7 +53,10 @@ export interface OpenAnswer {
   readonly callPlaces: Map<string, number>
   readonly resultPlaces: Map<string, number>
   readonly startedCalls: Set<string>
-  /** Calls of turn records, which have no start, whose results cue a card. Only a call that was started for the user does. */
+  /**
+   * Calls of turn records whose results cue a card. Turn records have no start, and only a call started for the user can
+   * cue one.
+   */
   readonly unstartedCards: Set<string>
   /** The calls whose final result arrives with a callback, by the ids of their questions. At most MAX_OPEN_QUESTIONS. */
   readonly callsByQuestion: Map<string, string>
@@ -61,7 +64,7 @@ export interface OpenAnswer {
   readonly streamed: StreamedText
   /** Whether the file is verified. Assets and grants of other files are dropped. */
   readonly isVerified: boolean
-  /** Number of whole texts that have more than the streamed one and do not fit it. */
+  /** Number of whole texts that are longer than the streamed text and do not match it. */
   lostTexts: number
   step: number
   /** Whether the records name the channels of their calls, as Cuecard's exports do. */
@@ -159,7 +162,7 @@ function applyTextDone(answer: OpenAnswer, record: Extract<StreamRecord, { type:
   if (record.cut !== true) addEvent(answer, { type: "text_done" })
 }
 
-/** Adds what a whole text has in addition to the streamed one (SPEC IR3). */
+/** Adds the part of a whole text that was not streamed (SPEC IR3). */
 function completeText(answer: OpenAnswer, kind: TextKind, whole: string | undefined): void {
   if (whole === undefined || whole === "") return
   const rest = findMissingText(answer, kind, whole, false)
@@ -167,8 +170,8 @@ function completeText(answer: OpenAnswer, kind: TextKind, whole: string | undefi
 }
 
 /**
- * Completes streamed texts by those of the answer's end (SPEC IR3). Missing thinking continues the last one, because text
- * may have followed it; missing text is the end of the answer.
+ * Completes streamed texts from the record that ends the answer (SPEC IR3). Missing thinking continues the last one,
+ * because text may have followed it; missing text is the end of the answer.
  */
 export function completeFromEnd(answer: OpenAnswer): void {
   const { events, times, streamed, endRecord } = answer
@@ -184,8 +187,9 @@ export function completeFromEnd(answer: OpenAnswer): void {
 }
 
 /**
- * The text that a whole text adds at the end of the answer, after lost text was put in its place. A text that does not fit is another
- * version of the open part, or at the end of the answer of the last one; if it has more than that, it counts as lost.
+ * Returns what a whole text adds at the end of the answer, after lost text has been filled in. A text that does not match
+ * is another version of the open part or, at the end of the answer, of the last part. If it is longer than that part, it
+ * counts as lost.
  */
 function findMissingText(answer: OpenAnswer, kind: TextKind, whole: string, isEnd: boolean): string {
   const { streamed } = answer
@@ -202,7 +206,7 @@ function findMissingText(answer: OpenAnswer, kind: TextKind, whole: string, isEn
   return ""
 }
 
-/** Replaces the last part by its whole text if the deltas are pieces of it, in this order. Returns whether they are. */
+/** Replaces the last part with its whole text if the deltas are pieces of it, in this order. Returns whether they are. */
 function replaceLastPart({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): boolean {
   const text = streamed.findTextOfLastPart(kind, whole)
   if (text === null) return false
@@ -226,7 +230,9 @@ function replaceLastPart({ events, streamed }: OpenAnswer, kind: TextKind, whole
   return true
 }
 
-/** Puts text that was lost between the deltas in its place. Returns the text after the last delta; null if it does not fit. */
+/**
+ * Fills in text that was lost between the deltas. Returns the text after the last delta; null if the texts do not match.
+ */
 function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whole: string): string | null {
   const places: number[] = []
   const deltas: string[] = []
@@ -242,7 +248,7 @@ function fillStreamedText({ events, streamed }: OpenAnswer, kind: TextKind, whol
   return filled.rest
 }
 
-/** Another record of the same end adds what the first one does not have. */
+/** Another record of the same end adds the fields that the first one lacks. */
 function applyEndRecord(answer: OpenAnswer, record: EndRecord): void {
   if (answer.endRecord === null) answer.events.push({ type: "unstreamed" })
   const { text, thinkingText } = answer.endRecord ?? {}
@@ -268,7 +274,7 @@ function applyCallStart(answer: OpenAnswer, record: Extract<StreamRecord, { type
   const { channel, ordinal = null, ephemeral = false } = record
   if (channel !== undefined) answer.isOwnFormat = true
   const call_id = toPublicCallId(record.callId)
-  // Some files have only the start of a call.
+  // Some files contain only the start of a call.
   if (record.toolName !== undefined || answer.callPlaces.has(call_id)) applyCall(answer, record)
   answer.startedCalls.add(call_id)
   addEvent(answer, { type: "tool_call_start", call_id, channel: channel ?? "user", ordinal, ephemeral })
@@ -312,7 +318,7 @@ export function isEmptyResult({ status, result, error }: Extract<TurnEvent, { ty
   return status === "ok" && (result === null || result === "") && error === null
 }
 
-/** Records of other systems name no channel. Their results may cue a card by a trailer (SPEC IR9). */
+/** Records of other systems name no channel. Their results can cue a card through a trailer (SPEC IR9). */
 function toResultEvent(
   call_id: string,
   record: Extract<StreamRecord, { type: "tool_result" }>,
@@ -326,7 +332,7 @@ function toResultEvent(
   const isWaiting = record.waiting === true || isQueuedResult(result)
   const status = isWaiting ? "waiting" : getResultStatus(ok, error)
   const media = isVerified ? (record.media ?? []) : []
-  // Our own records state the size in a field of its own.
+  // Our own records state the size in a separate field.
   const size = outputSize ?? (isOwnFormat ? null : readReportedSize(result))
   return {
     ...createResultEvent(

@@ -1,5 +1,5 @@
 /**
- * question-record.ts: the record that begins a turn becomes the message of its question.
+ * question-record.ts: converts the record that begins a turn to the message of its question.
  *
  * user_message, agent_message, agent_callback → QUESTION → message
  * Pure.
@@ -46,12 +46,12 @@ export function createQuestion(
   return createMessage({ ...head, role: "agent", agent: { ...tag, call_id: callId }, origin })
 }
 
-/** A question without a text was spoken, whatever its record says (SPEC IR4). */
+/** A question without text was spoken, even if its record says otherwise (SPEC IR4). */
 function isSpoken({ modality, text }: Extract<TurnStartRecord, { type: "user_message" }>): boolean {
   return modality === "audio" || modality === "both" || text === undefined
 }
 
-/** How a question repeats a callback: `[Async response, responseId=…]: text`. */
+/** The form in which a question repeats a callback: `[Async response, responseId=…]: text`. */
 const REPEATED_CALLBACK = /^\[Async response, responseId=([^\]\n]{1,200})\]: /
 
 /** A question that repeats a callback, as that callback. Null if it is another question. */

@@ -1,14 +1,14 @@
 /**
- * record-trust.ts: selects the claims of a record about assets and grants that are accepted.
+ * record-trust.ts: decides which of a record's claims about assets and grants to accept: only those from a verified file.
  *
- * Only those of a verified file. Pure.
+ * Pure.
  */
 
 import { MAX_ATTACHMENTS } from "../../limits.ts"
 import type { Grants, Message } from "../../protocol/message.ts"
 import type { StreamRecord } from "../../protocol/record.ts"
 
-/** Sets the grants of the newest text part. */
+/** Sets the grants of the last part, if it is text. */
 export function withGrants(message: Message, grants: Grants): Message {
   const last = message.parts.at(-1)
   return last?.type === "text" ? { ...message, parts: message.parts.with(-1, { ...last, grants }) } : message

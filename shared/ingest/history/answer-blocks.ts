@@ -26,8 +26,8 @@ export function isResultBlock(block: Fields): boolean {
 }
 
 /**
- * Writes blocks in their order. `resultsByCallId` has results that the message states elsewhere; each follows its call,
- * and those without a call follow the blocks.
+ * Writes blocks in their order. `resultsByCallId` contains results from elsewhere in the message. Each is written after its
+ * call; results without a call are written last.
  */
 export function writeBlocks(
   writer: HistoryWriter,
@@ -51,7 +51,10 @@ export function writeBlocks(
   for (const [callId, result] of unplaced) writer.writeResult({ ...readResult(writer.kinds, result), callId })
 }
 
-/** Whether a text is part of the one before: a text with citations arrives in pieces. Returns whether the part is open. */
+/**
+ * Writes a text block. A text with citations arrives in several blocks, which become one part. Returns whether that part is
+ * still open.
+ */
 function writeTextBlock(writer: HistoryWriter, block: Fields, next: Fields | undefined, isJoined: boolean): boolean {
   const isContinued = next !== undefined && isTextBlock(next) && (isJoined || hasCitations(block) || hasCitations(next))
   if (!isJoined) writer.endPart("text")

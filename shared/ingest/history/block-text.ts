@@ -1,7 +1,7 @@
 /**
  * block-text.ts: turns a content block of any system into text: prose, a label, a document, or its JSON.
  *
- * No block disappears: what is not known is shown with its type (SPEC IH7). Pure.
+ * No block disappears: an unknown block is shown with its type (SPEC IH7). Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -20,7 +20,7 @@ const MAX_UNKNOWN_CHARS = 4_000
 /** Types of blocks whose `text` is prose. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["text", "output_text", "input_text", "summary_text", "markdown"])
 
-/** Types of blocks that hold a document which its system shows beside the conversation. */
+/** Types of blocks that hold a document that its system shows next to the conversation. */
 const CANVAS_TYPES: ReadonlySet<string> = new Set(["canvas", "artifact", "textdoc"])
 
 export function isTextBlock(block: Fields): boolean {
@@ -116,7 +116,7 @@ function formatCode(text: string, language: string, format: TextFormat): string 
   return `${fence}${language.replace(/[^\w+#.-]/g, "")}\n${text}\n${fence}`
 }
 
-/** A document that carries its text. Null if it does not. */
+/** A document that contains its text. Null if it does not. */
 function documentToText(kinds: KindCounts, block: Fields, format: TextFormat, depth: number): string | null {
   const source = toFields(block["source"])
   const text =

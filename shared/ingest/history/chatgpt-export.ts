@@ -12,7 +12,7 @@ import type { Branch, HistoryWriter } from "./history-writer.ts"
 import { findPublicUrl, formatMediaLabel } from "./media-label.ts"
 import { valueToJson } from "./value-to-json.ts"
 
-/** References of a message that are shown. The marks of any others are removed. */
+/** Maximum number of references of a message that are shown. The marks of any others are removed. */
 const MAX_REFERENCES = 200
 
 /** A mark in a text that stands for a reference: a word and ids between private characters. */
@@ -71,7 +71,7 @@ function isEmpty({ parts, text }: Fields): boolean {
   return toText(text) === "" && toArray(parts).every((part) => part === "")
 }
 
-/** The text of a message, whatever the type of its content. */
+/** The text of a message with any type of content. */
 function readText(writer: HistoryWriter, content: Fields, format: TextFormat): string {
   const { content_type: type, parts, text, result, content: inner } = content
   if (Array.isArray(parts)) return contentToParagraphs(writer.kinds, parts.map(readPart), format)
@@ -83,7 +83,7 @@ function readText(writer: HistoryWriter, content: Fields, format: TextFormat): s
   return contentToParagraphs(writer.kinds, typeof inner === "string" ? inner : content, format)
 }
 
-/** Spoken words come as a transcription beside the audio. */
+/** Spoken words come as a transcription next to the audio. */
 function readPart(part: unknown): unknown {
   const fields = toFields(part)
   const audio = toFields(fields["audio_asset_pointer"])
@@ -93,7 +93,7 @@ function readPart(part: unknown): unknown {
     : part
 }
 
-/** The question with a label for each attached file. Images are among its parts already. */
+/** The question with a label for each attached file. Images are already among its parts. */
 function readQuestion(writer: HistoryWriter, { metadata }: Fields, content: Fields): string {
   const files = toFieldsList(toFields(metadata)["attachments"]).filter(
     (file) => !toText(file["mime_type"] ?? file["mimeType"]).startsWith("image/"),
@@ -115,7 +115,7 @@ function formatThought(thought: unknown): string {
   return [toText(thought), toText(summary), toText(content)].filter((text) => text !== "").join("\n\n")
 }
 
-/** A message to a tool is a call. ChatGPT gives calls no id; the next message of that tool is the result. */
+/** A message to a tool is a call. ChatGPT gives calls no id; the next message from that tool is the result. */
 function writeCall(writer: HistoryWriter, recipient: string, content: Fields): void {
   const args = readText(writer, content, "plain")
   const canvas = recipient === "canmore.create_textdoc" ? parseJson(args) : null

@@ -1,15 +1,15 @@
 /**
- * citation.ts: turns the citations of a text into links behind it. Pure.
+ * citation.ts: turns the citations of a text into links after it. Pure.
  */
 
 import { type Fields, toFields, toFieldsList, toText } from "../record-writer.ts"
 import { findPublicUrl } from "./media-label.ts"
 
-/** Citations of a text that are shown. Each is looked up in the text. */
+/** Maximum number of citations of a text that are shown. Each is looked up in the text. */
 const MAX_CITATIONS = 100
 
 /**
- * The sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text names them already.
+ * The sources of a text block, as Markdown in parentheses. Empty if it has none, or if the text already names them.
  *
  * Shapes: `citations` of Anthropic (web, document and search locations), `annotations` of OpenAI (`url_citation`,
  *         `file_citation`, `container_file_citation`).

@@ -1,7 +1,7 @@
 /**
  * claude-ai-export.ts: writes a conversation of Claude.ai's data export (`conversations.json`).
  *
- * `chat_messages` has the messages in order, each with content blocks like those of the API. Pure.
+ * `chat_messages` contains the messages in order, each with content blocks like those of the API. Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -40,7 +40,7 @@ export function writeChatMessage(writer: HistoryWriter, message: Fields): void {
   for (const [index, block] of blocks.entries()) writeBlock(writer, block, `${id}-${index}`)
 }
 
-/** Older exports give calls no id; then a result belongs to the first open call of its name. */
+/** Older exports give calls no id. In that case, a result belongs to the first open call of its name. */
 function writeBlock(writer: HistoryWriter, block: Fields, fallbackId: string): void {
   if (block["type"] === "tool_use") return writeCall(writer, block, toText(block["id"]) || fallbackId)
   if (isResultBlock(block)) {
@@ -50,7 +50,7 @@ function writeBlock(writer: HistoryWriter, block: Fields, fallbackId: string): v
   writeBlocks(writer, [block])
 }
 
-/** An artifact is shown as its text, and its call without it. */
+/** An artifact is shown as text, and its call without that text. */
 function writeCall(writer: HistoryWriter, block: Fields, callId: string): void {
   const { name, input } = block
   const text = isJsonObject(input) && name === "artifacts" ? toText(input["content"]) : ""

@@ -2,7 +2,7 @@
  * claude-code-session.ts: writes the lines of Claude Code: a session file, or the output of `--output-format stream-json`.
  *
  * A message of the API arrives as one line per block, each with the message's id. Results arrive in user messages, with
- * details beside them (`toolUseResult`, `tool_use_result`). Pure.
+ * details next to them (`toolUseResult`, `tool_use_result`). Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -109,7 +109,7 @@ export class ClaudeCodeWriter {
   }
 }
 
-/** The text of a message that is nothing but text. */
+/** The text of a message that contains only text. */
 function readText({ content }: Fields): string {
   if (typeof content === "string") return content
   const blocks = toFieldsList(content)

@@ -1,8 +1,8 @@
 /**
  * codex-session.ts: writes the lines of Codex: a rollout file, or the output of `codex exec --json`.
  *
- * A rollout has `{timestamp, type, payload}`. Its `response_item` lines are items of the Responses API and hold the whole
- * conversation; its `event_msg` lines repeat it for the terminal. Pure.
+ * Each line of a rollout is `{timestamp, type, payload}`. Its `response_item` lines are items of the Responses API and hold
+ * the whole conversation; its `event_msg` lines repeat it for the terminal. Pure.
  */
 
 import { isJsonObject } from "../../json.ts"
@@ -79,7 +79,7 @@ export class ExecWriter {
     this.#writer = writer
   }
 
-  /** Whether events have been written. Then `error` is one of them, too. */
+  /** Whether events have been written. If so, an `error` line is one of them too. */
   isActive(): boolean {
     return this.#mapper !== null
   }

@@ -2,8 +2,8 @@
  * history-reader.ts: recognises the values of other systems' conversation files, and turns them into records.
  *
  * value of a line, or of a whole JSON document → READER → records → staging
- * The systems and their fields are listed in docs/import.md. A reader remembers the open answer, so one reads one file,
- * or one part of it. Pure.
+ * The systems and their fields are listed in docs/import.md. A reader keeps the open answer, so each file, or part of one,
+ * needs its own reader. Pure.
  */
 
 import { cutText } from "../../text/cut-text.ts"

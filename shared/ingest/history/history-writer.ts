@@ -3,7 +3,7 @@
  *
  * mapper of a system → WRITER → records → assembler
  * All messages between two questions become one answer with a step per message (SPEC IH1). The records of an answer name
- * it once; the others belong to the open answer, so that a file in parts gives the same answer as a whole one. Pure.
+ * it once; the others belong to the open answer, so that a file in parts produces the same answer as a whole file. Pure.
  */
 
 import type { StreamRecord } from "../../protocol/record.ts"
@@ -15,11 +15,11 @@ import { toPublicCallId, toPublicId } from "../public-id.ts"
 import { KindCounts } from "./kind-counts.ts"
 import { valueToJson } from "./value-to-json.ts"
 
-/** A tool result as a history states it. */
+/** A tool result as it appears in a history. */
 export interface HistoryResult {
-  /** Empty if the history has no ids: then the result belongs to the first open call. */
+  /** Empty if the history has no ids. In that case, the result belongs to the first open call. */
   readonly callId: string
-  /** The name of the tool, if the result states it. */
+  /** The name of the tool, if the result contains it. */
   readonly toolName: string
   readonly text: string
   /** Null if the call succeeded. */
@@ -28,7 +28,7 @@ export interface HistoryResult {
   readonly size: TextSize | null
 }
 
-/** The messages of a conversation that are imported, and the number of those in its other branches. */
+/** The messages of a conversation that are imported, and the number of messages in its other branches. */
 export interface Branch {
   readonly messages: readonly Fields[]
   readonly others: number
@@ -55,12 +55,12 @@ interface OpenAnswer {
   readonly settledDigests: Map<string, string>
 }
 
-/** Open calls that are searched for one with a given name. */
+/** Maximum number of open calls that are searched for a given name. */
 const MAX_NAME_LOOKUPS = 32
-/** Names of calls of earlier answers that are remembered, for results that arrive late. */
+/** Maximum number of call names of earlier answers that are remembered, for results that arrive late. */
 const MAX_REMEMBERED_NAMES = 1_000
 
-/** Ids of messages that are remembered. Messages beyond are named after their line. */
+/** Maximum number of message ids that are remembered. Any further message is named after its line. */
 const MAX_REMEMBERED_IDS = 50_000
 
 export class HistoryWriter {
@@ -74,14 +74,14 @@ export class HistoryWriter {
   readonly #usedIds = new Set<string>()
   readonly #callNames = new Map<string, string>()
 
-  /** The title that the file gives the conversation; the last one counts. Empty if it has none. */
+  /** The title that the file gives the conversation. If there are several, the last one counts. Empty if there is none. */
   title = ""
 
   constructor(isFirstPart: boolean) {
     this.#isContinuation = !isFirstPart
   }
 
-  /** Sets the line that the next records come from, and their time. The order of the file wins over times. */
+  /** Sets the line that the next records come from, and their time. The order of the file takes precedence over times. */
   beginMessage(lineName: string, timestamp: string | null): void {
     this.#flush()
     this.#lineName = lineName
@@ -116,7 +116,7 @@ export class HistoryWriter {
     this.#answer?.records.closePart(kind)
   }
 
-  /** Adds a whole text as a part of its own. */
+  /** Adds a whole text as a separate part. */
   writePart(kind: Kind, text: string): void {
     if (text === "") return
     this.endPart(kind)
@@ -129,7 +129,7 @@ export class HistoryWriter {
     const known = answer.publicIds.get(callId)
     const json = typeof args === "string" ? args : valueToJson(args ?? {})
     this.#rememberName(callId, toolName)
-    // The same call again, without a result between, is the same call. So is the call of a result that came before it.
+    // A call that is repeated before its result is the same call. So is a call that follows its own result.
     if (callId !== "" && known !== undefined && (answer.openCalls.has(known) || answer.orphans.delete(known))) {
       return answer.records.fillCall(known, toolName, json)
     }
@@ -139,7 +139,7 @@ export class HistoryWriter {
     answer.records.writeCall(id, toolName, json)
   }
 
-  /** Adds a result to its call. One without a call, or a second one, becomes a block of its own (SPEC IH3). */
+  /** Adds a result to its call. A result without a call, or a second result, becomes a separate block (SPEC IH3). */
   writeResult(result: HistoryResult): void {
     const answer = this.#openAnswer("")
     const id = this.#findResultCall(answer, result)
@@ -150,7 +150,7 @@ export class HistoryWriter {
     answer.records.writeResult(id, error === null, text, error ?? undefined, size)
   }
 
-  /** How the open answer ended, if its last message says so. */
+  /** Records how the open answer ended, if its last message says so. */
   setOutcome(outcome: Outcome): void {
     this.#openAnswer("").outcome = outcome
   }
@@ -213,7 +213,7 @@ export class HistoryWriter {
   /** The id that the file gives a message, unless it is missing or another message has it. */
   #chooseId(given: string): string {
     const id = toPublicId(given) ?? ""
-    // Without a set of all ids, the ids of a huge file could not be told apart any more.
+    // Beyond the limit of the set, repeated ids could no longer be recognised.
     const isFree = id !== "" && this.#usedIds.size < MAX_REMEMBERED_IDS && !this.#usedIds.has(id)
     if (isFree) this.#usedIds.add(id)
     return isFree ? id : `imported-${this.#lineName}`
@@ -247,7 +247,7 @@ export class HistoryWriter {
 
   /**
    * A public id that no other call of the answer has: some systems number the calls of each message from 0. Null beyond
-   * MAX_IMPORTED_CALLS, of which an answer could not have more.
+   * MAX_IMPORTED_CALLS, the most that an answer can have.
    */
   #assignCallId(answer: OpenAnswer, callId: string): string | null {
     if (answer.uses.size >= MAX_IMPORTED_CALLS) return null

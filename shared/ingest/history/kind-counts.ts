@@ -5,7 +5,7 @@
  */
 
 /**
- * Kinds with a text of their own in the summary. Any other kind is `block:<type>`, `message:<role>` or `line:<type>`:
+ * Kinds that have their own text in the summary. Any other kind is `block:<type>`, `message:<role>` or `line:<type>`:
  * a type without a mapping.
  */
 export type KnownKind =
@@ -26,7 +26,7 @@ export type KnownKind =
   | "long_question"
   /** Messages of a subagent. */
   | "subagent"
-  /** Tool calls and results beyond those that an answer can have. */
+  /** Tool calls and results beyond the limits of an answer. */
   | "call"
   | LostKind
 
@@ -47,7 +47,7 @@ export type LostKind =
 /** Number of occurrences by kind. */
 export type KindTotals = Readonly<Record<string, number>>
 
-/** Most kinds that are counted one by one. Types come from the file, so their number is bounded. */
+/** Maximum number of kinds that are counted separately. Types come from the file, so their number has to be bounded. */
 const MAX_KINDS = 32
 /** Longest type that is named, in UTF-16 code units. */
 const MAX_KIND_CHARS = 48

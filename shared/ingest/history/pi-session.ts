@@ -14,7 +14,7 @@ import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 const LINE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "timestamp"])
 
 /**
- * Lines that repeat messages, or that are about the program, each with a field that Pi gives it. Null: it has none beside
+ * Lines that repeat messages, or that are about the program, each with a field that Pi gives it. Null: the line has only
  * LINE_FIELDS. Other programs write lines of the same types.
  */
 const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
@@ -69,7 +69,7 @@ export function writePiLine(writer: HistoryWriter, line: Fields): void {
   if (type === "session_info" && toText(line["name"]) !== "") writer.title = toText(line["name"])
 }
 
-/** Whether a line of one of these types is Pi's. An empty name may be left out. */
+/** Whether a line of one of these types is Pi's. An empty name can be omitted. */
 function isProgramLine(line: Fields, type: string): boolean {
   const field = PROGRAM_LINES[type] ?? null
   if (field !== null && Object.hasOwn(line, field)) return true

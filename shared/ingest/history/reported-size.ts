@@ -1,5 +1,5 @@
 /**
- * reported-size.ts: reads from a tool result how large the whole result was, if its producer shortened it.
+ * reported-size.ts: reads the full size of a tool result that its producer shortened.
  *
  * Shapes of: Pi (`details.truncation`), Claude Code (`toolUseResult`), Codex ("Total output lines"), and results that
  * carry `truncated`, `totalLines`, `totalBytes` or `hasMore` themselves (SPEC IH8). Pure.

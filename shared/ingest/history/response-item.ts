@@ -67,7 +67,7 @@ export class ResponseItemWriter {
     else this.#writer.writePart("text", blockToText(this.#writer.kinds, item))
   }
 
-  /** A message of the assistant belongs to the current step, like the calls beside it. */
+  /** A message of the assistant belongs to the current step, like the calls next to it. */
   #writeMessage(item: Fields): void {
     if (item["role"] !== "assistant") {
       this.#isAfterOutput = true
@@ -114,7 +114,7 @@ function readArguments(item: Fields): unknown {
   return Object.fromEntries(Object.entries(item).filter(([key]) => !CALL_HEAD.has(key) && !RESULT_FIELDS.has(key)))
 }
 
-/** The result of a call that the provider ran itself. Null if it arrives in an item of its own. */
+/** The result of a call that the provider ran itself. Null if it arrives in a separate item. */
 function readInlineResult(item: Fields): Fields | null {
   const { type, status, error, name } = item
   const content = item["output"] ?? item["outputs"] ?? item["results"]

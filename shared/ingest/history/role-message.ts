@@ -1,7 +1,7 @@
 /**
- * role-message.ts: writes a message with a role: of Anthropic's and OpenAI's APIs, of Pi, and of stores like theirs.
+ * role-message.ts: writes a message with a role: of Anthropic's and OpenAI's APIs, of Pi, and of similar stores.
  *
- * Tool results in a user's message belong to the open answer; the rest of the message is the question (SPEC IH1, IH2).
+ * Tool results in a user's message belong to the open answer; the remainder of the message is the question (SPEC IH1, IH2).
  * Pure.
  */
 
@@ -66,7 +66,7 @@ function writeUserMessage(writer: HistoryWriter, message: Fields, { id, details 
   writer.writeQuestion(readQuestionText(writer, message, readContentEntries(message, others)), id ?? readId(message))
 }
 
-/** Plain texts may stand between blocks. */
+/** Plain texts can appear between blocks. */
 function readContentEntries(message: Fields, blocks: readonly Fields[]): readonly unknown[] {
   const { content } = message
   if (!Array.isArray(content) || content.every(isJsonObject)) return blocks
@@ -94,7 +94,7 @@ function writeAssistantMessage(writer: HistoryWriter, message: Fields, { id }: M
   readStopReason(writer, message)
 }
 
-/** The parts of a message beside its content: a refusal, spoken words, citations, and calls of chat completions. */
+/** The parts of a message besides its content: a refusal, spoken words, citations, and calls of chat completions. */
 function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   writer.writePart("text", toText(message["refusal"]))
   const { audio, function_call: functionCall } = message
@@ -110,7 +110,7 @@ function writeMessageFields(writer: HistoryWriter, message: Fields): void {
   if (isJsonObject(functionCall)) writeCallBlock(writer, functionCall)
 }
 
-/** The text of a message without ordered blocks, with the sources that it names beside it. */
+/** The text of a message without ordered blocks, followed by the sources that the message names. */
 function readPlainText(message: Fields): string {
   const { content } = message
   const text = (isJsonObject(content) ? "" : toText(toBlock(content)["text"])) || toText(message["text"])

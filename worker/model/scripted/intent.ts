@@ -46,7 +46,7 @@ function parseIntentAt(questions: readonly string[], index: number, maxEarlier: 
   return parseFollowUp(text, timelessText, earlier) ?? { kind: classifyIntent(text) }
 }
 
-/** "Will it rain tomorrow?" refers to the places of the earlier question. Without one the model asks for the place. */
+/** "Will it rain tomorrow?" refers to the places of the earlier question. Without one, the model asks for the place. */
 function repeatWeatherIntent(earlier: Intent | undefined, isTomorrow: boolean): Intent {
   return earlier?.kind === "weather" ? { ...earlier, isTomorrow } : { kind: "which_place", isTomorrow }
 }

@@ -50,7 +50,7 @@ export function parseScript(json: string): Result<ModelScript, string> {
   return fail(`invalid script (a list of lists of model events): ${v.getDotPath(script.issues[0]) ?? "JSON"}`)
 }
 
-/** A model that replays the script in `json`. The fault, for the log, is that of `parseScript`. */
+/** A model that replays the script in `json`. Returns the fault of `parseScript`, for the log. */
 export function createReplayModel(json: string, delayMs: number): Result<Model, string> {
   const script = parseScript(json)
   if (!script.ok) return script

@@ -1,7 +1,7 @@
 /**
  * scripted-agents.ts: the scripted model as part of a team: questions to other agents, their answers, the researcher. Pure.
  *
- * Like a real model it takes the names of the other agents from its tools, and its own role from its prompt.
+ * Like a real model, it reads the names of the other agents from its tools, and its own role from its prompt.
  */
 
 import { parseJson } from "../../../shared/json.ts"

@@ -2,7 +2,7 @@
  * scripted-media.ts: the scripted model's images, charts, speech and documents. Pure.
  *
  * question → tool call; tool result → text that shows what was made
- * Like a real model it shows the result by writing the line that the result's trailer asks for.
+ * Like a real model, it shows the result by writing the line that the result's trailer requests.
  */
 
 import { parseJson } from "../../../shared/json.ts"

@@ -4,7 +4,7 @@
  * It understands questions about the weather (intent.ts), calls the tool once per place, and places each card by the tag in
  * the tool's result (weather-prose.ts). Anything else gets a prepared answer (showcase.ts). For tests and benchmarks it also
  * accepts these commands, where <text> may be a JSON string literal:
- *   /say <text>          answers exactly that text
+ *   /say <text>          answers with exactly that text
  *   /think <text>        thinks exactly that text, then answers "Done."
  *   /call <tool> <args>  calls that tool with that JSON text, then describes the result
  *   /script <JSON>       replays one list of model events per model call (replay-model.ts)
@@ -76,7 +76,7 @@ function parseDelayMs(text: string | undefined): number {
 
 /** The part of the current turn that the messages contain, and the questions before it. */
 interface VisibleTurn {
-  /** The agent that asked; null: the user. */
+  /** The agent that asked; null if the user asked. */
   readonly from: TurnText["from"]
   readonly question: string
   readonly questions: readonly string[]
@@ -130,7 +130,7 @@ function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[
   return [createThinkingEvent(response.thinking), ...fileEvents, createTextEvent(response.text)]
 }
 
-/** Lists the files of a message, and states that this model can't open them. */
+/** Lists the files of a message, and says that this model can't open them. */
 function describeFiles(files: readonly ModelFile[]): string {
   const fileLines = files.map(({ asset, inclusion }) => {
     const note = inclusion === "left_out" ? ", omitted because it didn't fit" : ""
@@ -192,7 +192,7 @@ function isModelFault(reason: string): reason is TurnFault {
   return MODEL_FAULTS.has(reason)
 }
 
-/** The value of a JSON string literal, or the text itself if it is none. */
+/** The value of a JSON string literal, or the text itself if it is not one. */
 function parseQuotedText(text: string): string {
   const value = text.startsWith('"') ? parseJson(text.trim()) : undefined
   return typeof value === "string" ? value : text
@@ -217,7 +217,7 @@ const SUMMARY_HEAD = "What was asked earlier:"
 /** Maximum number of lines of a summary. */
 const MAX_SUMMARY_LINES = 60
 
-/** A summary that lists the user's questions in order, including those of an earlier summary. */
+/** A summary that lists the user's questions in order, including questions from an earlier summary. */
 function summarizeQuestions(messages: readonly ModelMessage[]): string {
   const summaryLines = messages.flatMap((message) => {
     if (message.role !== "user") return []
@@ -257,7 +257,7 @@ async function* streamTokens(
 
 type InputCounts = Pick<TokenCounts, "input" | "cached" | "cacheWritten">
 
-/** A provider's cache holds whole blocks of this many tokens, and only of prompts that have at least MIN_CACHED_TOKENS. */
+/** A provider's cache holds whole blocks of this many tokens, and only for prompts of at least MIN_CACHED_TOKENS. */
 const CACHE_BLOCK_TOKENS = 128
 const MIN_CACHED_TOKENS = 1_024
 

@@ -2,8 +2,8 @@
  * weather-prose.ts: the scripted model's sentences about tool results. Pure.
  *
  * results → Markdown with span tags
- * Like a real model it reads the tag from the result's trailer, and every figure from the result's data. A result without a
- * trailer gets no span, and a failed call gets a sentence.
+ * Like a real model, it reads the tag from the result's trailer, and every figure from the result's data. A result without
+ * a trailer gets no span, and a failed call gets a sentence.
  */
 
 import { isWeatherPayload, type WeatherPayload } from "../../../shared/card/weather-payload.ts"
@@ -132,7 +132,7 @@ function writeClosing(readings: readonly WeatherPayload[], isTomorrow: boolean):
 }
 
 function compareTemperatures(readings: readonly WeatherPayload[], isTomorrow: boolean): string {
-  // Rounded, so that the difference is the one between the figures that the user sees.
+  // Rounded, so that the difference matches the figures that the user sees.
   const getTemperature = (reading: WeatherPayload): number =>
     Math.round((isTomorrow ? reading.forecast_tomorrow_max_c : null) ?? reading.temperature_c)
   const byTemperature = [...readings].sort((a, b) => getTemperature(b) - getTemperature(a))

@@ -176,7 +176,7 @@ function roundToTenth(value: number): number {
   return Math.round(value * 10) / 10 + 0
 }
 
-/** Snow needs cold nights, and rain and thunderstorms need none. */
+/** Snow needs a night at or below 0 °C. Other precipitation needs a night above 0 °C. */
 function canFollow(code: number, minC: number): boolean {
   return code === 71 ? minC <= 0 : code < 51 || minC > 0
 }

@@ -18,7 +18,7 @@ export interface WeatherSource {
   fetchWeather(location: string, now: number, signal: AbortSignal): Promise<Result<WeatherPayload, WeatherFault>>
 }
 
-/** The observation and forecast for one place. Codes are those of WMO 4677, as Open-Meteo uses them. */
+/** The observation and forecast for one place. It uses the codes of WMO 4677, as Open-Meteo does. */
 export interface WeatherReading {
   readonly place: string
   /** ISO 3166 code, or null. */

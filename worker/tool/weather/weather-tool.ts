@@ -1,7 +1,7 @@
 /**
  * weather-tool.ts: the weather of one place, as the data of a weather card (shared/card/weather-payload.ts).
  *
- * Every call ends with data or with `{error, details}`, whatever the source does. An error has no trailer, because it
+ * Every call ends with data or with `{error, details}`, even if the source misbehaves. An error has no trailer, because it
  * must not become a card.
  */
 
@@ -93,7 +93,7 @@ function parseLocation(args: ToolArgs): string | null {
   return trimmed === "" || trimmed.length > MAX_LOCATION_CHARS ? null : trimmed
 }
 
-/** Days that are missing or not a number are the default; others are limited to what a payload may hold. */
+/** Uses the default if `days` is missing or not a number. Other values are limited to what a payload can hold. */
 function parseDays({ days }: ToolArgs): number {
   const wanted = typeof days === "number" ? Math.trunc(days) : DEFAULT_FORECAST_DAYS
   return Math.min(Math.max(wanted, 1), MAX_FORECAST_DAYS)
