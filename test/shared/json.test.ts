@@ -113,7 +113,7 @@ describe("printed JSON", () => {
     expect(printJson(wide)).toBe(JSON.stringify(wide))
   })
 
-  test("[BD5] is never larger than estimated", () => {
+  test("[BD5] is within the size limit, or no longer than compact JSON", () => {
     assertProperty(
       fc.property(
         fc.jsonValue(),

@@ -118,7 +118,7 @@ describe("cost", () => {
     expect(BUILT_IN_PRICES.filter(({ model }) => model.endsWith("-latest"))).toEqual([])
   })
 
-  test("[MT11] after a price ends, no earlier price of the same model applies, but a price of any provider or a built-in price does", () => {
+  test("[MT11] when a price ends, no earlier price of the model replaces it, but an any-provider or built-in price does", () => {
     const ended = [priceOf({ from: "2025-06-01" }), priceOf({ input: 2, until: "2026-01-15" })]
     const inputOn = (day: string, own: PriceEntry[], change: Partial<CallUsage> = {}) =>
       findPrice(callOf(change), [own, BUILT_IN_PRICES], day)?.input ?? null
