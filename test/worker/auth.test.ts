@@ -215,7 +215,7 @@ describe("sockets that nobody uses", () => {
   const stubOf = (id: string) => env.SESSION.getByName(`acme:${id}`)
   const alarmOf = (id: string) => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
 
-  /** Creates a session object that waits for a tenth of a second instead of half a minute. */
+  /** Opens a socket on a session object that waits for a tenth of a second instead of half a minute. */
   async function openUnderShortLimits(hello: string | null) {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
