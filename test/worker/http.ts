@@ -49,7 +49,7 @@ export async function call(path: string, options: Call = {}) {
     status: response.status,
     headers: response.headers,
     text,
-    // JSON lines have another type, and are skipped.
+    // JSON Lines are not parsed.
     json: text.startsWith("{") && !type.includes("jsonl") ? JSON.parse(text) : null,
   }
 }

@@ -240,7 +240,7 @@ function isAllowedToSome(rule: AccessRule, rights: Rights): boolean {
   return !isOfSessions && !isAlwaysForbidden(rule, rights)
 }
 
-/** Whether this is a frame of a viewer, whose socket opens. */
+/** Generates frames of a viewer, whose socket opens. */
 const viewerFrame = fc
   .tuple(attempt, fc.constantFrom(...Object.keys(FRAME_ACCESS)))
   .map(([one, frame]): Attempt => ({ ...one, frame, target: { session: "a2", owner: "ada" } }))
@@ -250,7 +250,7 @@ const anyAttempt = fc.oneof(
   fc.record({ one: viewerFrame, isViewers: fc.constant(true) }),
 )
 
-/** Checks a text that an intruder receives. */
+/** Sends a request and returns the text that the intruder receives. */
 async function tryRequest(
   intruder: Intruder,
   { rule, target: { session, owner }, user, agent, claims, body, query }: Attempt,

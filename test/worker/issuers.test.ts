@@ -205,7 +205,7 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-cut-b", { issuer, audience: "lost" })).status).toBe(200)
   })
 
-  test("[OI3] the claim of a registration that was killed after it expires on its own", async () => {
+  test("[OI3] an alarm frees the claim of a registration that was killed after it", async () => {
     const { issuer } = await startProvider()
     const stub = env.TENANT.getByName("oi-killed")
     const shared = await runInDurableObject(

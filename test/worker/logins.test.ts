@@ -209,7 +209,7 @@ describe("signing out", () => {
     expect(await tab.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI9] everywhere ends all sign-ins, tokens and sockets of the user, and nobody else's", async () => {
+  test("[SI9] everywhere ends all sign-ins, tokens and sockets of the user, but nobody else's", async () => {
     const { browser, signInAgain } = await signedIn("si-all")
     const other = await signInAgain()
     const grace = new TestBrowser("si-all")
@@ -244,7 +244,7 @@ describe("signing out", () => {
     // A copy ends its own sign-in, as at any other use.
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await third.post("/auth/token")).status).toBe(200)
-    // With the current cookie, and with the previous one, whose response may have been lost.
+    // It works with the current cookie, and with the previous one, because a response may have been lost.
     const previous = copyOf("si-late", third)
     await third.post("/auth/token")
     expect((await previous.post("/auth/logout", { everywhere: true })).status).toBe(204)
@@ -274,7 +274,7 @@ describe("what is read with each token", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[CM5] [SI11] the tenant is asked for the first token, after ADMISSION_MS and after a change, and not in between", async () => {
+  test("[CM5] [SI11] the tenant is called for the first token, after ADMISSION_MS and after a change, and not in between", async () => {
     const { browser } = await signedIn("si-asked")
     const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
     const { user } = (await browser.post("/auth/token")).json
