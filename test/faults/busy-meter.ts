@@ -11,7 +11,7 @@ const USUAL_MS = 25
 /** Longest request, in milliseconds: a server that is being killed does not respond. */
 const TIMEOUT_MS = 5_000
 
-/** The longest delay that is excused, in milliseconds. With it, no turn can last until its own limit (TURN_MS, here 24,000). */
+/** The longest excused delay, in milliseconds. With it, no turn can last until its own limit (TURN_MS, here 24,000). */
 const MAX_BUSY_MS = 12_000
 
 /** Returns how long the server was delayed between two times (milliseconds since 1970), in milliseconds. */

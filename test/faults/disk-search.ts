@@ -10,7 +10,7 @@ import { DatabaseSync } from "node:sqlite"
 
 const COPY_TRIES = 10
 
-/** Returns the places that contain a text, sorted: `do/cuecard-Session leaf`, or the path of a file. The server may be running. */
+/** Returns the places that contain a text, sorted: `do/cuecard-Session leaf`, or a file path. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
   // Work on a copy, because SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))

@@ -1,4 +1,4 @@
-/** erasure.test.ts: real servers are killed while a user and a whole tenant are erased. Then the test searches the whole disk. */
+/** erasure.test.ts: real servers are killed while a user and a tenant are erased. Then the test searches the whole disk. */
 
 import { afterEach, expect, test } from "vitest"
 import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"

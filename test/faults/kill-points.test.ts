@@ -1,6 +1,6 @@
 /**
- * kill-points.test.ts: a real server is killed at each write and each call between objects, one after another, while a user's
- * budgets are set and used up, and messages are refused.
+ * kill-points.test.ts: a real server is killed at each write and each call between objects, one after another, while a
+ * user's budgets are set and used up, and messages are refused.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"

@@ -1,4 +1,4 @@
-/** leaving.test.ts: real servers are killed during tenant exports, imports and key rotations; exports right after a start. */
+/** leaving.test.ts: kills real servers during tenant exports, imports and key rotations; exports right after a start. */
 
 import { afterEach, expect, test } from "vitest"
 import { createChance } from "./chance.ts"

@@ -9,7 +9,7 @@ import type { StoredSession } from "./rows.ts"
 import { type Host, RETRY_MS, recordRefusal, type TestSession, tabOf } from "./test-session.ts"
 import { clip, type Violation } from "./violation.ts"
 
-/** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it because of the silence. */
+/** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it for its silence. */
 const PRODUCE_MS = 9_000
 /** Longest single request, in milliseconds: a blackholed connection gives no sign. */
 const REQUEST_MS = 2_500

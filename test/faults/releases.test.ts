@@ -1,6 +1,6 @@
 /**
- * releases.test.ts: an earlier version and this one alternately serve the same storage, as during a staged deploy and after a
- * rollback. Each kill deploys the other version.
+ * releases.test.ts: an earlier version and this one alternately serve the same storage, as during a staged deploy and after
+ * a rollback. Each kill deploys the other version.
  */
 
 import { afterEach, describe, expect, test } from "vitest"
@@ -37,7 +37,7 @@ const CONTENTS = [
   "/bench deltas=200 chars=6 tools=1 delay_ms=1",
 ]
 
-/** Log lines of the earlier version whose field `message` or `fault` is a sentence. Today only the field `error` may be one. */
+/** Log lines of the earlier version whose field `message` or `fault` is a sentence. Today only `error` may be one. */
 const EARLIER_ERRORS = /^\{"event":"(?:model_retry","fault"|(?:route|turn|tool|frame|external)_error",.*"message")/
 
 /** Returns the faults of the log lines, except those due to field names of the earlier version. */

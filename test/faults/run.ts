@@ -56,8 +56,8 @@ export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report
 /**
  * Runs a plan.
  *
- * Shapes: RunPlan → Report. `vars` override the default variables, for example to select a mutant. Each kill deploys the next
- * of `builds`.
+ * Shapes: RunPlan → Report. `vars` override the default variables, for example to select a mutant. Each kill deploys the
+ * next of `builds`.
  * Errors: violations are returned; throws if the server cannot be started.
  */
 export async function runPlan(

@@ -7,7 +7,7 @@ type Event =
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | { readonly type: "pause"; readonly ms: number }
 
-/** Returns a `/script` message: one or two steps with tools, then a step with text. With `asks`, one call needs approval. */
+/** Returns a `/script` message: one or two steps with tools, then a step with text. With `asks`, a call needs approval. */
 export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   const steps: Event[][] = []
   const withTools = asks ? 1 : chance.between(1, 2)
@@ -25,7 +25,7 @@ export function laterWords(chance: Chance, id: string): string {
   return askLater(chance.between(20, 500), id, speech(chance, id))
 }
 
-/** The same, after some text. The other agent works for `ms` milliseconds. The text is short, because other turns may wait. */
+/** The same, after some text. The other agent works for `ms` milliseconds. Its text is short, as other turns may wait. */
 export function askLater(ms: number, id: string, before: readonly Event[] = []): string {
   const research = [[call("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
   const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }

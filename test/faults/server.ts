@@ -15,8 +15,8 @@ export interface TestServer {
   port(): number
   token(): string
   /**
-   * Kills the process and starts the next one on the same state. In between, `inspect` can read the state. A concurrent call
-   * joins the first call; only the first call returns true.
+   * Kills the process and starts the next one on the same state. In between, `inspect` can read the state. A concurrent
+   * call joins the first call; only the first call returns true.
    */
   crash(inspect?: () => void): Promise<boolean>
   /** Number of kills. */

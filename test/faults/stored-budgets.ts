@@ -14,7 +14,7 @@ import { toPeriod } from "../../shared/usage/period.ts"
 import { MAX_UNCERTAIN_TURNS, MAX_UNRENEWED_TURNS, type UserAccount } from "../../shared/usage/user-account.ts"
 import { readAll } from "./usage-rows.ts"
 
-/** Turns that run or have a lease when a user's budget is used up, for budgets smaller than this many whole contexts (BU9). */
+/** Turns that run or have a lease when a user's budget is used up, if it is below this many whole contexts (BU9). */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 
 /** The stored turns of a user's sessions. */

@@ -1,5 +1,5 @@
 /**
- * upstream.ts: the loopback servers of a run: an OpenAI-compatible model that fails on demand, and a counter of side effects.
+ * upstream.ts: the loopback servers of a run: an OpenAI-compatible model that fails on demand, and a side effect counter.
  *
  * The last user message selects the play: `play <name> <tag>`. `POST /effect/<key>/<call id>` counts one effect.
  */

@@ -42,9 +42,9 @@ export function findUsageFaults(persist: string): string[] {
 }
 
 /**
- * The same check if an earlier release, which has no ledgers, ran some of the turns. That release removes the trace of a turn
- * that it ends, so this release ended every turn with a trace, and such a turn counts. A turn with usage but no trace was run
- * by both releases: it counts as a whole if this release ended it, and otherwise not at all.
+ * The same check if an earlier release, which has no ledgers, ran some of the turns. That release removes the trace of a
+ * turn that it ends, so this release ended every turn with a trace, and such a turn counts. A turn with usage but no trace
+ * was run by both releases: it counts as a whole if this release ended it, and otherwise not at all.
  */
 export function findMixedUsageFaults(persist: string): string[] {
   const { traced, untraced, directories, batches, tenants } = readUsageSums(persist)

@@ -21,7 +21,7 @@ import { assertPropertyAsync } from "../support/seeded.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** Returns an export of the entries up to `count`. With `removed`, the first entries are missing and an entry records that. */
+/** Returns an export of the entries up to `count`. With `removed`, the first ones are missing and an entry records that. */
 function createFile(count: number, tenant = "acme", removed?: AuditHead): string[] {
   const base = removed ?? { seq: 0, hash: sha256(encodeAuditGenesis(tenant)) }
   const entries: AuditEntry[] = []

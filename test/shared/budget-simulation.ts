@@ -1,6 +1,6 @@
 /**
- * budget-simulation.ts: simulates sessions of several users under budgets, in virtual time. Turns have random sizes, reports
- * are late, lost or repeated, and processes are killed. It uses the pure core as the objects do.
+ * budget-simulation.ts: simulates sessions of several users under budgets, in virtual time. Turns have random sizes,
+ * reports are late, lost or repeated, and processes are killed. It uses the pure core as the objects do.
  */
 
 import { NO_SPENDING, type Spending, addSpending } from "../../shared/usage/budget-meter.ts"
@@ -98,7 +98,7 @@ class Watch {
     this.limit = limit
   }
 
-  /** Called when the count has changed. `uncounted` is the usage and the running turns of these sessions that it does not include. */
+  /** Called when the count has changed. `uncounted`: usage and running turns of these sessions that are not in the count. */
   observe(counted: number, uncounted: number, sessions: readonly SimSession[], unaware: readonly SimUser[] = []): void {
     if (this.isUsedUp || counted < this.limit) return
     this.isUsedUp = true

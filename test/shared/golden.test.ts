@@ -1,4 +1,4 @@
-/** golden.test.ts: runs checks GO1 to GO4 on every golden file. GO5 (eviction) runs in workerd: test/worker/golden.test.ts. */
+/** golden.test.ts: runs checks GO1 to GO4 on every golden file. GO5 (eviction) is in test/worker/golden.test.ts. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"

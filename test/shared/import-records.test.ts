@@ -1,4 +1,4 @@
-/** import-records.test.ts: transcripts of another system, in the format that its sources define, become the stored messages. */
+/** import-records.test.ts: transcripts of another system, in the format of its sources, become the stored messages. */
 
 import { readFileSync, writeFileSync } from "node:fs"
 import fc from "fast-check"

@@ -1,4 +1,4 @@
-/** package-entry.test.ts: the package entry `cuecard` in plain Node, in a separate process without bundler or test runner. */
+/** package-entry.test.ts: the package entry `cuecard` in plain Node, in a process without bundler or test runner. */
 import { execFileSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"

@@ -136,7 +136,7 @@ test("[MK1] without code and backslashes, tags are found where the original expr
   )
 })
 
-/** A reference implementation on the whole text. It finds tags outside code that do not follow an odd number of backslashes. */
+/** A reference implementation on the whole text: tags outside code that do not follow an odd number of backslashes. */
 function marksByRule(text: string): string {
   const tags = /(?<!\\)((?:\\\\)*)(?:<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>|<\/span>)/gi
   let isOpen = false

@@ -56,7 +56,7 @@ async function createTenant(id: string): Promise<void> {
 
 const hash = (bytes: ArrayBuffer): string => createHash("sha256").update(Buffer.from(bytes)).digest("hex")
 
-/** Returns everything that a user sees: the list, every page of history, the export without its seal, and the files' bytes. */
+/** Returns everything that a user sees: the list, all pages of history, the export without its seal, and all files. */
 async function readEverything(user: StateClient): Promise<object> {
   const { sessions } = await user.get<{ sessions: readonly { id: string; title: string; created: number }[] }>(
     "/v1/sessions",

@@ -44,7 +44,7 @@ function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
   return { child, output: () => output, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
-/** Returns the command that prints a recorded stream slowly: see slowly.ts for its arguments (milliseconds, `stall` or a path). */
+/** Returns the command that prints a recorded stream slowly. Arguments: milliseconds, `stall` or a path (see slowly.ts). */
 function slowly(name: string, ms: number | string, exit = 0): string[] {
   return ["--", process.execPath, "test/support/slowly.ts", join(RECORDED, `${name}.jsonl`), String(ms), String(exit)]
 }
@@ -67,7 +67,7 @@ function kindsIn(message: WireMessage | undefined): string[] {
 const WHOLE = ["thinking", "text", "tool", "text", "tool", "tool", "text"]
 
 describe("a program", () => {
-  test("[PI4] [PI10] is shown live, and its answer ends as it did; --format sets the format, and the token is issued to the session's owner", async () => {
+  test("[PI4] [PI10] is shown live, and its answer ends as it did; --format sets the format, and the owner issues the token", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
     const folder = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))

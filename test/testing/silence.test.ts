@@ -1,4 +1,4 @@
-/** silence.test.ts: an external producer that stops sending on an open connection, with a real server that has short limits. */
+/** silence.test.ts: an external producer that stops sending on an open connection, on a real server with short limits. */
 
 import { type ClientRequest, request } from "node:http"
 import { expect, test } from "vitest"
@@ -50,7 +50,7 @@ test("[EX8] a silent producer is abandoned within a minute, even while its body 
       expect((await silent.state()).status).toBe("running")
       body.write("\n")
     }
-    // The other producer begins later without an open body. Its end marks the time by which the silent one must be abandoned.
+    // The other producer begins later without an open body. By its end, the silent one must have been abandoned.
     await later(0.5 * SILENCE_MS)
     other.open().end()
     await expect.poll(async () => (await other.state()).status, POLL).toBe("running")

@@ -1,4 +1,4 @@
-/** state.test.ts: the current build reads a state directory of an earlier version. Responses are the same, and conversations continue. */
+/** state.test.ts: the current build gives the same responses on an earlier version's state, and conversations continue. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,8 +17,8 @@ const versions = readdirSync(STATES, { withFileTypes: true }).flatMap((entry) =>
 )
 
 /**
- * The response of the earlier version, without a field that was always null. `unsealed` has changed since: the earlier version
- * omitted the full size of shortened output in an imported file (SPEC IH8).
+ * The response of the earlier version, without a field that was always null. `unsealed` has changed since: the earlier
+ * version omitted the full size of shortened output in an imported file (SPEC IH8).
  */
 function readExpected(path: string): string {
   return readFileSync(path, "utf8").replaceAll('"topic":null,', "")

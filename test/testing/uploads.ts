@@ -36,14 +36,14 @@ export interface Row {
 type All = (table: string, columns: string) => Record<string, unknown>[]
 
 /**
- * Reads a database from a copy, because another process may be writing to it. A killed server leaves a log that SQLite has to
- * recover, which needs write access, and a connection to the original would hold locks.
+ * Reads a database from a copy, because another process may be writing to it. A killed server leaves a log that SQLite has
+ * to recover, which needs write access, and a connection to the original would hold locks.
  */
 function readCopy(file: string, read: (all: All) => void): void {
   const folder = mkdtempSync(join(tmpdir(), "cuecard-copy-"))
   const copy = join(folder, "copy.sqlite")
   try {
-    // Copy the log first. By the time the file is copied, it may contain the same frames; applying them again changes nothing.
+    // Copy the log first. The file may contain the same frames by then, and applying them again changes nothing.
     if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`)
     copyFileSync(file, copy)
     const database = new DatabaseSync(copy)

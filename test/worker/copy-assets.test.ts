@@ -1,4 +1,4 @@
-/** copy-assets.test.ts: listing, sealing and copying of assets in exports and imports, with real workerd, SQLite and bucket. */
+/** copy-assets.test.ts: listing, sealing and copying of assets in exports and imports, with a real SQLite and bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"

@@ -1,4 +1,4 @@
-/** import-edge-cases.test.ts: in imports with odd positions, times and sizes, nothing is lost, hidden, blocked or forged. */
+/** import-edge-cases.test.ts: imports with odd positions, times and sizes lose, hide, block and forge nothing. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_IMPORTED_CALLS, MAX_TITLE_CHARS } from "../../shared/limits.ts"

@@ -1,4 +1,4 @@
-/** import-history.test.ts: files of other systems, imported into the real store. History, an export and its import agree. */
+/** import-history.test.ts: files of other systems, imported into a real store. History, export and import agree. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"

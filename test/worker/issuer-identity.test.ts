@@ -1,4 +1,4 @@
-/** issuer-identity.test.ts: no claim, second registration or removed registration lets anybody become another issuer user. */
+/** issuer-identity.test.ts: no claim, second registration or removed registration lets one user become another. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"

@@ -24,7 +24,7 @@ interface SavedFile {
   readonly as: SaveOptions
 }
 
-/** Runs a tool twice and collects its files: with a card tag (as in a user's turn, so the result has a trailer) and without. */
+/** Runs a tool twice and collects its files: with a card tag (as in a user's turn, with a trailer) and without. */
 async function run(tool: Tool, args: object) {
   const saved: SavedFile[] = []
   const save: SaveAsset = async (bytes, as) => {

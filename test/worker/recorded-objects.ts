@@ -1,8 +1,8 @@
 /**
  * recorded-objects.ts: a production deployment whose objects and buckets record their calls.
  *
- * workerd has no jurisdictions. Here the objects of a region are ordinary objects, recorded as `<region>!<name>`. Their names
- * begin with the region anyway, so they never equal the name of another object.
+ * workerd has no jurisdictions. Here the objects of a region are ordinary objects, recorded as `<region>!<name>`. Their
+ * names begin with the region anyway, so they never equal the name of another object.
  */
 
 import { createExecutionContext, env, runInDurableObject } from "cloudflare:test"

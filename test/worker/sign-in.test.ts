@@ -1,4 +1,4 @@
-/** sign-in.test.ts: redirects, cookies, errors and hosts of the page's sign-in at a real OpenID provider, without a browser. */
+/** sign-in.test.ts: redirects, cookies, errors and hosts of a sign-in at a real OpenID provider, without a browser. */
 
 import { env } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"

@@ -1,4 +1,4 @@
-/** socket-registration.test.ts: a socket opens without waiting for its user's directory, and is registered there afterwards. */
+/** socket-registration.test.ts: a socket opens without waiting for its user's directory, and is registered later. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"

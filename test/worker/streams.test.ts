@@ -1,6 +1,6 @@
 /**
- * streams.test.ts: plays any stream on real SQLite. Each event goes to a fresh recorder that has only the rows, and the live
- * state equals the rows at every event. Then the session is exported and imported into another one.
+ * streams.test.ts: plays any stream on real SQLite. Each event goes to a fresh recorder that has only the rows, and the
+ * live state equals the rows at every event. Then the session is exported and imported into another one.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"

@@ -19,7 +19,7 @@ import {
   uploadFile,
 } from "./tenant-transfer.ts"
 
-/** Creates a tenant with two users, cards, files, versions, an agent's conversation, an empty session and a configuration. */
+/** Creates a tenant with two users, cards, files, versions, an agent conversation, an empty session and settings. */
 async function fillTenant(tenant: string): Promise<void> {
   await register(tenant, "boss", "owner")
   for (const user of ["ada", "bob"]) await register(tenant, user)
