@@ -183,7 +183,7 @@ async function play(acts: readonly Act[], mutant: Mutant | null = null): Promise
 
 const plans = fc.array(actArbitrary, { minLength: 20, maxLength: 120, size: "max" })
 
-test("[BU8] [BU9] [BU16] whatever gets lost, no turn begins without a lease once the budget is used up, and each turn counts once", async () => {
+test("[BU8] [BU9] [BU16] whatever gets lost, no turn begins without a lease on a used-up budget, and each turn counts once", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(plans, async (acts) => {
       expect(listViolations(await play(acts))).toBe("")

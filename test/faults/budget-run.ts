@@ -201,7 +201,7 @@ export class BudgetRun {
     return [...findUsageFaults(this.persist), ...findBudgetFaults(this.persist, bounds)]
   }
 
-  /** Each accepted message is stored once, none failed for its budget, and no refused one is stored. Stop the server first. */
+  /** Each accepted message is stored once, none failed for its budget, and no refused one is stored. Stop the server. */
   findMessageFaults(): string[] {
     const turns = [...readTurns(this.persist).values()]
     const stored = turns.flatMap(({ messages }) => messages)

@@ -100,7 +100,7 @@ const turnArbitrary: fc.Arbitrary<Turn> = fc.record({
   isEvicted: fc.boolean(),
 })
 
-test("[BU17] in any pattern the tenant's object receives at most one call per eight turns, and one for the remainder of each month", async () => {
+test("[BU17] the tenant's object always receives at most one call per eight turns, and one for each month's remainder", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(turnArbitrary, { maxLength: 60 }), fc.boolean(), async (turns, hasBudgets) => {
       const model = new DirectoryModel(hasBudgets)

@@ -28,7 +28,7 @@ export interface TapDeps {
 
 /**
  * A server handles the frames of one socket in order and answers each frame before the next, so the n-th answer belongs to
- * the n-th frame. An unsolicited hello announces a new epoch. It is sent once, and only to a socket that has received a hello.
+ * the n-th frame. An unsolicited hello announces a new epoch. It is sent once, and only to a socket that had a hello.
  */
 export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   /** Frames without an answer, oldest first. */

@@ -98,7 +98,7 @@ class Watch {
     this.limit = limit
   }
 
-  /** Called when the count has changed. `uncounted`: usage and running turns of these sessions that are not in the count. */
+  /** Called when the count has changed. `uncounted`: usage and running turns of these sessions outside the count. */
   observe(counted: number, uncounted: number, sessions: readonly SimSession[], unaware: readonly SimUser[] = []): void {
     if (this.isUsedUp || counted < this.limit) return
     this.isUsedUp = true

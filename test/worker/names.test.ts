@@ -104,7 +104,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] of a session or user in a path, a query or a body: one clear error, and only the caller's directory and tenant are called", async () => {
+  test("[RG5] of a session or user in a path, a query or a body: one error, and only the caller's directory and tenant are called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const token = await tokenFor({ tenant: "names", user: "ada" })
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -152,7 +152,7 @@ describe("invalid ids", () => {
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
   })
 
-  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one clear error, and none of its objects is called", async () => {
+  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one error, and none of its objects is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const ask = async (method: string, path: string, token: string, body?: unknown) => {
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
