@@ -50,7 +50,7 @@ test.each([9, 1, 2])(
   },
 )
 
-test("[CM8] without the caches and the longer admissions they call it five times as often", () => {
+test("[CM8] without the caches and the longer admissions, users call the object five times as often", () => {
   expect(simulateMorning(NINE_O_CLOCK, CALLS_BEFORE)).toBeGreaterThan(5 * MAX_OBJECT_RPS)
 })
 

@@ -77,7 +77,7 @@ describe("an import of many small records", () => {
   })
 })
 
-test("[RE41] runs few statements per record, because each leaves garbage and the process grows", async () => {
+test("[RE41] an import runs few statements per record, because each leaves garbage and the process grows", async () => {
   const id = await freshSession()
   const count = 2_000
   const records = Array.from({ length: count }, (_, n) => {
@@ -99,7 +99,7 @@ test("[RE41] runs few statements per record, because each leaves garbage and the
   expect(statements / count).toBeLessThan(2.5)
 })
 
-test("[RE6] gives a record another id if a message has used its id meanwhile", async () => {
+test("[RE6] a record gets another id if a message has used its id meanwhile", async () => {
   const id = await freshSession()
   const count = 1_000
   const lines = Array.from({ length: count }, (_, n) => ({ type: "user_message", turnId: `t${n}`, text: `${n}` }))
@@ -115,7 +115,7 @@ test("[RE6] gives a record another id if a message has used its id meanwhile", a
   expect(messages.slice(-3, -1).map((message) => message.id)).toEqual([`imported-${count}`, `t${count - 1}`])
 })
 
-test("[RE41] mistakes no folded id for a new one", () => {
+test("[RE41] a new message never gets a folded id", () => {
   const filter = new IdFilter()
   const ids = Array.from({ length: 20_000 }, (_, n) => `t${n}`)
   for (const one of ids) filter.add(one)
@@ -124,7 +124,7 @@ test("[RE41] mistakes no folded id for a new one", () => {
   expect(others.filter((one) => filter.mayHave(one)).length).toBeLessThan(20)
 })
 
-test("[RE40] drops a file whose parts take too long in total, even if one has just arrived", async () => {
+test("[RE40] a file is dropped if its parts take too long in total, even if one has just arrived", async () => {
   const id = await freshSession()
   await importFile(id, toJsonl({ type: "user_message", text: "one" }), 1, 3)
   const began = await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -141,7 +141,7 @@ test("[RE40] drops a file whose parts take too long in total, even if one has ju
   expect((await pageOf(id)).messages).toEqual([])
 })
 
-test("[RE40] does not extend that time when a part is sent again", async () => {
+test("[RE40] a part that is sent again does not extend the time limit", async () => {
   const id = await freshSession()
   const began = async () =>
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
