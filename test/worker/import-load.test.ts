@@ -115,7 +115,7 @@ test("[RE6] a record gets another id if a message has used its id meanwhile", as
   expect(messages.slice(-3, -1).map((message) => message.id)).toEqual([`imported-${count}`, `t${count - 1}`])
 })
 
-test("[RE41] a new message never gets a folded id", () => {
+test("[RE41] every folded id is recognised as used", () => {
   const filter = new IdFilter()
   const ids = Array.from({ length: 20_000 }, (_, n) => `t${n}`)
   for (const one of ids) filter.add(one)

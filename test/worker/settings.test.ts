@@ -144,7 +144,7 @@ describe("valid entries", () => {
   })
 })
 
-test("[SE3] are passed to a session when a page opens it, like its agent", async () => {
+test("[SE3] a session gets the allowed origins and hosts when a page opens it, like its agent", async () => {
   const claims = { tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 }
   await sessionOf("s1", claims).create(claims, "s1", "")
   const known = () =>

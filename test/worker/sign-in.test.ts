@@ -152,7 +152,7 @@ describe("a sign-in", () => {
   })
 })
 
-test("[SI12] returns to a separate address for each provider, and to no other address", async () => {
+test("[SI12] each provider returns to a separate address, and to no other address", async () => {
   const provider = await startProvider()
   await registerIssuer("si-mixed", provider)
   const browser = new TestBrowser("si-mixed")
