@@ -115,7 +115,7 @@ describe("GET /v1/usage", () => {
     const today = new Date().toISOString().slice(0, 10)
     const range = `from=${today}&to=${today}`
     expect((await readUsage(tenant, range)).json.total).toMatchObject({ calls: 1, input_tokens: 5 })
-    // There are too many users for a complete sum. Only the directories of the page's users are called.
+    // Too many users for a sum that is always complete. Those of the page are asked.
     const other = freshTenant()
     for (let i = 0; i < 101; i++) await env.TENANT.getByName(other).registerUser({ id: `user${i}` })
     const otherToken = await roleToken(other, "ada", "member")
