@@ -42,7 +42,7 @@ export class ArchiveUpload {
 
   /**
    * Uploads the chosen files into a new import, or into one that is waiting for files. Resolves when all parts
- * are uploaded, or with `fault` set. In that case, the same files can be chosen again.
+   * are uploaded, or with `fault` set. In that case, the same files can be chosen again.
    */
   async start(deps: ArchiveUploadDeps, files: readonly File[], unfinished: string | null): Promise<void> {
     if (this.#abort !== null) return
