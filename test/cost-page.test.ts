@@ -38,7 +38,7 @@ const UNIT_NAMES: Readonly<Record<keyof BilledAmounts, string>> = {
   rowsWritten: "rows written",
 }
 
-/** In millionths of a dollar. */
+/** Formats an amount in millionths of a dollar. */
 const toMicro = (price: number): string => (price * 1e6).toFixed(1)
 const toDollars = (price: number): string => `$${price.toFixed(2)}`
 

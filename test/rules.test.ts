@@ -1,8 +1,8 @@
 /**
- * rules.test.ts: SPEC.md and the tests name the same rules.
+ * rules.test.ts: checks that SPEC.md and the tests name the same rules.
  *
- * A rule is defined by a line `- **SG3** text`. It is proven by a test title that carries `[SG3]`, or by a golden file
- * whose comment does.
+ * A line `- **SG3** text` defines a rule. A test whose title contains `[SG3]` proves it, or a golden file whose comment
+ * contains it.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -17,14 +17,14 @@ function definedRules(): string[] {
   )
 }
 
-/** Lines of a file that can carry a rule: the comments of a golden file, the titles in a test file. */
+/** The lines of a file that can name a rule: comments in a golden file, titles in a test file. */
 function titlesOf(file: string): string[] {
   const text = readFileSync(file, "utf8")
   if (file.endsWith(".txt")) return text.split("\n").filter((line) => line.startsWith("#"))
   return [...text.matchAll(/(["'`])((?:\s*\[[A-Z]{2}\d+\])+)[^\n]*/g)].map(([line]) => line)
 }
 
-/** Each rule that a test names, with the file that names it first. */
+/** Each rule that a test names, with the first file that names it. */
 function provenRules(): Map<string, string> {
   const proven = new Map<string, string>()
   const files = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })

@@ -2,7 +2,7 @@
  * structure.test.ts: the imports that each folder may have, and the maximum sizes of files, folders and functions.
  *
  * A failure names the file, the line and the reason. `LADDERS` is the map of the code: a folder imports only folders
- * that come before it in its list. The README.md of each folder says what the folder holds.
+ * that come before it in its list. The README.md of each folder describes its contents.
  */
 
 import { existsSync, readdirSync } from "node:fs"
@@ -24,7 +24,7 @@ import {
 const TOP_FOLDERS = ["shared", "worker", "client", "testing", "scripts"] as const
 type TopFolder = (typeof TOP_FOLDERS)[number]
 
-/** The other top folders that each one may import. */
+/** The other top folders that each top folder may import. */
 const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
   shared: [],
   worker: ["shared"],
@@ -55,20 +55,20 @@ const MARKUP = /\b(?:innerHTML|outerHTML|dangerouslySetInnerHTML|insertAdjacentH
 /** Browser globals that do not exist in Node, or that belong to the page and not to the SDK. */
 const DOM =
   /(?<![.\w])(?:document|window|navigator|localStorage|sessionStorage|XMLHttpRequest|HTML\w*Element)\b(?!\s*[:?])/
-/** Folders of the page that have no component and no DOM, so that they can become an SDK. */
+/** Folders of the page that contain no component and do not use the DOM, so that they can become an SDK. */
 const SDK_FOLDERS = ["client/net", "client/files", "client/session"]
 const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
-/** Entries: the platform names the Worker's, package.json those of `cuecard` and `cuecard/testing`. */
+/** Entry files. The platform prescribes the Worker's; package.json names the entries of `cuecard` and `cuecard/testing`. */
 const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts"])
 const MAX_FILE_LINES = 400
-/** An object delegates all work to its parts. Those of a user and of a tenant have many calls, and a line or three for each. */
+/** An object delegates all work to its parts. User and tenant objects have many calls, with one to three lines for each. */
 const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/session/session-object.ts": 200,
   "worker/directory/directory-object.ts": 270,
   "worker/tenant/tenant-object.ts": 380,
   "worker/tenant/registry-object.ts": 60,
 }
-/** The classes that a class of the Worker may extend: those of the platform, and the one with the transfer calls of the session object. */
+/** The classes that a Worker class may extend: platform classes, and the class with the session object's transfer calls. */
 const BASE_CLASSES = new Set(["DurableObject", "Error", "Map", "PortableSession"])
 const MAX_FOLDER_FILES = 18
 const MAX_FUNCTION_LINES = 60
@@ -77,7 +77,7 @@ const MAX_FUNCTION_LINES_P90 = 18
 const files = TOP_FOLDERS.flatMap((folder) => listSourceFiles(folder))
 const topFolderOf = (file: string): TopFolder | undefined => TOP_FOLDERS.find((top) => file.startsWith(`${top}/`))
 
-/** The position of a file in the ladder of its top folder; -1 if the ladder does not name it. */
+/** Returns the position of a file in the ladder of its top folder, or -1 if the ladder does not name it. */
 function findRung(file: string): number {
   const [top = "", ...path] = file.split("/")
   const ladder = LADDERS[top as TopFolder] ?? []
@@ -86,7 +86,7 @@ function findRung(file: string): number {
   return own >= 0 ? own : ladder.indexOf(".")
 }
 
-/** The fault of an import, or null. */
+/** Returns what is wrong with an import, or null. */
 export function findImportFault(item: Pick<Import, "file" | "specifier">): string | null {
   const top = topFolderOf(item.file)
   if (top === undefined) return null
@@ -107,7 +107,7 @@ export function findImportFault(item: Pick<Import, "file" | "specifier">): strin
   return to > from ? `${LADDERS[top][from]} may not import ${LADDERS[top][to]}, which is above it` : null
 }
 
-/** Lines of code that match a pattern, comments left out. */
+/** Returns the lines of code that match a pattern, without comments. */
 function findLines(folders: readonly string[], pattern: RegExp): string[] {
   return folders.flatMap(listSourceFiles).flatMap((file) =>
     blankComments(readSource(file))
@@ -116,7 +116,7 @@ function findLines(folders: readonly string[], pattern: RegExp): string[] {
   )
 }
 
-/** A cycle of imports that exist at run time, as a list of files; null if there is none. */
+/** Returns a cycle of run-time imports as a list of files, or null if there is none. */
 function findCycle(): string[] | null {
   const importsByFile = new Map(
     files.map((file) => [
@@ -197,17 +197,17 @@ describe("purity", () => {
 })
 
 describe("places", () => {
-  /** The code that matches, without the one module that may. */
+  /** Returns the code that matches, except in the one module where it is allowed. */
   const findLinesElsewhere = (pattern: RegExp, home: string): string[] =>
     findLines(["worker"], pattern).filter((line) => !line.startsWith(`${home}:`))
 
-  test("[RG4] one module asks for the stubs of objects", () => {
+  test("[RG4] only one module gets the stubs of objects", () => {
     const pattern =
       /\b(?:getByName|idFromName|idFromString|newUniqueId|jurisdiction)\(|\benv\.(?:SESSION|DIRECTORY|TENANT)\b/
     expect(findLinesElsewhere(pattern, "worker/platform/rpc/object-stubs.ts")).toEqual([])
   })
 
-  test("[RG4] one module chooses the bucket of a tenant", () => {
+  test("[RG4] only one module chooses the bucket of a tenant", () => {
     expect(findLinesElsewhere(/\.MEDIA(?!_HOSTS|_UPSTREAM)/, "worker/platform/media-bucket.ts")).toEqual([])
   })
 })

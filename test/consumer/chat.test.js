@@ -1,4 +1,4 @@
-/** chat.test.js: a test as another project would write it, with the package entries and the wire protocol only. */
+/** chat.test.js: a test as another project would write it, using only the package entries and the wire protocol. */
 
 import assert from "node:assert/strict"
 import { after, before, test } from "node:test"

@@ -22,7 +22,7 @@ beforeAll(() => {
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", base], { cwd: ROOT })
   const packed = readdirSync(base).find((name) => name.endsWith(".tgz")) ?? ""
   execFileSync("tar", ["-xzf", join(base, packed), "--strip-components=1", "-C", join(app, "node_modules/cuecard")])
-  // Dependencies are found one folder up.
+  // Node finds the dependencies one folder up.
   symlinkSync(join(ROOT, "node_modules"), join(base, "node_modules"))
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** harness.test.ts: `cuecard/testing`: what it starts, what it blocks, and what it cleans up. */
+/** harness.test.ts: tests that `cuecard/testing` starts a server, blocks outside addresses, and cleans up. */
 
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, request } from "node:http"
@@ -44,7 +44,7 @@ interface Shown {
   readonly content: string
 }
 
-/** Says something in a new session and waits for the answer. */
+/** Sends a message in a new session and waits for the answer. */
 async function answerTo(cuecard: Cuecard, content: string): Promise<Shown> {
   const { id } = await cuecard.createSession()
   expect((await call(cuecard, `/v1/sessions/${id}/messages`, JSON.stringify({ content }))).status).toBe(202)
@@ -62,7 +62,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** A folder of our own for temporary files, so that whatever lies in it is ours. */
+/** A separate folder for temporary files, so that this test created everything in it. */
 const OUTER = tmpdir()
 const TEMP = mkdtempSync(join(OUTER, "harness-"))
 process.env["TMPDIR"] = TEMP
@@ -86,7 +86,7 @@ test("[TE3] the n-th list of a script is the n-th model call of each turn", asyn
   }
 })
 
-test("[TE3] without a script the scripted model answers, at once", async () => {
+test("[TE3] without a script the scripted model answers immediately", async () => {
   const cuecard = await start()
   expect(await answerTo(cuecard, "/say hi")).toMatchObject({ status: "completed", content: "hi" })
 })
@@ -109,7 +109,7 @@ test("[TE4] the page itself runs and styles nothing inline, as its policy requir
   expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=/)
 })
 
-test("[TE5] tokens for any user, with any lifetime", async () => {
+test("[TE5] issues tokens for any user, with any lifetime", async () => {
   const cuecard = await start()
   const eve = await cuecard.tokenFor({ tenant: "evil", user: "eve" })
   expect(await call(cuecard, "/v1/sessions", undefined, eve)).toMatchObject({ status: 200, json: { sessions: [] } })
@@ -122,7 +122,7 @@ test("[TE5] tokens for any user, with any lifetime", async () => {
   expect((await call(cuecard, "/v1/sessions")).json.sessions).toMatchObject([{ id, title: "Trip" }])
 })
 
-test("[TE6] vars override everything, and the Worker's log lines arrive", async () => {
+test("[TE6] vars override everything, and the log lines of the Worker are passed on", async () => {
   const lines: string[] = []
   const JWT_SECRET = "another secret, of at least thirty-two bytes"
   const cuecard = await start({
@@ -179,7 +179,7 @@ test("[TE2] a start that fails leaves nothing behind", async () => {
   blocker.close()
 })
 
-test("[TE8] a kill is SIGKILL: what was acknowledged is there for the next server on the same port and folder", async () => {
+test("[TE8] a kill is SIGKILL: the next server on the same port and folder has everything that was acknowledged", async () => {
   const first = await start()
   const pid = first.pid()
   const { id } = await first.createSession("kept")
@@ -256,7 +256,7 @@ function rawAnswer(host: string, port: number, text: string): Promise<string> {
   })
 }
 
-test("[AU6] over real HTTP: a page that points its own name at a local server gets nothing", async () => {
+test("[AU6] over real HTTP: a page whose host name resolves to a local server gets nothing", async () => {
   const { url, token } = await start()
   const { hostname, port } = new URL(url)
   const ask = (host: string) =>

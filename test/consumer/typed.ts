@@ -1,4 +1,4 @@
-/** typed.ts: TypeScript of another project. It is checked against the packed types and not run. */
+/** typed.ts: TypeScript code as in another project. It is checked against the packed types but not run. */
 
 import { type Cuecard, type CuecardOptions, type ModelEvent, startCuecard } from "cuecard/testing"
 import { parse, type Segment } from "cuecard"

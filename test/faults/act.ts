@@ -16,16 +16,16 @@ import { produceAnswer } from "./producer.ts"
 import { type Tab, untilTrue } from "./tab.ts"
 import { clip, type Rule } from "./violation.ts"
 
-/** Longest wait for a moment, in milliseconds. If the turn ends earlier, the fault is injected all the same. */
+/** Longest wait for a moment, in milliseconds. If the turn ends earlier, the fault is injected anyway. */
 const MOMENT_MS = 2_500
 
-/** Nothing may change during this time after the end, in milliseconds: a late write shows here. */
+/** Nothing may change during this time after the end, in milliseconds. It reveals late writes. */
 const QUIET_MS = 150
 
 /** Longest wait for the answers of agents, in milliseconds. */
 const ANSWERS_MS = 10_000
 
-/** Extra time until a tab with a blackholed socket sees an end, in milliseconds. */
+/** Extra time for a tab with a blackholed socket to see an end, in milliseconds. */
 const BLACKHOLE_MS = 3_000
 
 export async function playSession(host: Host, session: TestSession): Promise<void> {
@@ -63,7 +63,7 @@ function reportLate(host: Host, session: TestSession, started: number, turns: nu
   host.report({ rule: "turn_ends", session: session.plan.name, detail })
 }
 
-/** Sends the message of a turn as a page does, or over HTTP until it is answered. */
+/** Sends the message of a turn as a page does, or over HTTP with retries until a response arrives. */
 async function sendMessage(host: Host, session: TestSession, turn: TurnPlan): Promise<void> {
   const { id, content, via } = turn
   if (via === "producer") {
@@ -80,7 +80,7 @@ async function sendMessage(host: Host, session: TestSession, turn: TurnPlan): Pr
   tabOf(session, 0).controller().sendMessageWithId(id, content, extras)
 }
 
-/** The uploaded text of a message. */
+/** Returns the text that is uploaded with a message. */
 function noteOf(id: string): string {
   return `the note of ${id}`
 }
@@ -92,7 +92,7 @@ async function waitForMoment(host: Host, session: TestSession, tab: Tab, turn: T
   if (holds !== null) await tab.until(() => holds() || isTurnOver(session, turn.id), MOMENT_MS)
 }
 
-/** Returns null for a moment that is now. */
+/** Returns null if the moment is now. */
 function momentOf(
   session: TestSession,
   tab: Tab,
@@ -122,7 +122,7 @@ function momentOf(
   }
 }
 
-/** The key of a side effect is the id of its turn, or begins with it. */
+/** The key of a side effect is the turn's id, or begins with it. */
 function hasEffect({ effects }: Host, id: string): boolean {
   return [...effects.keys()].some((key) => key.startsWith(`${id}/`) || key.startsWith(`${id}-`))
 }
@@ -157,7 +157,7 @@ export async function settleSession(host: Host, session: TestSession, differs: D
   }
 }
 
-/** Waits until agents have answered all questions, also those of versions that are not active. */
+/** Waits until agents have answered all questions, even those of inactive versions. */
 async function untilAnswersArrived(host: Host, session: TestSession): Promise<void> {
   const late = performance.now() + ANSWERS_MS
   while (performance.now() < late) {
@@ -169,7 +169,7 @@ async function untilAnswersArrived(host: Host, session: TestSession): Promise<vo
   await untilEnded(host, session)
 }
 
-/** A stored file is found by its bytes, under the id that the upload reported. */
+/** Uploads each file again. The same bytes must get the id that the first upload reported. */
 async function checkFiles(host: Host, session: TestSession, report: Report): Promise<void> {
   for (const [message, id] of session.files) {
     const again = await uploadText(host, session, noteOf(message))

@@ -1,4 +1,4 @@
-/** ask.ts: the suite's own HTTP requests, retried until they are answered, as a careful API client does. */
+/** ask.ts: sends the suite's own HTTP requests, retried until a response arrives, as a careful API client does. */
 
 import type { Asset } from "../../shared/protocol/event.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
@@ -18,7 +18,7 @@ export interface Answer {
   readonly body: object
 }
 
-/** Returns null if no answer came in time. Retries while the server is down or restarts. */
+/** Returns null if no response came in time. Retries while the server is down or restarting. */
 export async function ask(server: TestServer, path: string, body?: object): Promise<Answer | null> {
   const late = performance.now() + TURN_END_MS
   const headers = { authorization: `Bearer ${server.token()}`, "content-type": "application/json" }
@@ -72,7 +72,7 @@ export async function readPage(server: TestServer, session: string): Promise<His
   return answer?.status === 200 ? (answer.body as HistoryPage) : null
 }
 
-/** Every version of every message, as JSONL; null if it could not be read. */
+/** Returns every version of every message as JSONL, or null if they could not be read. */
 export async function readExport(server: TestServer, session: string): Promise<string | null> {
   try {
     const headers = { authorization: `Bearer ${server.token()}` }
@@ -87,7 +87,7 @@ export async function readExport(server: TestServer, session: string): Promise<s
 /** Longest upload, in milliseconds: a blackholed connection gives no sign. */
 const UPLOAD_MS = 1_500
 
-/** Uploads a text through the proxy of the first tab, again after each failure. The same bytes are stored once. */
+/** Uploads a text through the proxy of the first tab, and retries after each failure. The same bytes are stored once. */
 export async function uploadText(host: Host, session: TestSession, text: string): Promise<Asset | null> {
   const late = performance.now() + TURN_END_MS
   const headers = { authorization: `Bearer ${host.server.token()}` }

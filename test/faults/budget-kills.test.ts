@@ -1,4 +1,4 @@
-/** budget-kills.test.ts: real servers are killed while sessions run under budgets of users and of their tenant. */
+/** budget-kills.test.ts: real servers are killed while sessions run under user budgets and a tenant budget. */
 
 import { afterEach, expect, test } from "vitest"
 import { IS_FULL, IS_LONG } from "../support/seeded.ts"
@@ -9,11 +9,11 @@ import { readAll } from "./usage-rows.ts"
 const LONG = [25, 20, 20, 40] as const
 const [USERS, SESSIONS, TURNS, KILLS] = IS_LONG ? LONG : IS_FULL ? ([10, 6, 8, 10] as const) : ([6, 4, 8, 5] as const)
 const MAX_TURN_TOKENS = 2_000
-/** The usage of a user's turns if there were no budgets. */
+/** The usage that a user's turns would have without budgets. */
 const DEMAND = (SESSIONS * TURNS * MAX_TURN_TOKENS) / 2
 
 const RAISED = { tokens_per_month: 10 * USERS * DEMAND }
-/** The longest run, in milliseconds. */
+/** Maximum duration of a run, in milliseconds. */
 const RUN_MS = IS_LONG ? 3_600_000 : 300_000
 
 let run: BudgetRun | null = null
@@ -58,7 +58,7 @@ test(
   RUN_MS,
 )
 
-/** As if a directory had counted a token twice in a user's budget. */
+/** Changes the rows as if a directory had counted a token twice in a user's budget. */
 function countTwice(persist: string): void {
   let isDone = false
   readAll(persist, "Directory", (database) => {

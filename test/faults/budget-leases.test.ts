@@ -1,6 +1,6 @@
 /**
- * budget-leases.test.ts: the gates of sessions and the budgets of their user, on real SQL rows, in any order of turns, lost
- * calls and restarts; and bugs injected on purpose, which the same checks must find.
+ * budget-leases.test.ts: session gates and user budgets on real SQL rows, with turns, lost calls and restarts in any order.
+ * The same checks must find bugs that are injected on purpose.
  */
 
 import { DatabaseSync } from "node:sqlite"
@@ -20,12 +20,12 @@ const BUDGET = 1_000
 const LIMITS: UserLimits = { tenant: {}, role: {}, user: { tokens_per_day: BUDGET } }
 const NOTHING = { day: NO_SPENDING, month: NO_SPENDING }
 
-/** A bug of the directory. */
+/** An injected bug of the directory. */
 type Mutant = "counts_twice" | "counts_nothing" | "forgets_account" | "admits_all"
 
 interface ModelSession {
   gate: TurnGate
-  /** The turn that runs, in tokens. */
+  /** The usage of the running turn, in tokens. */
   running: number | null
   /** The spending that the directory has not counted. */
   unreported: number
@@ -38,9 +38,9 @@ class BudgetModel {
   #budget: UserBudget
   #now = Date.UTC(2026, 10, 22, 9)
   #spent = 0
-  /** The allowed usage of the turns that ran or had a lease when the budget was used up; null before. */
+  /** The usage allowed to turns that ran or had a lease when the budget was used up; null before that. */
   #leased: number | null = null
-  /** Sessions that may begin one more turn. */
+  /** The sessions that may begin one more turn. */
   readonly #holders = new Set<number>()
   readonly violations: Violation[] = []
 
@@ -70,7 +70,7 @@ class BudgetModel {
     else this.#report(at, "a turn began without a lease after the budget was used up")
   }
 
-  /** `isLost`: the directory does not hear of it now. */
+  /** If `isLost`, the report does not reach the directory now. */
   end(at: number, isLost: boolean): void {
     const session = this.#at(at)
     if (session.running === null) return
@@ -117,7 +117,7 @@ class BudgetModel {
     for (let i = 0; i < times; i++) this.#budget.count({ tokens, cost: 0 })
   }
 
-  /** Notes what is leased when the budget is used up. */
+  /** Records the leased usage when the budget is used up. */
   #observe(): void {
     const counted = this.#spent - this.#sessions.reduce((sum, { unreported }) => sum + unreported, 0)
     if (this.#leased !== null || counted < BUDGET) return
@@ -183,7 +183,7 @@ async function play(acts: readonly Act[], mutant: Mutant | null = null): Promise
 
 const plans = fc.array(actArbitrary, { minLength: 20, maxLength: 120, size: "max" })
 
-test("[BU8] [BU9] [BU16] whatever gets lost, no turn begins without a lease once the budget is used up, and each counts once", async () => {
+test("[BU8] [BU9] [BU16] whatever gets lost, no turn begins without a lease on a used-up budget, and each turn counts once", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(plans, async (acts) => {
       expect(listViolations(await play(acts))).toBe("")

@@ -1,6 +1,6 @@
 /**
- * budget-run.ts: many sessions of several users under budgets, on a real server that is killed again and again. After each
- * kill the rows on the disk are checked, and after each restart that what was refused stays refused.
+ * budget-run.ts: runs many sessions of several users under budgets, on a real server that is killed repeatedly. After each
+ * kill it checks the rows on the disk. After each restart it checks that what was refused is still refused.
  */
 
 import { expect } from "vitest"
@@ -13,9 +13,9 @@ import { request, requestJson, tokenOf, WAIT } from "./tenant-client.ts"
 import { findUsageFaults } from "./usage-rows.ts"
 
 export const TENANT = "budgets"
-/** Clients that send at the same time. */
+/** Number of clients that send at the same time. */
 const CLIENTS = 16
-/** Longest pause within an answer, in milliseconds, so that kills hit running turns. */
+/** Longest pause within an answer, in milliseconds. The pauses let kills hit running turns. */
 const MAX_PAUSE_MS = 120
 /** A token costs a thousandth of a dollar. */
 export const PRICE = { model: "scripted", from: "2026-01-01", input: 1_000, output: 1_000 }
@@ -29,7 +29,7 @@ export interface BudgetRunPlan {
   readonly kills: number
   readonly maxTurnTokens: number
   readonly tenant: UserLimits["tenant"]
-  /** Limits of the n-th user. */
+  /** Returns the limits of the n-th user. */
   readonly limitsOf: (n: number) => UserLimits["user"]
 }
 
@@ -37,18 +37,18 @@ interface RunUser {
   readonly name: string
   readonly token: string
   readonly sessions: { readonly id: string; turnsLeft: number }[]
-  /** A message was refused because a budget of a day or month is used up. */
+  /** Whether a message was refused because a daily or monthly budget is used up. */
   isUsedUp: boolean
 }
 
-/** A message whose answer uses so many tokens. */
+/** Returns a message whose answer uses the given number of tokens. */
 export function using(tokens: number, pauseMs = 0): string {
   const text = { type: "text_delta", delta: "ok" }
   const finish = { type: "finish", input_tokens: tokens - 1, output_tokens: 1 }
   return `/script ${JSON.stringify([[text, { type: "pause", ms: pauseMs }, finish]])}`
 }
 
-/** Sends a message until it is answered. */
+/** Sends a message until a response arrives. */
 export async function sendMessage(on: TestServer, token: string, session: string, id: string, content: string) {
   const body = JSON.stringify({ id, content })
   const response = await request(on, `/v1/sessions/${session}/messages`, token, { method: "POST", body })
@@ -73,7 +73,7 @@ export class BudgetRun {
   readonly #users: RunUser[] = []
   readonly #accepted = new Set<string>()
   readonly #refused = new Set<string>()
-  /** Accepted although the budget was used up: their answers must fail. */
+  /** Messages accepted although the budget was used up. Their answers must fail. */
   readonly #queued = new Set<string>()
   #sent = 0
   readonly faults: string[] = []
@@ -142,7 +142,7 @@ export class BudgetRun {
     await this.#send(user, session.id)
   }
 
-  /** Returns the id of the message if it was accepted, and else null. */
+  /** Returns the id of the message if it was accepted, otherwise null. */
   async #send(user: RunUser, session: string): Promise<string | null> {
     this.#sent += 1
     const id = `m-${this.#sent}`
@@ -167,7 +167,7 @@ export class BudgetRun {
     if (queued !== null) this.#queued.add(queued)
   }
 
-  /** Waits until nothing runs. No session is opened for it: the alarms continue what a kill left behind. */
+  /** Waits until nothing runs, without opening a session: the alarms continue what a kill left behind. */
   async settle(): Promise<void> {
     for (const { name, token } of this.#users) {
       const isIdle = async (): Promise<boolean> => {
@@ -178,7 +178,7 @@ export class BudgetRun {
     }
   }
 
-  /** Raises the tenant's budget. Then everybody can send who has something left, and nobody else. */
+  /** Raises the tenant's budget. Then every user with a remaining budget can send, and nobody else. */
   async raise(tenant: UserLimits["tenant"]): Promise<void> {
     await setLimits(this.#server, { tenant })
     for (const user of this.#users) {
@@ -201,7 +201,7 @@ export class BudgetRun {
     return [...findUsageFaults(this.persist), ...findBudgetFaults(this.persist, bounds)]
   }
 
-  /** Each accepted message is stored once, no refused one is, and none is answered by a used-up budget. The server must be stopped. */
+  /** Each accepted message is stored once, none failed for its budget, and no refused one is stored. Stop the server. */
   findMessageFaults(): string[] {
     const turns = [...readTurns(this.persist).values()]
     const stored = turns.flatMap(({ messages }) => messages)

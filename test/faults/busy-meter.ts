@@ -1,20 +1,20 @@
 /**
- * busy-meter.ts: measures for how long a server did not get to its work, because the machine was busy with other things.
+ * busy-meter.ts: measures how long a server could not work because the machine was busy with other things.
  *
- * It sends one small request after the other. What a request takes longer than usual is time in which no turn went on.
+ * It sends one small request after another. If a request takes longer than usual, no turn made progress in the extra time.
  */
 
-/** Time between two requests, and of a request to an idle server, in milliseconds. */
+/** Time between two requests, and the duration of a request to an idle server, in milliseconds. */
 const EVERY_MS = 50
 const USUAL_MS = 25
 
 /** Longest request, in milliseconds: a server that is being killed does not respond. */
 const TIMEOUT_MS = 5_000
 
-/** No more than this is excused, in milliseconds, so that no turn may last until its own limit (TURN_MS, here 24,000). */
+/** The longest excused delay, in milliseconds. With it, no turn can last until its own limit (TURN_MS, here 24,000). */
 const MAX_BUSY_MS = 12_000
 
-/** How long the server was delayed between two times (milliseconds since 1970), in milliseconds. */
+/** Returns how long the server was delayed between two times (milliseconds since 1970), in milliseconds. */
 export type CountBusyMs = (from: number, until: number) => number
 
 export interface BusyMeter {

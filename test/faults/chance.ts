@@ -8,7 +8,7 @@ export interface Chance {
   pick<T>(list: readonly T[]): T
   /** True with this probability, 0 to 1. */
   odds(share: number): boolean
-  /** 0 to 1, in the place of `Math.random()`. */
+  /** 0 to 1, used in place of `Math.random()`. */
   real(): number
 }
 

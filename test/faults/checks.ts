@@ -1,5 +1,5 @@
 /**
- * checks.ts: the checks of a finished run. Each one compares what clients saw with what is stored.
+ * checks.ts: checks a finished run. Each check compares what clients saw with what is stored.
  *
  * sessions (ledger, tabs, history) + rows → CHECKS → violations
  * Pure.
@@ -23,7 +23,7 @@ import { clip, type Rule, type Violation } from "./violation.ts"
 
 type Report = (rule: Rule, detail: string) => void
 
-/** Facts about a whole run. */
+/** The data about a whole run that the checks need. */
 export interface Facts {
   /** Number of side effects, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
@@ -31,7 +31,7 @@ export interface Facts {
   /** Times at which the server was ready again after a kill, in milliseconds since 1970. */
   readonly readyAt: readonly number[]
   readonly hasSmallContext: boolean
-  /** For how long the server was delayed by other work on the machine. */
+  /** How long other work on the machine delayed the server. */
   readonly countBusyMs: CountBusyMs
 }
 
@@ -66,7 +66,7 @@ function checkStored(session: TestSession, stored: StoredSession, facts: Facts, 
   for (const tab of session.tabs) checkShown(tab, stored, report)
 }
 
-/** A message that is stored has the file that was sent with it. */
+/** Every stored message has the file that was sent with it. */
 function checkFiles({ files }: TestSession, { all }: StoredSession, report: Report): void {
   for (const [id, file] of files) {
     const message = all.find((one) => one.id === id)
@@ -75,7 +75,7 @@ function checkFiles({ files }: TestSession, { all }: StoredSession, report: Repo
   }
 }
 
-/** An acknowledged message is stored once with its text, or was withdrawn. A refused message is not stored. */
+/** Every acknowledged message is stored once with its text, or was withdrawn. A refused message is not stored. */
 function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: StoredSession, report: Report): void {
   for (const { id, content, acks, refusals } of ledger.values()) {
     const rows = all.filter((message) => message.id === id)
@@ -92,8 +92,8 @@ function checkSends({ ledger, withdrawals }: TestSession, { all, withdrawn }: St
 }
 
 /**
- * Messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are compared: a
- * later acknowledgement carries the seq of the beginning of the turn.
+ * Messages are stored in the order of their acknowledgements. Only acknowledgements of waiting messages are compared,
+ * because a later acknowledgement carries the seq of the turn's beginning.
  */
 function checkOrder({ ledger }: TestSession, { all, seqs }: StoredSession, report: Report): void {
   let before = { id: "", seq: 0 }
@@ -168,7 +168,7 @@ function doublesOf(values: readonly string[]): string[] {
   return values.filter((value, at) => values.indexOf(value) !== at)
 }
 
-/** The last reload shows what the rows hold, and its seq is the highest. */
+/** The last reload shows what the rows contain, and its seq is the highest. */
 function checkRows(page: HistoryPage | null, { path, lastSeq, epoch }: StoredSession, report: Report): void {
   if (page === null) return report("answered", "history could not be read")
   const difference = differenceOf(page.messages, path.map(messageToWire), toComparedJson)
@@ -197,7 +197,7 @@ function checkEnds(
   }
 }
 
-/** Describes how a tab differs from a page of history, or returns null. A tab holds at least a first page. */
+/** Describes how a tab differs from a page of history, or returns null. A tab has at least the first page. */
 export function liveDifference(tab: Tab, page: HistoryPage): string | null {
   const shown = tab.messages()
   const unsent = tab
@@ -224,7 +224,7 @@ function differenceOf(a: readonly WireMessage[], b: readonly WireMessage[], byte
   return null
 }
 
-/** Both texts, from shortly before their first difference. */
+/** Returns both texts, from shortly before their first difference. */
 function around(a: string, b: string): string {
   let at = 0
   while (at < a.length && a[at] === b[at]) at += 1
@@ -232,7 +232,7 @@ function around(a: string, b: string): string {
   return `${clip(a.slice(from), 240)} ≠ ${clip(b.slice(from), 240)}`
 }
 
-/** Every state that a tab showed is a prefix of the stored message, and an ended message does not change. */
+/** Every state that a tab showed is a prefix of the stored message. An ended message does not change. */
 function checkShown(tab: Tab, { all, withdrawn }: StoredSession, report: Report): void {
   for (const [id, states] of tab.shown) {
     if (withdrawn.has(id)) continue
@@ -258,7 +258,7 @@ function checkEnded(id: string, states: readonly WireMessage[], final: Message, 
   if (other !== undefined) report("ends_once", `${id}: ${around(endJson(other), last)}`)
 }
 
-/** The late answer of an agent changes its call after the end. */
+/** An agent's late answer changes its call after the turn's end. */
 function endJson({ segments, status, reason, metrics }: WireMessage): string {
   const fixed = segments.map((segment) => {
     if (segment.type !== "tool" || !isAsynchronous(segment)) return segment

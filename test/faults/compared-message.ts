@@ -6,14 +6,14 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 let laterFields: ReadonlySet<string> = new Set()
 
 /**
- * Leaves out fields that an earlier version does not know, in runs that change between both versions: one shows them and the
- * other doesn't. For all runs of this process.
+ * Omits fields that an earlier version does not know. It is for runs that alternate between both versions: only one of them
+ * shows these fields. The setting applies to all runs of this process.
  */
 export function leaveOutFields(names: readonly string[]): void {
   laterFields = new Set(names)
 }
 
-/** A message as JSON. Ops do not update `content`, so live messages are compared without it. */
+/** Returns a message as JSON. Ops do not update `content`, so live messages are compared without it. */
 export function toLiveJson({ content: _content, ...message }: WireMessage): string {
   return toComparedJson(message)
 }

@@ -1,6 +1,6 @@
 /**
- * disk-search.ts: finds a text in everything that a server has stored: the rows of all objects, and the keys and bytes of
- * the buckets.
+ * disk-search.ts: searches everything that a server has stored for a text: the rows of all objects, and the keys and bytes
+ * of the buckets.
  */
 
 import { cp, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
@@ -10,9 +10,9 @@ import { DatabaseSync } from "node:sqlite"
 
 const COPY_TRIES = 10
 
-/** The places that contain a text: `do/cuecard-Session leaf`, or the path of a file. Sorted, each place once. The server may be running. */
+/** Returns the places that contain a text, sorted: `do/cuecard-Session leaf`, or a file path. The server may be running. */
 export async function findOnDisk(persist: string, text: string): Promise<string[]> {
-  // SQLite writes to the files that it opens.
+  // Work on a copy, because SQLite writes to the files that it opens.
   const copy = await mkdtemp(join(tmpdir(), "cuecard-disk-"))
   try {
     await copyState(persist, copy)
@@ -32,19 +32,19 @@ export async function findOnDisk(persist: string, text: string): Promise<string[
   }
 }
 
-/** A running server deletes the write-ahead log of an object that is removed from memory, so a copy may have to begin again. */
+/** Copies may be repeated: a running server deletes the write-ahead log of an object that is removed from memory. */
 async function copyState(from: string, to: string, tries = COPY_TRIES): Promise<void> {
   try {
     await cp(from, to, { recursive: true })
   } catch (error) {
     if (tries <= 1 || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error
-    // Without what was copied, because a database must not meet a log of another time.
+    // Delete what was copied, because a database must not be opened with a log from another time.
     await rm(to, { recursive: true, force: true })
     await copyState(from, to, tries - 1)
   }
 }
 
-/** The tables of a database that contain a text, including those of the platform. */
+/** Returns the tables of a database that contain a text, including the platform's own tables. */
 function findInTables(path: string, text: string): string[] {
   const database = new DatabaseSync(path)
   try {
@@ -59,7 +59,7 @@ function findInTables(path: string, text: string): string[] {
 
 function readRows(database: DatabaseSync, table: string): Record<string, unknown>[] {
   const statement = database.prepare(`SELECT * FROM "${table}"`)
-  // The platform stores times that are too large for a number.
+  // The platform stores times that are too large for a JavaScript number.
   statement.setReadBigInts(true)
   return statement.all()
 }

@@ -1,8 +1,8 @@
 /**
- * endings.ts: the allowed endings of an answer: the one scripted for the model, or the result of a cancel or a kill.
+ * endings.ts: defines the allowed endings of an answer: the scripted ending, or the result of a cancel or a kill.
  *
- * text of the question → what the upstream plays → expected ending; an answer that was cut off holds its beginning
- * The limit of a whole turn is never the reason: each fault that hangs runs into a shorter limit of its own.
+ * text of the question → what the upstream plays → expected ending; an answer that was cut off contains its beginning
+ * The time limit of a whole turn is never the reason, because each fault that hangs has a shorter limit.
  */
 
 import type { Message } from "../../shared/protocol/message.ts"
@@ -11,16 +11,16 @@ import { TIME_SCALE } from "./test-session.ts"
 import { type Play, playIn } from "./upstream.ts"
 import { clip } from "./violation.ts"
 
-/** A turn ends within 30 s of recovery: here scaled, plus a margin for a busy machine. */
+/** A turn ends within 30 s of recovery. This is the scaled time, plus a margin for a busy machine. */
 export const RECOVERED_MS = 30_000 * TIME_SCALE + 2_000
 
 /** Longest duration of a turn without faults, in milliseconds. The limit of a whole turn is 24,000. */
 export const WORK_MS = 3_000
 
 /**
- * How far past its deadline an answer ended, in milliseconds, counted from its start or from the last restart before its end. 0 if
- * it ended in time, if it waited for an approval, or if an external producer determined its duration. The time in which the
- * server was delayed by other work on the machine does not count.
+ * Returns how far past its deadline an answer ended, in milliseconds. The deadline counts from its start or from the last
+ * restart before its end. Returns 0 if it ended in time, waited for an approval, or had a duration that an external
+ * producer determined. Time in which other work on the machine delayed the server does not count.
  */
 export function lateBy(
   { timestamp, metrics, parts, mode }: Message,
@@ -42,15 +42,15 @@ export interface Circumstances {
   readonly question: string
   /** Number of kills in the run. */
   readonly kills: number
-  /** A client asked to cancel this exchange. */
+  /** Whether a client asked to cancel this exchange. */
   readonly isCancelRequested: boolean
-  /** An answer can exceed the context. */
+  /** Whether an answer can exceed the context. */
   readonly hasSmallContext: boolean
 }
 
 interface Ending {
   readonly reason: string | null
-  /** Number of words that the answer holds; `[first, last]` with a tool call between them. */
+  /** Number of words in the answer; `[first, last]` if there is a tool call between them. */
   readonly words: number | readonly [number, number]
 }
 
@@ -94,7 +94,7 @@ function expectedEnding(play: Play): Ending {
   }
 }
 
-/** Describes the fault in the ending of an answer, or returns null. */
+/** Describes what is wrong with the ending of an answer, or returns null. */
 export function wrongEnding(answer: Message, circumstances: Circumstances): string | null {
   const { status, reason } = answer
   const played = playIn(circumstances.question)
@@ -107,7 +107,7 @@ export function wrongEnding(answer: Message, circumstances: Circumstances): stri
     case "queued":
     case "running":
     case "waiting":
-      // Reported as a turn that did not end.
+      // Another check reports this as a turn that did not end.
       return null
     case "cancelled":
       if (!circumstances.isCancelRequested) return describeWrong("no client asked for it")

@@ -1,4 +1,4 @@
-/** erasure.test.ts: real servers are killed while a user and a whole tenant are erased; then the whole disk is searched. */
+/** erasure.test.ts: real servers are killed while a user and a tenant are erased. Then the test searches the whole disk. */
 
 import { afterEach, expect, test } from "vitest"
 import { BODY_MS, TOKEN_TRUST_MS } from "../../shared/limits.ts"
@@ -15,10 +15,10 @@ afterEach(async () => {
 
 const SESSIONS = 12
 const GRACE_MS = 500
-/** As REQUEST_MS of worker/leaving/erase-user-job.ts. */
+/** Equal to REQUEST_MS of worker/leaving/erase-user-job.ts. */
 const REQUEST_MS = BODY_MS + 10_000
 
-/** A user of a tenant with conversations, a file, a shared conversation, and an export. Each has the user's word. */
+/** Creates a user with conversations, a file, a shared conversation, and an export. Each contains the user's word. */
 async function fillTenant(on: TestServer, tenant: string, user: string): Promise<void> {
   const boss = await tokenOf(tenant, "boss", "owner")
   const ada = await tokenOf(tenant, user, "member")
@@ -44,7 +44,7 @@ test("[FS13] a kill during the erasure of a user or of a tenant leaves nothing o
   }
   await fillTenant(on, "stays", "mark-ada")
   await fillTenant(on, "mark-gone", "mark-ben")
-  // So that the search is known to find them.
+  // This shows that the search can find them.
   for (const mark of ["word-of-mark-ada", "word-of-mark-ben", "mark-gone"]) {
     const found = await findOnDisk(on.persist, mark)
     expect(found.filter((place) => place.includes("Session")).length).toBeGreaterThan(0)
@@ -57,7 +57,7 @@ test("[FS13] a kill during the erasure of a user or of a tenant leaves nothing o
   const left = Date.now()
   const isRefused = async () => (await request(on, "/v1/sessions", owner)).status === 410
   await killUntil(on, chance, isRefused)
-  // Nothing is erased before no isolate can trust a token any more.
+  // Erasure starts only when no isolate can still trust a token.
   const dueAt = left + GRACE_MS + TOKEN_TRUST_MS + REQUEST_MS
   await expect.poll(() => Date.now() >= dueAt, { timeout: 120_000 }).toBe(true)
   const receipt = async () => await requestJson(on, "/v1/tenants/mark-gone/receipt", OPERATOR)
@@ -68,7 +68,7 @@ test("[FS13] a kill during the erasure of a user or of a tenant leaves nothing o
   expect((await userReceipt()).tally).toMatchObject({ users: 1, sessions: SESSIONS, files: 1 })
   await on.stop()
   expect(await findOnDisk(on.persist, "word-of-mark")).toEqual([])
-  // The audit log says who was erased, and the receipt for whom it is.
+  // The user's id remains only in the audit log and in the receipt.
   expect(await findOnDisk(on.persist, "mark-ada")).toEqual(["do/cuecard-Tenant audit", "do/cuecard-Tenant job"])
   expect(await findOnDisk(on.persist, "mark-ben")).toEqual([])
   expect(await findOnDisk(on.persist, "mark-gone")).toEqual(["do/cuecard-Tenant standing"])

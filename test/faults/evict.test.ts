@@ -1,4 +1,4 @@
-/** evict.test.ts: `evict` of cuecard/testing: the object is removed from memory; its sockets and messages stay. */
+/** evict.test.ts: `evict` of cuecard/testing removes an object from memory, but keeps its sockets and messages. */
 
 import { afterEach, expect, test } from "vitest"
 import { parseServerFrame, type ServerFrame } from "../../shared/protocol/server-frame.ts"
@@ -32,7 +32,7 @@ async function openSocket(
   return { frames, say, untilEnd: () => expect.poll(hasEnd, WAIT).toBe(true), close: () => socket.close() }
 }
 
-/** Types of the numbered frames that a socket receives which resumes after the first seq. */
+/** Returns the types of the numbered frames that a socket receives when it resumes after the first seq. */
 async function resumed(server: Cuecard, session: string, epoch: string, last: number): Promise<string[]> {
   const late = await openSocket(server, session, { epoch, after: 1 })
   const seqs = (): number[] => late.frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : []))
@@ -51,10 +51,10 @@ test("[TE11] an evicted session continues on its open socket; state that was onl
   const [hello] = frames.flatMap((frame) => (frame.type === "hello" ? [frame] : []))
   const epoch = hello?.epoch ?? ""
   const last = Math.max(...frames.flatMap((frame) => ("prev" in frame ? [frame.seq] : [])))
-  // From memory: every change as it happened.
+  // Replayed from memory: every single change.
   expect(await resumed(server, id, epoch, last)).toContain("ops")
   await server.evict(id)
-  // From the rows: a new object answers, and has whole messages only.
+  // Read from the rows: a new object answers, and it has only whole messages.
   expect(await resumed(server, id, epoch, last)).toEqual(["message"])
   frames.length = 0
   say({ type: "send", id: "m2", content: "/say after" })

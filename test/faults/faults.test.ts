@@ -11,7 +11,7 @@ import { MODEL_FAULTS } from "./upstream.ts"
 import { tableOf, totalOf, violationLines } from "./table.ts"
 import { listViolations } from "./violation.ts"
 
-/** 200 in a full run, fewer in `npm test`. `npm run faults` plays 1,000. */
+/** The number of faults: 200 in a full run, fewer in `npm test`. `npm run faults` injects 1,000. */
 const FAULTS = Number(process.env["FAULTS"] ?? (IS_FULL ? 200 : 40))
 /** The default seed is the same everywhere, so that a failure is caused by the change under test. */
 const FROM = Number(process.env["FAULT_FROM"] ?? 1)

@@ -19,7 +19,7 @@ const MASKED = 0x80
 export function createFrameReader(): FrameReader {
   let matched = 0
   let inHead = true
-  /** Its first characters show whether frames follow. */
+  /** The HTTP head so far. Its first characters show whether frames follow. */
   let head = ""
   let header: number[] = []
   /** Remaining payload bytes of the current frame. */
@@ -41,7 +41,7 @@ export function createFrameReader(): FrameReader {
     push(chunk) {
       const ends: number[] = []
       if (!inHead && head !== UPGRADED) {
-        // A response to a request. A client may use the same connection for its upgrade.
+        // This is an ordinary response. A client may use the same connection for its upgrade later.
         if (Buffer.from(chunk.subarray(0, UPGRADED.length)).toString("latin1") !== UPGRADED) return ends
         inHead = true
         matched = 0

@@ -12,7 +12,7 @@ import type { Tab } from "./tab.ts"
 
 type Revise = Extract<Fault, { kind: "revise" }>
 
-/** Longest wait until a command is answered or a session is idle, in milliseconds. */
+/** Longest wait for the response to a command, or for a session to be idle, in milliseconds. */
 const ANSWER_MS = 5_000
 
 /** Interval between retries of an unanswered cancel, in milliseconds. */
@@ -51,7 +51,7 @@ export async function injectFault(host: Host, session: TestSession, turn: TurnPl
   }
 }
 
-/** A kill that joins another one is not counted. */
+/** Kills the server. A kill that joins another one is not counted. */
 async function kill(host: Host): Promise<void> {
   const busySessions = host.sessions.filter((session) => session.tabs.some((tab) => !isQuietIn(tab))).length
   if (!(await host.server.crash())) return
@@ -59,7 +59,7 @@ async function kill(host: Host): Promise<void> {
   host.hit(busySessions)
 }
 
-/** Waits for a pending command, and kills the process before or after its answer if that is planned. */
+/** Waits for a pending command. If planned, kills the process before or after the command's answer. */
 async function killAsPlanned(host: Host, thenKill: ThenKill, pending: Promise<unknown>): Promise<void> {
   if (thenKill === "soon") await Promise.race([pending, new Promise((resolve) => setTimeout(resolve, 1))])
   if (thenKill === "answered") await pending
@@ -67,7 +67,7 @@ async function killAsPlanned(host: Host, thenKill: ThenKill, pending: Promise<un
   await pending
 }
 
-/** Evicts an idle object only: eviction waits for a busy one. */
+/** Evicts only an idle object, because eviction waits for a busy one. */
 async function evict(host: Host, session: TestSession): Promise<void> {
   session.isEvicting = true
   try {
@@ -100,7 +100,7 @@ async function cancel(
   }
 }
 
-/** The page retries by itself until it sees the end. The answer to its command follows immediately. */
+/** The page retries on its own until it sees the end. The answer to its command follows immediately. */
 async function untilStopped(
   session: TestSession,
   tab: Tab,
@@ -131,7 +131,7 @@ function expectCommand(session: TestSession, id: string): void {
   expectMessage(session, id, null)
 }
 
-/** The result of a command is shown, and no turn runs. */
+/** Whether the result of a command is shown and no turn runs. */
 function isDone(tab: Tab, target: string): boolean {
   return !tab.controller().commands.pending.peek().has(target) && isQuietIn(tab)
 }

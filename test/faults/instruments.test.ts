@@ -20,7 +20,7 @@ import { createRecordsOfCommands, type TestSession } from "./test-session.ts"
 import type { Rule } from "./violation.ts"
 import { createTap } from "./tap.ts"
 
-/** A frame as a server sends it, or a client (masked). */
+/** Returns a frame as a server sends it, or as a client does (masked). */
 function frameOf(opcode: number, size: number, isMasked = false): Buffer {
   const mask = isMasked ? 0x80 : 0
   const length =
@@ -137,7 +137,7 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   hello("e2", 9)
   welcome("e2", 9)
   ops(10, 9)
-  // The server announces e3 while a hello of e2 is in flight. It answers that hello, and then the one of e3.
+  // The server announces e3 while a hello of e2 is in flight. It answers that hello, and then the hello of e3.
   hello("e2", 10)
   welcome("e3", 12)
   welcome("e3", 12)
@@ -151,7 +151,7 @@ test("[FS5] the tap reports a gap even when a new epoch crosses a hello", () => 
   expect(found).toEqual(["seq 15 says prev 14, and 13 was last"])
 })
 
-test("[FS5] the tap matches answers to two frames with the same id, and reports swapped answers", () => {
+test("[FS5] the tap matches the answers of two frames with the same id, and reports swapped answers", () => {
   const found: string[] = []
   const answered: string[] = []
   const report = (_rule: Rule, detail: string): void => void found.push(detail)
@@ -215,7 +215,7 @@ test("[FS5] a state that is not a prefix is reported", () => {
   expect(strangeStates(final, [messageToWire(shorter), ...longer])).toHaveLength(2)
 })
 
-test("[FS5] an approval or an ending that was sent, and is stored differently, is reported", () => {
+test("[FS5] an approval or an ending that is stored differently from what was sent is reported", () => {
   const pendingEvents = [
     { type: "step_start" },
     { type: "tool_call", call_id: "c", name: "probe_ask", args: "{}" },
@@ -240,7 +240,7 @@ test("[FS5] an approval or an ending that was sent, and is stored differently, i
 
 const CIRCUMSTANCES = { question: "play early_end t", kills: 0, isCancelRequested: false, hasSmallContext: false }
 
-/** An answer with a number of words of the tag `t`, and an end. */
+/** Returns an answer with a number of words of the tag `t`, and an end. */
 function answerOf(
   words: number,
   status: "completed" | "failed" | "cancelled" | "interrupted",
@@ -270,7 +270,7 @@ test("[FS5] an answer with the wrong ending or the wrong text is reported", () =
   expect(wrongs).not.toContain(null)
 })
 
-/** Violations for these stored messages and these effects, by `<key>/<call id>`. */
+/** Returns the violations for these stored messages and these effects, by `<key>/<call id>`. */
 function foundIn(all: readonly Message[], happened: Readonly<Record<string, number>>): string[] {
   const session: TestSession = {
     id: "s",
@@ -302,7 +302,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   return checkSession(session, stored, facts).map(({ rule }) => rule)
 }
 
-/** Violations for one call in two answers, as after a retry, whose effect happened `count` times. */
+/** Returns the violations for one call in two answers, as after a retry, whose effect happened `count` times. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
   const events = [
@@ -316,7 +316,7 @@ function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   return foundIn([one, { ...one, id: "b" }], happened)
 }
 
-test("[FS5] effects are counted by call: zero, two, and one without a call are reported", () => {
+test("[FS5] effects are counted by call: zero effects, two effects, and an effect without a call are reported", () => {
   const key = "s-0-effect/call_2_0"
   expect(effectsFound({ [key]: 1 })).toEqual([])
   expect(effectsFound({})).toEqual(["once_dispatched"])
@@ -324,22 +324,22 @@ test("[FS5] effects are counted by call: zero, two, and one without a call are r
   expect(effectsFound({ [key]: 1, "s-0-effect/call_9_0": 1 })).toEqual(["once_dispatched"])
 })
 
-test("[FS5] a missing row is a violation and no crash", () => {
+test("[FS5] a missing row is reported as a violation and causes no crash", () => {
   const [hole] = [] as Message["parts"]
   const parts = [hole as Message["parts"][number]]
   expect(foundIn([{ ...EMPTY, status: "completed", parts }], {})).toEqual(["rows_whole"])
 })
 
-test("[FS5] an end too late after the start, or after the last restart, is reported", () => {
+test("[FS5] an end that comes too late after the start, or after the last restart, is reported", () => {
   const began = Date.parse(EMPTY.timestamp)
   const ended = (ms: number): Message => ({ ...answerOf(3, "completed", null), metrics: { ms, steps: 1 } })
-  // Time that a busy machine took away does not count as late.
+  // A delay caused by a busy machine does not count as late.
   expect([lateBy(ended(9_000), [], () => 5_000), lateBy(ended(9_000), [], () => 1_000) > 0]).toEqual([0, true])
   expect([lateBy(ended(5_000), []), lateBy(ended(15_000), [began + 11_000])]).toEqual([0, 0])
   expect([lateBy(ended(9_000), []) > 0, lateBy(ended(15_000), [began + 1_000]) > 0]).toEqual([true, true])
 })
 
-/** An answer at position 2 with a call that another agent answered late. */
+/** Returns an answer at position 2 with a call that another agent answered late. */
 function askedLater(): Message {
   const args = '{"agent":"researcher","mode":"async","message":"x"}'
   const provisional = '{"mode":"async","status":"queued"}'
@@ -383,18 +383,18 @@ test("[FS5] a late answer that begins no turn, two turns, or one on another path
   expect(lateFound([{ id: "r", pos: 4, parent: 3 }])).toHaveLength(1)
 })
 
-test("[FS5] the late answer of an agent may replace the provisional one, and nothing else of an ended answer", () => {
+test("[FS5] an agent's late answer may replace the provisional result, but nothing else in an ended answer", () => {
   const answered = askedLater()
   const [part] = answered.parts
   if (part?.type !== "tool_call") throw new Error("no call")
   const result = '{"mode":"async","status":"queued"}'
   const before: Message = { ...answered, parts: [{ ...part, call: { ...part.call, status: "waiting", result } }] }
   expect(strangeStates(answered, [messageToWire(before)])).toEqual([])
-  // An answer that was shown is not taken back.
+  // A late answer that was shown must not disappear again.
   expect(strangeStates(before, [messageToWire(answered)])).toHaveLength(1)
 })
 
-test("[FS12] an independent client reports a frame about a message that history lacks, and a gap", async () => {
+test("[FS12] an independent client reports a gap, and a frame about a message that is not in history", async () => {
   const found: Rule[] = []
   const frames = [
     { type: "hello", protocol: PROTOCOL_VERSION, epoch: "e", seq: 4 },

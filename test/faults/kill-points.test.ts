@@ -1,6 +1,6 @@
 /**
- * kill-points.test.ts: a real server is killed at every write and every call between objects while a user's budgets are set,
- * used up and refused; one point after the other.
+ * kill-points.test.ts: a real server is killed at each write and each call between objects, one after another, while a
+ * user's budgets are set and used up, and messages are refused.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -19,7 +19,7 @@ import { buildKillPoints } from "./worker-builds.ts"
 
 const USER = "ada"
 const TURN_TOKENS = 16
-/** The remaining budget before each round: one turn uses it up. */
+/** The remaining budget before each round. One turn uses it up. */
 const LEFT_TOKENS = 10
 const VARS = { SCRIPTED_DELAY_MS: "0", TIME_SCALE: "0.04" }
 const MAX_POINTS = 200
@@ -44,12 +44,12 @@ class KilledServer {
     this.#killing = null
   }
 
-  /** The points that were passed since the last time. */
+  /** Returns the number of points passed since the last call. */
   async arm(n: number): Promise<number> {
     return (await this.#request("POST", `${KILL_PATH}?n=${n}`)).body.passed
   }
 
-  /** Whether the process has arrived at its point. Then it is dead. */
+  /** Whether the process has reached its point. If so, it has been killed. */
   async isKilled(): Promise<boolean> {
     await this.#killing
     return this.#killing !== null
@@ -64,7 +64,7 @@ class KilledServer {
   async playRound(limits: UserLimits["user"]): Promise<void> {
     const set = await this.#request("PUT", "/v1/budgets", { users: { [USER]: limits } }, "owner")
     expect(set.status).toBe(200)
-    // A turn that was cut off by a kill has used nothing.
+    // A turn that a kill cut off has used nothing.
     for (let sent = 0; sent < 4; sent += 1) {
       this.#sent += 1
       const message = { id: `m${this.#sent}`, content: using(TURN_TOKENS) }
@@ -76,7 +76,7 @@ class KilledServer {
     throw new Error("no message was refused")
   }
 
-  /** Without opening the session. */
+  /** Does not open the session. */
   async untilIdle(): Promise<void> {
     const isIdle = async (): Promise<boolean> => {
       if (await this.isKilled()) throw new Error("killed")
@@ -123,7 +123,7 @@ afterEach(async () => {
   killed = null
 })
 
-/** The budgets of a round, so that one turn uses up the rest. */
+/** Sets the budgets of a round so that one turn uses up the remainder. */
 const KINDS = {
   tokens: (tokens) => ({ tokens_per_month: tokens + LEFT_TOKENS }),
   "cost, one turn at a time": (tokens) => ({
@@ -166,7 +166,7 @@ test.each(Object.entries(KINDS))(
       await server.start()
       await server.untilIdle()
       await server.playRound(limits)
-      // One session: the turn that uses up the budget is the last one.
+      // There is one session, so the turn that uses up the budget is the last one.
       expect(readTokens(), `after point ${n}`).toBeLessThan(limitTokens(limits) + TURN_TOKENS)
       expect(Object.values(await server.readUsed()), `after point ${n}`).toContain(toUnit(limits, readTokens()))
     }

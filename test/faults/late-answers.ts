@@ -16,8 +16,8 @@ export function isAsynchronous({ name, args }: Pick<ToolCall, "name" | "args">):
 }
 
 /**
- * Each late answer begins one turn, below the message whose call it answers. The turn has begun if that message is on the
- * active path: the session is idle.
+ * Each late answer begins one turn, below the message whose call it answers. The session is idle, so the turn has begun if
+ * that message is on the active path.
  */
 export function findLateViolations(name: string, { all, path, places }: StoredSession): Violation[] {
   const found: Violation[] = []

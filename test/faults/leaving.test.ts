@@ -1,4 +1,4 @@
-/** leaving.test.ts: real servers are killed while a tenant is exported and imported, and token keys rotate; and exports at its start. */
+/** leaving.test.ts: kills real servers during tenant exports, imports and key rotations; exports right after a start. */
 
 import { afterEach, expect, test } from "vitest"
 import { createChance } from "./chance.ts"
@@ -18,7 +18,7 @@ const send = (path: string, token: string, init?: RequestInit) => request(server
 const exportOf = async (id: string, token: string) =>
   (await (await send(`/v1/sessions/${id}/events`, token)).text()).replace(/,"value":"[^"]*"}/, "}")
 
-test("[FS13] a kill during an export or import leaves nothing half done", async () => {
+test("[FS13] after a kill during an export or import nothing stays half done", async () => {
   server = await startServer({})
   const chance = createChance(13)
   const owner = await tokenOf("from", "boss", "owner")
@@ -66,7 +66,7 @@ test("[FS13] [TX4] several tenants that export right after the server's start al
   const tenants = Array.from({ length: 6 }, (_, n) => `starts-${n}`)
   const owners = await Promise.all(tenants.map((tenant) => tokenOf(tenant, "boss", "owner")))
   await Promise.all(tenants.map((tenant) => fillSessions(on, tenant, "ada", 3)))
-  // The new process has loaded nothing yet, and the alarms of all objects load the jobs.
+  // The new process has loaded nothing yet; the alarms of all objects load the jobs.
   await server.crash()
   const started = await Promise.all(owners.map((owner) => json("/v1/tenant/export", owner, { method: "POST" })))
   const stateOf = async (n: number) => (await json(`/v1/tenant/exports/${started[n].id}`, owners[n] ?? "")).state

@@ -1,6 +1,6 @@
 /**
- * mixed-versions.test.ts: while the traffic is split, a Worker of one version calls objects of the other one. What people do
- * all the time works both ways.
+ * mixed-versions.test.ts: while the traffic is split, a Worker of one version calls objects of the other one. Common
+ * operations work in both directions.
  */
 
 import { afterEach, describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ afterEach(async () => {
   server = null
 })
 
-/** Says hello on a socket, sends a message, and returns the frames up to the end of its answer. */
+/** Sends a hello and a message on a socket, and returns the frames up to the end of the answer. */
 async function chat(url: string, token: string, session: string): Promise<ServerFrame[]> {
   const socket = new WebSocket(`${url.replace("http", "ws")}/v1/sessions/${session}/socket`, [
     "cuecard.v1",
@@ -38,7 +38,7 @@ async function chat(url: string, token: string, session: string): Promise<Server
   return frames
 }
 
-describe.skipIf(lacksCommit(SAME_CALLS))("the Worker of one version with the objects of the other one", () => {
+describe.skipIf(lacksCommit(SAME_CALLS))("the Worker of one version with the objects of the other", () => {
   test.each([
     ["a new Worker, old objects", true],
     ["an old Worker, new objects", false],

@@ -1,5 +1,5 @@
 /**
- * mutant-plans.ts: for each mutant a short plan with the fault, and the moment, that exposes it.
+ * mutant-plans.ts: for each mutant, a short plan with the fault and the moment that expose it.
  */
 
 import type { Fault, Moment, Revising, RunPlan, TurnPlan } from "./plan.ts"
@@ -7,7 +7,7 @@ import { produceWords } from "./producer.ts"
 import { askLater } from "./script.ts"
 import type { Rule } from "./violation.ts"
 
-/** The mutants of mutants.ts, each with the rules of which at least one has to be reported. */
+/** The mutants of mutants.ts, each with its rules. At least one of the rules must be reported. */
 export const DETECTED_BY = {
   ack_early: ["stored_once"],
   lost_queue: ["stored_once"],
@@ -25,7 +25,7 @@ export const DETECTED_BY = {
   file_lost: ["files_kept"],
 } as const satisfies Readonly<Record<string, readonly Rule[]>>
 
-/** Variables of the server. A producer has to be back before it counts as gone. */
+/** Variables of the server. They let a producer return before it counts as gone. */
 export const MUTANT_VARS: { readonly [name in Mutant]?: Readonly<Record<string, string>> } = {
   record_again: { TIME_SCALE: "0.2" },
 }
@@ -59,7 +59,7 @@ const ACKED: Moment = { at: "acked" }
 const KILL: Fault = { kind: "kill", again: false }
 
 export function planFor(mutant: Mutant, seed: number): RunPlan {
-  // Short: the log lines of a turn have its id, which must not be mistaken for the text that repeats it.
+  // Short ids: the log lines of a turn contain its id, which must not be mistaken for a text that contains it.
   const name = `m${MUTANTS.indexOf(mutant)}-${seed}`
   const turns = turnsFor(mutant).map((turn, at): TurnPlan => {
     const id = `${name}-${at}`
@@ -68,7 +68,7 @@ export function planFor(mutant: Mutant, seed: number): RunPlan {
   return { seed, model: "scripted", contextTokens: null, sessions: [{ name, tabs: 1, turns }] }
 }
 
-/** A unique text. */
+/** Returns a unique text. */
 function wordsFor(content: string, id: string): string {
   return content.includes(KEY) ? content.replaceAll(KEY, id) : `${content} ${id}`
 }

@@ -8,10 +8,10 @@ import { runPlan } from "./run.ts"
 import { triesToFind } from "./series.ts"
 import { listViolations } from "./violation.ts"
 
-/** Plans that are played at the same time. The suite's time limits are wall-clock time, so a busy machine must not play all. */
+/** Number of plans played at the same time. It is limited because the suite's time limits are wall-clock time. */
 const PLANS_AT_ONCE = 7
 
-/** Plans that may share a server: those with the same variables. */
+/** Plans grouped by their variables. The plans of a group can share a server. */
 const GROUPS = groupMutants()
 
 function groupMutants(): Mutant[][] {

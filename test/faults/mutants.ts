@@ -1,8 +1,8 @@
 /**
  * mutants.ts: bugs injected on purpose, to show that the fault suite finds them (SPEC FS4).
  *
- * Each mutant replaces some methods of the store or of the sockets. Delayed writes happen WRITE_DELAY_MS late, which is
- * long enough for a kill to hit the gap.
+ * Each mutant replaces some methods of the store or of the sockets. Delayed writes are WRITE_DELAY_MS late, which is long
+ * enough for a kill to hit the gap.
  */
 
 import type { Part } from "../../shared/protocol/message.ts"
@@ -29,7 +29,7 @@ function storeOverrides(mutant: string | undefined, store: SessionStore): Partia
     // A message is acknowledged before it is stored.
     case "ack_early":
       return { insertMessage: (place) => writeLater(() => store.insertMessage(place)) }
-    // The same for a queued message.
+    // A queued message is acknowledged before it is stored.
     case "lost_queue":
       return { enqueueMessage: (message, seq) => writeLater(() => store.enqueueMessage(message, seq)) }
     // A message that is already stored is stored again.
@@ -55,7 +55,7 @@ function storeOverrides(mutant: string | undefined, store: SessionStore): Partia
     // A cancelled answer grows after its end.
     case "late_delta":
       return extendCancelledAnswers(store)
-    // A tool with side effects that was running when the process was killed runs again.
+    // A tool with side effects that was running at a kill runs again.
     case "run_again":
       return { findMessageAt: (pos) => markRunningAsAllowed(store.findMessageAt(pos)) }
     // A late answer is treated as if the version that asked were active.
@@ -64,7 +64,7 @@ function storeOverrides(mutant: string | undefined, store: SessionStore): Partia
     // A late answer to an inactive version is dropped.
     case "answer_dropped":
       return { agentAsks: override(store.agentAsks, { holdAnswer: (id) => store.agentAsks.closeOutboundAsk(id) }) }
-    // The number of the newest record of a producer is lost in a restart.
+    // The number of a producer's newest record is lost in a restart.
     case "record_again":
       return { setAckedRecord() {} }
     // A message is stored without its files.
@@ -96,7 +96,7 @@ function socketOverrides(mutant: string | undefined, sockets: Sockets): Partial<
   }
 }
 
-/** `target` with some of its methods replaced. */
+/** Returns `target` with some of its methods replaced. */
 function override<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get(_, name) {
@@ -113,12 +113,12 @@ function writeLater(write: () => void): void {
     try {
       write()
     } catch {
-      // For example, another message has taken the position.
+      // A write can fail because, for example, another message has taken the position.
     }
   }, WRITE_DELAY_MS)
 }
 
-/** A message with a known id is stored under another one. */
+/** Stores a message with a known id under another id. */
 function duplicateMessages(store: SessionStore): Partial<SessionStore> {
   const withNewId = <T extends { readonly id: string }>(message: T): T =>
     store.findById(message.id) === null ? message : { ...message, id: `${message.id}-again` }
@@ -155,7 +155,7 @@ function extendCancelledAnswers(store: SessionStore): Partial<SessionStore> {
   }
 }
 
-/** Running calls look as if the user had just allowed them. */
+/** Makes running calls look as if the user had just allowed them. */
 function markRunningAsAllowed(stored: StoredMessage | null): StoredMessage | null {
   if (stored === null) return null
   const parts = stored.message.parts.map((part): Part => {
@@ -165,7 +165,7 @@ function markRunningAsAllowed(stored: StoredMessage | null): StoredMessage | nul
   return { ...stored, message: { ...stored.message, parts } }
 }
 
-/** A socket that sends numbered frames twice. */
+/** Wraps a socket so that it sends numbered frames twice. */
 function sendTwice(socket: WebSocket): WebSocket {
   return override(socket, {
     send(data) {

@@ -16,14 +16,14 @@ import { untilTrue } from "./tab.ts"
 
 /** Pause before a lost connection is opened again, in milliseconds. */
 const RECONNECT_MS = 40
-/** Longest wait until the observer has what a page of history holds, in milliseconds. */
+/** Longest wait until the observer has what a page of history contains, in milliseconds. */
 const CATCH_UP_MS = 30_000
-/** History is read again if the path changed in between. */
+/** Maximum number of reads of history, which is read again if the path changed in between. */
 const MAX_READS = 5
 
 export interface ObserverDeps {
   readonly openSocket: () => ObservedSocket
-  /** False: it takes whole messages only. */
+  /** If false, it receives only whole messages. */
   readonly isLive: boolean
   readonly readHistory: () => Promise<HistoryPage | null>
   readonly report: (rule: Rule, detail: string) => void
@@ -55,15 +55,15 @@ export function openObserver(deps: ObserverDeps): Observer {
   let epoch: string | null = null
   /** The newest seq that was applied. */
   let last = 0
-  /** The seq of the session at the last hello. Up to it, frames are a replay in which whole messages may skip seqs. */
+  /** The seq of the session at the last hello. Frames up to it are a replay, in which whole messages can skip seqs. */
   let welcomed = 0
-  /** The server has answered the newest hello, so its frames follow what this client has. */
+  /** Whether the server has answered the newest hello, so that its frames follow what this client has. */
   let isWelcome = false
-  /** Hellos of this socket without an answer. */
+  /** Number of unanswered hellos on this socket. */
   let openHellos = 0
   /** The epoch of the newest answer on this socket; null before it, and after the announcement of a new epoch. */
   let greetedEpoch: string | null = null
-  /** The newest load counts. */
+  /** Number of the newest load; earlier loads are ignored. */
   let loads = 0
   let messages: Messages = new Map()
   /** The messages at each seq of the epoch. */
@@ -162,7 +162,7 @@ export function openObserver(deps: ObserverDeps): Observer {
       if (socket !== opened || frame === null) return
       if (frame.type === "hello") takeHello(frame)
       else if (frame.type === "message" || frame.type === "ops") takeNumbered(frame)
-      // The server no longer has what was missed.
+      // The server no longer has the missed frames.
       else if (frame.type === "error" && !isWelcome) {
         openHellos -= 1
         void load()

@@ -1,7 +1,7 @@
 /**
  * plan.ts: turns a seed into the plan of a run: the messages of each session, and its faults with their moments.
  *
- * Depends on the seed alone. The state that a fault meets depends on the speed of the machine.
+ * The plan depends only on the seed. The state at the time of a fault depends on the speed of the machine.
  */
 
 import { type Chance, createChance } from "./chance.ts"
@@ -10,7 +10,7 @@ import { produceWords } from "./producer.ts"
 import { laterWords, scriptWords } from "./script.ts"
 import { MODEL_FAULTS, type ModelFault } from "./upstream.ts"
 
-/** The model of a run. */
+/** The model that a run uses. */
 export type ModelKind = "scripted" | "upstream"
 
 /** `soon`: the process is killed 1 ms after the request; `answered`: as soon as the request is answered. */
@@ -26,7 +26,7 @@ export type Fault =
   | { readonly kind: "cancel"; readonly via: "page" | "socket" | "http"; readonly thenKill: ThenKill }
   | { readonly kind: "withdraw"; readonly thenKill: ThenKill }
   | { readonly kind: "revise"; readonly how: Revising; readonly thenKill: ThenKill }
-  /** A fault of the model. The text of the turn requests it. */
+  /** A fault of the model. The text of the turn requests this fault. */
   | { readonly kind: "model"; readonly play: ModelFault }
 
 export type Revising = "regenerate" | "edit" | "retry" | "switch"
@@ -37,7 +37,7 @@ export type Moment =
   /** The message is shown, possibly before its acknowledgement. */
   | { readonly at: "shown" }
   | { readonly at: "acked" }
-  /** The n-th numbered frame arrived; with `inside`, a cut happens in the middle of it. */
+  /** The n-th numbered frame arrived. With `inside`, a cut happens in the middle of the frame. */
   | { readonly at: "frame"; readonly n: number; readonly inside: boolean }
   | { readonly at: "ms"; readonly ms: number }
   /** The side effect of a call has been requested upstream, so the call is running. */
@@ -46,7 +46,7 @@ export type Moment =
   | { readonly at: "waiting" }
   | { readonly at: "ended" }
 
-/** The decision about a waiting call; null: none, the next message settles it. */
+/** The decision about a waiting call; null means none, and the next message settles the call. */
 export interface PlannedApproval {
   readonly decision: "allow" | "deny"
   readonly tab: number
@@ -65,14 +65,14 @@ export interface TurnPlan {
   readonly fault: Fault
   readonly moment: Moment
   readonly approval: PlannedApproval | null
-  /** Waits for the end of the turn before the next one. Otherwise the next one is queued. */
+  /** Waits for the end of the turn before sending the next message. Otherwise the next message is queued. */
   readonly patient: boolean
 }
 
 export interface SessionPlan {
   readonly name: string
   readonly tabs: number
-  /** Independent clients follow the session. Default: yes. */
+  /** Whether independent clients follow the session. Default: yes. */
   readonly isObserved?: boolean
   readonly turns: readonly TurnPlan[]
 }
@@ -80,7 +80,7 @@ export interface SessionPlan {
 export interface RunPlan {
   readonly seed: number
   readonly model: ModelKind
-  /** A small context, so that older messages are summarised; null: the default. */
+  /** A small context size, so that older messages are summarised; null means the default. */
   readonly contextTokens: number | null
   readonly sessions: readonly SessionPlan[]
 }
@@ -96,7 +96,7 @@ const TURN_KINDS = [
 ] as const
 const CUTS: readonly Cut[] = ["drop", "drop", "blackhole", "half_to_client", "half_to_server"]
 
-/** Holds the prompt, a message and one or two turns. */
+/** Enough for the prompt, a message and one or two turns. */
 const SMALL_CONTEXT_TOKENS = 4_000
 
 export function planRun(seed: number, { sessions, turns }: Size): RunPlan {
@@ -114,7 +114,7 @@ function planSession(chance: Chance, name: string, model: ModelKind, turns: numb
     const before = plans.at(-1)
     const planned = planTurn(chance, `${name}-${at}`, model, tabs)
     const turn = planSender(chance, planned, before?.patient !== false)
-    // A message can only be withdrawn from the queue if another one is before it.
+    // A message can be withdrawn from the queue only if another turn is ahead of it.
     if (turn.fault.kind === "withdraw" && before !== undefined) plans[at - 1] = { ...before, patient: false }
     plans.push(turn)
   }
@@ -130,7 +130,7 @@ function planTurn(chance: Chance, id: string, model: ModelKind, tabs: number): T
   const content = fault.kind === "model" ? `play ${fault.play} ${id}` : planWords(chance, id, model, asks)
   const isAlone = fault.kind === "evict" || fault.kind === "revise"
   const approval = planApproval(chance, tabs) ?? (isAlone ? DENIAL : null)
-  // Without a decision only the next message ends the turn.
+  // Without a decision, only the next message ends the turn.
   const patient = isAlone || (chance.odds(0.75) && !(asks && approval === null))
   const moment = planMoment(chance, fault, asks)
   return { id, content, via: chance.odds(0.8) ? "socket" : "http", fault, moment, approval, patient }
@@ -199,7 +199,7 @@ function planMoment(chance: Chance, fault: Fault, asks: boolean): Moment {
   }
 }
 
-/** A moment at which the turn probably runs. */
+/** Chooses a moment at which the turn is probably running. */
 function planInside(chance: Chance, asks: boolean): Moment {
   if (asks && chance.odds(0.5)) return { at: "waiting" }
   const at = chance.pick(["shown", "acked", "frame", "frame", "frame", "ms"] as const)
@@ -209,9 +209,9 @@ function planInside(chance: Chance, asks: boolean): Moment {
 
 const CITIES = ["Oslo", "Lima", "Cairo", "Delhi", "Paris", "Tokyo"]
 
-/** A unique message that makes the model do something. */
+/** Returns a unique message that makes the model do something. */
 export function planWords(chance: Chance, id: string, model: ModelKind, asks: boolean): string {
-  // Another agent answers after the turn, perhaps when another version is active.
+  // Another agent answers after the turn, possibly when another version is active.
   if (model === "scripted" && !asks && chance.odds(0.2)) return laterWords(chance, id)
   if (model === "upstream") return `play ${asks ? "asks" : chance.pick(["words", "thought", "tools", "effects"])} ${id}`
   if (asks) return scriptWords(chance, id, true)

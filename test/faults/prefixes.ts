@@ -1,8 +1,8 @@
 /**
- * prefixes.ts: checks that every state that a tab showed is a prefix of the stored message.
+ * prefixes.ts: checks that every state shown by a tab is a prefix of the stored message.
  *
  * stored message → every prefix of its parts → segments ⊇ what was shown
- * The state of a tool at a prefix is not stored, so any state on the way to the final one is accepted. The same holds for
+ * The state of a tool at a prefix is not stored, so any state on the way to the final one is accepted. The same applies to
  * the status, summary and versions of a message.
  */
 
@@ -47,7 +47,7 @@ function strangeSegments(final: Message, states: readonly WireMessage[]): WireMe
   return [...open.values()].flat()
 }
 
-/** The segments of every prefix of a message, with tools in their final state. */
+/** Returns the segments of every prefix of a message, with tools in their final state. */
 function* prefixesOf(final: Message): Generator<Segment[]> {
   const transcriber = createMessageSegmenter()
   let segments: Segment[] = []
@@ -68,7 +68,7 @@ function* prefixesOf(final: Message): Generator<Segment[]> {
   }
 }
 
-/** The number and lengths of segments: equal states have the same key. */
+/** Returns a key of the number and lengths of segments. Equal states have the same key. */
 function sizeOf(segments: readonly Segment[]): string {
   let key = ""
   for (const segment of segments)
@@ -90,7 +90,7 @@ const RANKS = { queued: 0, waiting: 1, running: 2, ok: 3, failed: 3, interrupted
 function isIntermediateState(shown: ToolSegment, final: ToolSegment | undefined): boolean {
   if (final === undefined || shown.name !== final.name || shown.args !== final.args) return false
   if (isSettled(shown.status)) return isSame(shown, final)
-  // The late answer of an agent replaces the provisional result.
+  // An agent's late answer replaces the provisional result.
   if (isDeferredTool(shown)) return isSettled(final.status) || isSame(shown, final)
   if (isDeferredTool(final)) return shown.result === undefined
   if (RANKS[shown.status] > RANKS[final.status] || shown.result !== undefined || shown.error !== undefined) return false
@@ -103,7 +103,7 @@ function isDeferredTool({ status, result }: ToolSegment): boolean {
   return status === "waiting" && result !== undefined
 }
 
-/** A decision is not undone, and a call that asks keeps asking until a decision is made. */
+/** A decision is never undone, and a pending call stays pending until a decision is made. */
 function isIntermediateApproval(shown: ToolSegment["approval"], final: ToolSegment["approval"]): boolean {
   if (shown === undefined || shown === "asked") return shown === undefined || final !== undefined
   return shown === final
@@ -119,7 +119,7 @@ const STAGES: Readonly<Record<WireMessage["status"], number>> = {
   failed: 2,
 }
 
-/** All fields of a message except its segments. The end of an answer is compared separately, with its segments. */
+/** Returns all fields of a message except its segments. The end of an answer is compared separately, with its segments. */
 function isHeadOnTheWay(shown: WireMessage, final: WireMessage): boolean {
   const isEnd = STAGES[shown.status] === 2
   if (isEnd ? shown.status !== final.status : STAGES[shown.status] > STAGES[final.status]) return false

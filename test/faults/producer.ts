@@ -9,7 +9,7 @@ import type { StoredSession } from "./rows.ts"
 import { type Host, RETRY_MS, recordRefusal, type TestSession, tabOf } from "./test-session.ts"
 import { clip, type Violation } from "./violation.ts"
 
-/** Longest attempt to bring an answer to its end, in milliseconds. After that it ends by its silence. */
+/** Maximum time for attempts to finish an answer, in milliseconds. After that, the server ends it for its silence. */
 const PRODUCE_MS = 9_000
 /** Longest single request, in milliseconds: a blackholed connection gives no sign. */
 const REQUEST_MS = 2_500
@@ -24,12 +24,12 @@ interface ProducerState {
   readonly code?: string
 }
 
-/** The content of a turn whose answer has this many words. */
+/** Returns the content of a turn whose answer has this many words. */
 export function produceWords(count: number): string {
   return `produce ${count}`
 }
 
-/** The text of an external answer, and its records: words with a tool call between them. */
+/** Returns the text of an external answer, and its records: words with a tool call between them. */
 function recordsOf({ id, content }: ProducedTurn): { readonly text: string; readonly lines: readonly string[] } {
   const count = Number(/^produce (\d+)/.exec(content)?.[1])
   const words = Array.from({ length: count }, (_, at) => ({ type: "text_delta", delta: `${id}-p${at} ` }))
@@ -60,11 +60,11 @@ export async function produceAnswer(host: Host, session: TestSession, turn: Prod
     if (state?.n !== undefined) accepted = state.n
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
-  // The session was busy all the time.
+  // The session was busy throughout.
   if ((await readState(host, session, id))?.code === "turn_unknown") recordRefusal(session.ledger, id, "turn_running")
 }
 
-/** Sends all records again. Those that were accepted have no second effect. */
+/** Sends all records again. Records that were accepted have no second effect. */
 export async function repeatRecords(host: Host, session: TestSession, turn: ProducedTurn): Promise<void> {
   await post(host, session, turn.id, recordsOf(turn).lines)
 }
@@ -73,7 +73,7 @@ function isFinal({ status, code }: ProducerState): boolean {
   return code === "turn_ended" || (status !== undefined && status !== "running" && status !== "waiting")
 }
 
-/** The response; null if none came. */
+/** Returns the response, or null if none came. */
 async function post(
   host: Host,
   session: TestSession,
@@ -113,7 +113,7 @@ async function request(
   }
 }
 
-/** Each record of a producer took effect once: the stored text is a beginning of its text, and all of it at the end. */
+/** Each record of a producer took effect once: the stored text is a prefix of its text, and the whole text at the end. */
 export function findProducerViolations({ plan, produced }: TestSession, { all }: StoredSession): Violation[] {
   return plan.turns.flatMap((turn): Violation[] => {
     const { id, via } = turn

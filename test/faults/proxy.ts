@@ -12,7 +12,7 @@ import { createFrameReader } from "./frames.ts"
 /** drop: reset on both sides · blackhole: both sides stay open and receive nothing · half: one side is closed, the other stays open. */
 export type Cut = "drop" | "blackhole" | "half_to_client" | "half_to_server"
 
-/** How a pair of sockets handles bytes. */
+/** What happens to the bytes of a pair of sockets. */
 type Mode = "whole" | "blackhole"
 
 interface Pair {

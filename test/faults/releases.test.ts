@@ -1,6 +1,6 @@
 /**
- * releases.test.ts: an earlier version and this one serve the same storage in turns, as during a staged deploy and after a
- * rollback. Each kill is a deploy of the other one.
+ * releases.test.ts: an earlier version and this one alternately serve the same storage, as during a staged deploy and after
+ * a rollback. Each kill deploys the other version.
  */
 
 import { afterEach, describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ import { runPlan } from "./run.ts"
 import { startServer, type TestServer } from "./server.ts"
 import { findMixedUsageFaults, findUsageFaults, readUsageSums } from "./usage-rows.ts"
 
-/** A trace id belongs to the version that ran the turn. Turns stored without one, or read by 0.1.0, have none. */
+/** Trace ids depend on the version that ran the turn. Turns stored without one, or read by 0.1.0, have none. */
 const LATER_FIELDS = ["trace"]
 leaveOutFields(LATER_FIELDS)
 
@@ -37,10 +37,10 @@ const CONTENTS = [
   "/bench deltas=200 chars=6 tools=1 delay_ms=1",
 ]
 
-/** Lines of the earlier version whose field `message` or `fault` is a sentence. Today the field is `error`, which may be one. */
+/** Log lines of the earlier version whose field `message` or `fault` is a sentence. Today only `error` may be one. */
 const EARLIER_ERRORS = /^\{"event":"(?:model_retry","fault"|(?:route|turn|tool|frame|external)_error",.*"message")/
 
-/** The faults of the log lines, apart from the names of fields of the earlier version. */
+/** Returns the faults of the log lines, except those due to field names of the earlier version. */
 function takeOtherLeaks(): string[] {
   return takeLeaks().filter((leak) => {
     const line = leak.slice(leak.indexOf("{"))
@@ -67,7 +67,7 @@ async function persistently<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Everything that a session's pages show, without later fields and fields that are always null in 0.1.0. */
+/** Returns everything that a session's pages show, without later fields and fields that are always null in 0.1.0. */
 async function readHistory(client: StateClient, session: string): Promise<WireMessage[]> {
   const messages: WireMessage[] = []
   for (let before = ""; ; ) {
@@ -83,7 +83,7 @@ async function readHistory(client: StateClient, session: string): Promise<WireMe
 const readAll = async (client: StateClient) =>
   Object.fromEntries(await Promise.all(SESSIONS.map(async (id) => [id, await readHistory(client, id)] as const)))
 
-describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one in turns", () => {
+describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one alternately", () => {
   test("[DP8] [FS1] no message is lost or duplicated, every turn ends, and both show the same", async () => {
     server = await startServer({ SCRIPTED_DELAY_MS: "1" }, [buildRelease(RELEASED), readBuild()])
     const { url, token, crash } = server
@@ -109,7 +109,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one in turns", ()
       const asked = (shown[session] ?? []).flatMap(({ role, id }) => (role === "user" ? [id] : []))
       expect(asked).toEqual(sent.flatMap((one) => (one.session === session ? [one.id] : [])))
     }
-    // The other version, and the first one again.
+    // Deploys the other version, and then the first one again.
     for (let turn = 0; turn < 2; turn += 1) {
       await crash()
       expect(await readAll(client)).toEqual(shown)
@@ -117,7 +117,7 @@ describe.skipIf(lacksCommit(RELEASED))("version 0.1.0 and this one in turns", ()
   })
 })
 
-describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, and this one in turns", () => {
+describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, and this one, alternately", () => {
   test.each(Array.from({ length: FULL_PLANS }, (_, n) => 400 + n))(
     "[DP8] [FS1] [FS8] the faults of seed %i with a deploy at each kill find no divergence",
     async (seed) => {
@@ -129,7 +129,7 @@ describe.skipIf(lacksCommit(SAME_CALLS))("the version before usage was stored, a
     },
   )
 
-  test("[DP8] [MT5] a turn that this version begins and the earlier one ends is in no ledger; all others are", async () => {
+  test("[DP8] [MT5] a turn that this version begins and the earlier one ends is in no ledger; all other turns are", async () => {
     server = await startServer({ PROBE_TOOLS: "on" }, [readBuild(), buildRelease(SAME_CALLS)])
     const { url, token, crash, persist } = server
     const client = new StateClient({ url: url() }, token())

@@ -15,11 +15,11 @@ const HOUR_MS = 60 * 60_000
 interface Turn {
   readonly afterMs: number
   readonly session: number
-  /** The directory's memory is lost before the turn, as after ten seconds without a request. */
+  /** Whether the directory's memory is lost before the turn, as after ten seconds without a request. */
   readonly isEvicted: boolean
 }
 
-/** A directory with its alarm, in virtual time. */
+/** Creates a directory with its alarm, in virtual time. */
 class DirectoryModel {
   readonly #sql: SqlStorage
   readonly #hasBudgets: boolean
@@ -34,7 +34,7 @@ class DirectoryModel {
   sentCalls = 0
   readonly months = new Set<string>()
 
-  /** With budgets a batch is a lease, and does not wait. */
+  /** With budgets, a batch is a lease and is sent at once. */
   constructor(hasBudgets: boolean) {
     this.#hasBudgets = hasBudgets
     const database = new DatabaseSync(":memory:")
@@ -56,7 +56,7 @@ class DirectoryModel {
     else this.#usage.flushLater()
   }
 
-  /** Lets time pass, with the alarms that fire in it. Each finds a new process. */
+  /** Advances the time and fires the alarms that are due. Each alarm runs in a new process. */
   async wait(ms: number): Promise<void> {
     const until = this.now + ms
     while (this.#alarm !== null && this.#alarm <= until) {
@@ -100,7 +100,7 @@ const turnArbitrary: fc.Arbitrary<Turn> = fc.record({
   isEvicted: fc.boolean(),
 })
 
-test("[BU17] in any pattern the tenant's object gets at most one call for eight turns, and one for the rest of a month", async () => {
+test("[BU17] the tenant's object always receives at most one call per eight turns, and one for each month's remainder", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(turnArbitrary, { maxLength: 60 }), fc.boolean(), async (turns, hasBudgets) => {
       const model = new DirectoryModel(hasBudgets)
@@ -116,7 +116,7 @@ test("[BU17] in any pattern the tenant's object gets at most one call for eight 
 test.each([
   ["every two hours", 2 * HOUR_MS, 96, 1],
   ["a minute for four hours", 60_000, 240, 1],
-  // Four batches, and the rests of two months.
+  // Four batches, and the remainders of two months.
   ["a day", 24 * HOUR_MS, 32, 1.5],
 ])(
   "[BU17] a turn %s, with an eviction before each: calls per eight turns",

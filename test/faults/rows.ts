@@ -24,7 +24,7 @@ export interface StoredSession {
   readonly lastSeq: number
 }
 
-/** Every session below a state folder, by id. Reports sessions that cannot be read. The server must be stopped. */
+/** Returns every session below a state folder, by id. Reports sessions that cannot be read. The server must be stopped. */
 export function readSessions(persist: string, onBroken: (error: unknown) => void): Map<string, StoredSession> {
   const sessions = new Map<string, StoredSession>()
   const folder = join(persist, "do", "cuecard-Session")
@@ -78,7 +78,7 @@ function readSession(file: string): StoredSession | null {
 export function sqlOf(database: DatabaseSync): SqlStorage {
   return {
     exec<Row extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]) {
-      // The store writes text, numbers and null only.
+      // The store writes only text, numbers and null.
       const values = bindings.map((value) => (value instanceof ArrayBuffer ? new Uint8Array(value) : value))
       const rows = database.prepare(query).all(...values) as Row[]
       const one = (): Row => {

@@ -25,11 +25,11 @@ import type { Violation } from "./violation.ts"
 
 export interface Report {
   readonly seed: number
-  /** How often each fault was injected. */
+  /** Number of injections of each fault. */
   readonly faults: ReadonlyMap<string, number>
   /** Number of turns that were running when the process was killed. */
   readonly hits: number
-  /** Exchanges with a cancel request, and those with an acknowledged one. */
+  /** Number of exchanges with a cancel request, and with an acknowledged cancel. */
   readonly cancels: { readonly requested: number; readonly stopped: number }
   readonly violations: readonly Violation[]
   readonly ms: number
@@ -56,8 +56,9 @@ export function runSeed(seed: number, size: Size = DEFAULT_SIZE): Promise<Report
 /**
  * Runs a plan.
  *
- * Shapes: RunPlan → Report; `vars` override the default variables, to select a mutant; each kill deploys the next of `builds`.
- * Errors: violations are values; throws if the server cannot be started.
+ * Shapes: RunPlan → Report. `vars` override the default variables, for example to select a mutant. Each kill deploys the
+ * next of `builds`.
+ * Errors: violations are returned; throws if the server cannot be started.
  */
 export async function runPlan(
   plan: RunPlan,

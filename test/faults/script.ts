@@ -7,7 +7,7 @@ type Event =
   | { readonly type: "tool_call"; readonly name: string; readonly args: string }
   | { readonly type: "pause"; readonly ms: number }
 
-/** A `/script` message: one or two steps with tools, then a step with text. `asks`: one of the calls needs approval. */
+/** Returns a `/script` message: one or two steps with tools, then a step with text. With `asks`, a call needs approval. */
 export function scriptWords(chance: Chance, id: string, asks: boolean): string {
   const steps: Event[][] = []
   const withTools = asks ? 1 : chance.between(1, 2)
@@ -25,7 +25,7 @@ export function laterWords(chance: Chance, id: string): string {
   return askLater(chance.between(20, 500), id, speech(chance, id))
 }
 
-/** The same, after some speech. `ms`: how long the other agent works. It says little, because other turns may wait for it. */
+/** The same, after some text. The other agent works for `ms` milliseconds. Its text is short, as other turns may wait. */
 export function askLater(ms: number, id: string, before: readonly Event[] = []): string {
   const research = [[call("probe_slow", { ms })], [{ type: "text_delta", delta: `${id}-there` }]]
   const question = { agent: "researcher", mode: "async", message: `/script ${JSON.stringify(research)}` }
@@ -42,12 +42,12 @@ function toolCall(chance: Chance, key: string): Event {
     case 2:
       return call("probe_fail", { how: chance.pick(["throw", "error"]) })
     case 3: {
-      // The call runs in another object, which is killed too, and is repeated.
+      // The call runs in another object, which is also killed; the call is then repeated.
       const steps = [[call("probe_slow", { ms: chance.between(5, 150) })], speech(chance, `${key}-there`)]
       return call("agents_message", { agent: "researcher", message: `/script ${JSON.stringify(steps)}` })
     }
     default:
-      // Effects must happen at most once, so they are the most frequent call.
+      // Calls with side effects are the most frequent, because they must happen at most once.
       return call("probe_effect", { key, ms: chance.between(0, 150) })
   }
 }

@@ -4,9 +4,9 @@ import { DETECTED_BY, type Mutant, MUTANT_VARS, planFor } from "./mutant-plans.t
 import { type Report, runPlan, runSeed } from "./run.ts"
 import type { Rule } from "./violation.ts"
 
-/** A kill can miss a window of 50 ms on a busy machine, so each mutant has several tries. */
+/** A kill can miss a window of 50 ms on a busy machine, so each mutant gets several tries. */
 export const TRIES = 5
-/** An event that a mutant suppresses never happens, so this timeout is shorter than that for a busy server. */
+/** An event that a mutant suppresses never happens, so this timeout is shorter than the one for a busy server. */
 const PATIENCE_MS = 1_200
 
 export async function playUntil(faults: number, from: number, say: (line: string) => void): Promise<Report[]> {
@@ -23,7 +23,7 @@ export async function playUntil(faults: number, from: number, say: (line: string
   return reports
 }
 
-/** The number of tries until a mutant was detected, or null. */
+/** Returns the number of tries until a mutant was detected, or null. */
 export async function triesToFind(mutant: Mutant): Promise<number | null> {
   const rules: readonly Rule[] = DETECTED_BY[mutant]
   for (let seed = 1; seed <= TRIES; seed++) {

@@ -15,8 +15,8 @@ export interface TestServer {
   port(): number
   token(): string
   /**
-   * Kills the process and starts the next one on the same state. In between, `inspect` may read the state. A concurrent call
-   * joins the first; true for the first.
+   * Kills the process and starts the next one on the same state. In between, `inspect` can read the state. A concurrent
+   * call joins the first call; only the first call returns true.
    */
   crash(inspect?: () => void): Promise<boolean>
   /** Number of kills. */
@@ -39,7 +39,7 @@ const START_TRIES = 5
 
 /**
  * With the variable MUTANT, the server runs that mutant instead of the production Worker. With `builds`, each kill is a
- * deploy: the next process runs the next of them, in turns.
+ * deploy: each process runs the next build of the list, cyclically.
  */
 export async function startServer(
   vars: Readonly<Record<string, string>>,

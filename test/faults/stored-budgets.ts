@@ -1,8 +1,8 @@
 /**
- * stored-budgets.ts: compares the budgets of a stopped server with the turns that it has stored (SPEC BU8, BU9).
+ * stored-budgets.ts: compares the budgets of a stopped server with its stored turns (SPEC BU8, BU9).
  *
- * what each directory has counted = what its own ledger has
- * what the turns of a user, and of all users, have used ≤ the budget + the turns that may begin after it is used up
+ * count of each directory = total of its own ledger
+ * usage of a user's turns, and of all users' turns ≤ budget + turns that may begin after it is used up
  */
 
 import type { DatabaseSync } from "node:sqlite"
@@ -14,28 +14,28 @@ import { toPeriod } from "../../shared/usage/period.ts"
 import { MAX_UNCERTAIN_TURNS, MAX_UNRENEWED_TURNS, type UserAccount } from "../../shared/usage/user-account.ts"
 import { readAll } from "./usage-rows.ts"
 
-/** Turns that run or have a lease when a user's budget is used up, if it is smaller than as many whole contexts (BU9). */
+/** Turns that run or have a lease when a user's budget is used up, if it is below this many whole contexts (BU9). */
 const LEASED_TURNS = 2 * MAX_UNCERTAIN_TURNS
 
 /** The stored turns of a user's sessions. */
 export interface UserTurns {
-  /** The spending of the turns that have ended. */
+  /** The usage of the turns that have ended. */
   readonly spent: Spending
   /** Answers that run or wait. */
   readonly running: number
-  /** Ids of the stored messages, with those that wait in a queue; a message that is stored twice is here twice. */
+  /** Ids of the stored messages, including queued ones. A message that is stored twice appears twice. */
   readonly messages: readonly string[]
-  /** Ids of the messages whose answer failed because a budget was used up. */
+  /** Ids of the messages whose answers failed because a budget was used up. */
   readonly unanswered: readonly string[]
 }
 
 export interface BudgetBounds {
   readonly limitsOf: (user: string) => UserLimits
-  /** The most that a turn uses. */
+  /** The maximum usage of a turn. */
   readonly largest: Spending
 }
 
-/** The stored turns of a tenant's users, by user. The server must be stopped. */
+/** Returns the stored turns of a tenant's users, by user. The server must be stopped. */
 export function readTurns(persist: string): Map<string, UserTurns> {
   const byUser = new Map<string, UserTurns>()
   for (const { user, ...own } of readAll(persist, "Session", readSession)) {
@@ -50,7 +50,7 @@ export function readTurns(persist: string): Map<string, UserTurns> {
   return byUser
 }
 
-/** The errors in the budgets below a state folder, which has one tenant; empty if there are none. The server must be stopped. */
+/** Returns the errors in the budgets below a state folder, which contains one tenant. The server must be stopped. */
 export function findBudgetFaults(persist: string, { limitsOf, largest }: BudgetBounds): string[] {
   const found = readAll(persist, "Directory", findAccountFaults).flat()
   const turns = readTurns(persist)
@@ -82,7 +82,7 @@ function findAccountFaults(database: DatabaseSync): string[] {
   })
 }
 
-/** The budgets that a directory has; null: none. */
+/** Returns the budgets of a directory, or null if it has none. */
 export function readAccount(database: DatabaseSync): UserAccount | null {
   const [row] = database.prepare("SELECT account FROM budget_account").all()
   return row === undefined ? null : (JSON.parse(String(row["account"])) as UserAccount)

@@ -1,6 +1,6 @@
 /**
- * stored-plans.ts: plans that once found a bug, as regression tests. Each file in kept/ holds the whole plan, so it stays the same
- * when the generator of plans changes. The name of the file describes the bug that the plan found.
+ * stored-plans.ts: keeps plans that once found a bug as regression tests. Each file in kept/ contains the whole plan, so
+ * that it stays the same when the plan generator changes. The file name describes the bug that the plan found.
  */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -32,7 +32,7 @@ function nameOf(file: string): string {
   return file.slice(0, -END.length).replaceAll("-", " ")
 }
 
-/** The file is trusted: `keepPlan` wrote it. */
+/** Reads a plan. The file is trusted, because `keepPlan` wrote it. */
 function readPlan(file: string): RunPlan {
   return JSON.parse(readFileSync(FOLDER + file, "utf8")) as RunPlan
 }

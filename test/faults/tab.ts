@@ -19,7 +19,7 @@ import type { Rule } from "./violation.ts"
 /** Scale of the tab's clock, so that its timeouts of 8 and 45 s expire within a test. */
 const CLOCK = 0.05
 
-/** Timeout of a request of the page, by its own clock. */
+/** Timeout of a page request, on the page's own clock. */
 const REQUEST_MS = 30_000
 
 export interface TabDeps {
@@ -31,7 +31,7 @@ export interface TabDeps {
   readonly report: (rule: Rule, detail: string) => void
   /** Called for each frame that the tab sends. */
   readonly onFrameSent: (frame: ClientFrame) => void
-  /** Called for each acknowledgement or refusal before it is applied, with the frame that it answers. */
+  /** Called for each acknowledgement or refusal before it is applied, with the frame to which it responds. */
   readonly onAnswer: (frame: ClientFrame, answer: Answered) => void
 }
 
@@ -42,16 +42,16 @@ export interface Tab {
   frames(): number
   /** The messages that the tab shows. */
   messages(): readonly WireMessage[]
-  /** Every state that the tab has shown, by message. */
+  /** Every state that the tab has shown, by message id. */
   readonly shown: ReadonlyMap<string, readonly WireMessage[]>
   /** Number of pages that the tab loaded because its state did not match the server. */
   resets(): number
   /** Sends a frame directly on the open socket, if there is one. */
   say(frame: ClientFrame): boolean
-  /** Closes the tab and opens it again with the state that the browser stored. */
+  /** Closes the tab and reopens it with the state that the browser stored. */
   reopen(): void
   close(): void
-  /** Resolves to true once the condition holds, to false on timeout. Checked at every frame. */
+  /** Resolves to true once the condition holds, or to false on timeout. The condition is checked at every frame. */
   until(holds: () => boolean, ms: number): Promise<boolean>
 }
 

@@ -22,13 +22,13 @@ export interface Tap {
 
 export interface TapDeps {
   readonly report: (rule: Rule, detail: string) => void
-  /** Called for an acknowledgement or a refusal, with the frame that it answers. */
+  /** Called for an acknowledgement or a refusal, with the frame to which it responds. */
   readonly onAnswer?: (unanswered: ClientFrame, answer: Answered) => void
 }
 
 /**
- * A server handles the frames of one socket in order and answers each before the next, so the n-th answer belongs to the
- * n-th frame. An unsolicited hello announces a new epoch; it is sent once, and only to a socket that has had a hello.
+ * A server handles the frames of one socket in order and answers each frame before the next, so the n-th answer belongs to
+ * the n-th frame. An unsolicited hello announces a new epoch. It is sent once, and only to a socket that had a hello.
  */
 export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   /** Frames without an answer, oldest first. */
@@ -36,7 +36,7 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   /** The last seq of this socket; null before the first hello, and between the announcement of a new epoch and the next hello. */
   let last: number | null = null
   let epoch = ""
-  /** The seq of the session at the hello of this socket: frames up to it are a replay, later ones are live. */
+  /** The seq of the session at the hello of this socket. Frames up to it are a replay; later frames are live. */
   let welcomed = 0
   /** Number of received fragments of the current seq. */
   let pieces = 0
@@ -100,7 +100,7 @@ export function createTap({ report, onAnswer = () => {} }: TapDeps): Tap {
   }
 }
 
-/** The id in the answer to a frame; null: none. */
+/** Returns the id that the answer to a frame carries, or null if it carries none. */
 function idOf(frame: ClientFrame | undefined): string | null {
   switch (frame?.type) {
     case "send":

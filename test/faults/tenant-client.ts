@@ -1,4 +1,4 @@
-/** tenant-client.ts: requests to a server that is being killed, and tenants that are filled with conversations. */
+/** tenant-client.ts: sends requests to a server that is being killed, and fills tenants with conversations. */
 
 import { SignJWT } from "jose"
 import { expect } from "vitest"
@@ -10,7 +10,7 @@ import type { TestServer } from "./server.ts"
 export const WAIT = { timeout: 90_000, interval: 100 }
 
 const KILLS = 4
-/** Ten seconds: as long as a restart takes on a busy machine. */
+/** Ten seconds, as long as a restart takes on a busy machine. */
 const MAX_TRIES = 100
 
 export const OPERATOR = readBuild().vars["OPERATOR_SECRET"] ?? ""
@@ -25,7 +25,7 @@ export function tokenOf(tenant: string, user: string, role: string): Promise<str
   return dated.sign(new TextEncoder().encode(readBuild().vars["JWT_SECRET"]))
 }
 
-/** Sends a request again while the server is being killed, until its whole response has arrived. */
+/** Repeats a request while the server is being killed, until the whole response has arrived. */
 export async function request(
   server: TestServer,
   path: string,
@@ -58,7 +58,7 @@ export async function killUntil(server: TestServer, chance: Chance, isDone: () =
   await expect.poll(isDone, WAIT).toBe(true)
 }
 
-/** Creates sessions of a user. Every fifth has a question and an answer with `word`. Returns their ids. */
+/** Creates sessions of a user. Every fifth session has a question and an answer that contain `word`. Returns the ids. */
 export async function fillSessions(
   server: TestServer,
   tenant: string,

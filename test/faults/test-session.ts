@@ -20,7 +20,7 @@ import type { Rule, Violation } from "./violation.ts"
 /** The record of one message, or of a command that creates one. */
 export interface LedgerEntry {
   readonly id: string
-  /** The text of a user message; null: an answer. */
+  /** The text of a user message; null for an answer. */
   readonly content: string | null
   /** The seqs of its acknowledgements. */
   readonly acks: number[]
@@ -32,41 +32,41 @@ export interface TestSession {
   readonly plan: SessionPlan
   readonly tabs: readonly Tab[]
   readonly ledger: Map<string, LedgerEntry>
-  /** Exchanges with a cancel request. */
+  /** The exchanges with a cancel request. */
   readonly cancelRequested: Set<string>
-  /** Exchanges whose cancel request was answered, accepted or refused. */
+  /** The exchanges whose cancel request was accepted or refused. */
   readonly cancelAnswered: Set<string>
-  /** Accepted cancels: the exchange and the acknowledged seqs. */
+  /** The accepted cancels: each exchange with its acknowledged seqs. */
   readonly cancelled: Map<string, number[]>
-  /** Withdrawals: the id of the command and of the withdrawn message. */
+  /** The withdrawals: the ids of the command and of the withdrawn message. */
   readonly withdrawals: Map<string, string>
-  /** Independent clients: one live, one that takes whole messages. */
+  /** The independent clients: one receives live frames, the other only whole messages. */
   readonly observers: readonly Observer[]
   /** The status that the server reported to the producer of an external answer, by its id; null if it reported none. */
   readonly produced: Map<string, string | null>
   /** The uploaded file of each message that was sent with one. */
   readonly files: Map<string, string>
-  /** The object is being evicted, so no new command may start. */
+  /** Whether the object is being evicted. If so, no new command may start. */
   isEvicting: boolean
-  /** All plans have been played, so calls that still wait are denied. */
+  /** Whether all plans have been played. If so, calls that still wait are denied. */
   isSettling: boolean
-  /** History as the last reload read it. */
+  /** The history that the last reload read. */
   page: HistoryPage | null
 }
 
 export interface Host {
-  /** All sessions of the run. */
+  /** The sessions of the run. */
   readonly sessions: readonly TestSession[]
   readonly server: TestServer
   readonly model: ModelKind
   readonly chance: Chance
   readonly countBusyMs: CountBusyMs
-  /** How often each side effect was requested, by `<key>/<call id>`. */
+  /** The number of requests for each side effect, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
   readonly report: (violation: Violation) => void
   /** How long to wait for an expected event, in milliseconds. */
   readonly patienceMs: number
-  /** Counts the turns that ran when the process was killed. */
+  /** Counts the turns that were running when the process was killed. */
   readonly hit: (turns: number) => void
   /** Counts an injected fault by its description. */
   readonly count: (fault: string) => void
@@ -80,7 +80,7 @@ export const TURN_END_MS = 30_000
 /** Interval between retries of a request while the server is down, in milliseconds. */
 export const RETRY_MS = 30
 
-/** Refusals of a message or command itself. Other refusals with its id concern a cancel of its exchange. */
+/** Codes that refuse a message or command itself. Other refusals with its id concern a cancel of its exchange. */
 const OWN_REFUSALS: ReadonlySet<string> = new Set([
   "queue_full",
   "message_empty",
@@ -92,7 +92,7 @@ const OWN_REFUSALS: ReadonlySet<string> = new Set([
   "version_unknown",
 ])
 
-/** Empty records of what clients did in a session. */
+/** Returns empty records of what clients did in a session. */
 export function createRecordsOfCommands() {
   return {
     produced: new Map<string, string | null>(),
@@ -184,14 +184,14 @@ export function answerIn(tab: Tab, id: string): WireMessage | undefined {
   return tab.messages().findLast((message) => message.exchange_id === id && message.role === "assistant")
 }
 
-/** A tab has seen the end of the turn, or its message was refused or withdrawn. */
+/** Whether a tab has seen the end of the turn, or its message was refused or withdrawn. */
 export function isTurnOver(session: TestSession, id: string): boolean {
   if ((session.ledger.get(id)?.refusals.length ?? 0) > 0) return true
   if (session.tabs.some((tab) => tab.shown.has(id) && !tab.messages().some((message) => message.id === id))) return true
   return session.tabs.some((tab) => isEnded(answerIn(tab, id)?.status ?? "running"))
 }
 
-/** No turn runs or is queued, as far as the tab shows. */
+/** Whether the tab shows no running or queued turn. */
 export function isQuietIn(tab: Tab): boolean {
   return tab.messages().every(({ status }) => isEnded(status))
 }

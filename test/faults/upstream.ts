@@ -1,5 +1,5 @@
 /**
- * upstream.ts: the loopback upstreams of a run: an OpenAI-compatible model that fails on demand, and a counter of side effects.
+ * upstream.ts: the loopback servers of a run: an OpenAI-compatible model that fails on demand, and a side effect counter.
  *
  * The last user message selects the play: `play <name> <tag>`. `POST /effect/<key>/<call id>` counts one effect.
  */
@@ -29,7 +29,7 @@ const FAULTS: ReadonlySet<string> = new Set(MODEL_FAULTS)
 
 export interface Upstream {
   readonly url: string
-  /** How often each side effect was requested, by `<key>/<call id>`. */
+  /** The number of requests for each side effect, by `<key>/<call id>`. */
   readonly effects: ReadonlyMap<string, number>
   close(): Promise<void>
 }
@@ -43,7 +43,7 @@ interface PlayRequest {
   readonly tag: string
   /** Number of tool results since the last user message. */
   readonly results: readonly string[]
-  /** How often this step was requested before. */
+  /** Number of earlier requests for this step. */
   readonly before: number
 }
 
@@ -101,13 +101,13 @@ function readPlayRequest(body: string, counts: Map<string, number>): PlayRequest
   return { play: name, tag, results, before }
 }
 
-/** The play that a user message requests; null: none. */
+/** Returns the play that a user message requests, or null if it requests none. */
 export function playIn(words: string): { readonly play: Play; readonly tag: string } | null {
   const [, name, tag] = /^play (\w+) (\S+)/.exec(words) ?? []
   return name === undefined || tag === undefined ? null : { play: name as Play, tag }
 }
 
-/** Content is a text or a list of parts. */
+/** Content is either a text or a list of parts. */
 function wordsOf(content: unknown): string {
   if (typeof content === "string") return content
   if (!Array.isArray(content)) return ""

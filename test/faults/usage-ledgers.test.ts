@@ -1,4 +1,4 @@
-/** usage-ledgers.test.ts: turns, lost calls and restarts in any order leave the tenant with the sum of all turns. */
+/** usage-ledgers.test.ts: after turns, lost calls and restarts in any order, the tenant's total is the sum of all turns. */
 
 import { DatabaseSync } from "node:sqlite"
 import fc from "fast-check"
@@ -21,7 +21,7 @@ function openSql(tables: string): SqlStorage {
 
 type Reach = "arrives" | "response_lost" | "request_lost"
 
-/** A tenant with one user, whose calls get lost as told. Each object's memory can be lost, its rows stay. */
+/** A tenant with one user, whose calls get lost on request. Each object can lose its memory, but keeps its rows. */
 class LedgerModel {
   readonly #sessionSql = Array.from({ length: SESSIONS }, () => openSql(SESSION_USAGE_TABLE))
   readonly #directorySql = openSql(`${DIRECTORY_USAGE_TABLES}; ${UNSENT_REPORTS}`)
@@ -56,7 +56,7 @@ class LedgerModel {
     else this.#sessions[object] = openSession(sql)
   }
 
-  /** Erases a session, and creates it again. */
+  /** Erases a session and creates it again. */
   erase(session: number): void {
     const reports = this.#at(session).takeAll()
     for (const report of reports) this.#directory.add(report, report === reports.at(-1))
@@ -140,13 +140,13 @@ async function perform(model: LedgerModel, act: Act): Promise<void> {
   }
 }
 
-test("[MT5] [MT6] [MT7] [MT8] whatever gets lost, user and tenant have the sum of all turns in the end", async () => {
+test("[MT5] [MT6] [MT7] [MT8] whatever gets lost, user and tenant end with the sum of all turns", async () => {
   await assertPropertyAsync(
     fc.asyncProperty(fc.array(actArbitrary, { maxLength: 40 }), async (acts) => {
       const model = new LedgerModel()
       for (const act of acts) await perform(model, act)
       for (let i = 0; i < SESSIONS; i++) {
-        // A report may be in progress, and later usage is sent with the next one.
+        // A report may be in progress. Later usage is sent with the next one.
         model.report(i, "arrives")
         model.report(i, "arrives")
       }

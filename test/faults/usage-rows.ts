@@ -1,8 +1,8 @@
 /**
  * usage-rows.ts: compares the ledgers of a stopped server with its turns (SPEC MT5, MT6).
  *
- * calls of all turns = totals of the directories + reports that they do not have
- * totals of the directories that were sent = totals of the tenants + batches that they do not have
+ * calls of all turns = totals of the directories + reports not yet received
+ * totals that the directories have sent = totals of the tenants + batches not yet received
  */
 
 import { existsSync, readdirSync } from "node:fs"
@@ -21,30 +21,30 @@ interface Ledger {
 }
 
 export interface UsageSums {
-  /** Of the calls of all turns that have ended. */
+  /** The usage of the calls of all turns that have ended. */
   readonly turns: UsageTotals
-  /** Of the turns whose answer has a trace. */
+  /** The usage of the turns whose answer has a trace. */
   readonly traced: UsageTotals
-  /** Of each of the other turns that have calls. */
+  /** The usage of each other turn that has calls. */
   readonly untraced: readonly UsageTotals[]
-  /** The totals that the directories have, or will have after repeated reports. */
+  /** The totals of the directories, including reports that will be repeated. */
   readonly directories: UsageTotals
-  /** The totals that the directories have sent, or will repeat. */
+  /** The totals that the directories have sent, including batches that will be repeated. */
   readonly batches: UsageTotals
-  /** The totals of the tenants. */
+  /** The totals that the tenants have. */
   readonly tenants: UsageTotals
 }
 
-/** The errors in the sums below a state folder; empty if there are none. The server must be stopped. */
+/** Returns the errors in the sums below a state folder. The server must be stopped. */
 export function findUsageFaults(persist: string): string[] {
   const { turns, directories, batches, tenants } = readUsageSums(persist)
   return [...compare("turns and directories", turns, directories), ...compare("batches and tenants", batches, tenants)]
 }
 
 /**
- * The same if an earlier release, which has no ledgers, ran some of the turns. It removes the trace of a turn that it ends, so
- * a turn with a trace was ended by this release and counts. A turn without one that has usage was run by both: it counts as a
- * whole if this release has ended it, and else not at all.
+ * The same check if an earlier release, which has no ledgers, ran some of the turns. That release removes the trace of a
+ * turn that it ends, so this release ended every turn with a trace, and such a turn counts. A turn with usage but no trace
+ * was run by both releases: it counts as a whole if this release ended it, and otherwise not at all.
  */
 export function findMixedUsageFaults(persist: string): string[] {
   const { traced, untraced, directories, batches, tenants } = readUsageSums(persist)
@@ -59,7 +59,7 @@ function compare(name: string, one: UsageTotals, other: UsageTotals): string[] {
   return a === b ? [] : [`${name}: ${a} and ${b}`]
 }
 
-/** Whether a sum is that of a start and some of the parts. Sums only grow, so most branches end early. */
+/** Whether a sum equals a start plus some of the parts. Sums only grow, so most branches end early. */
 export function isSumOfSome(whole: UsageTotals, start: UsageTotals, parts: readonly UsageTotals[]): boolean {
   const keys = Object.keys(NO_USAGE) as (keyof UsageTotals)[]
   if (keys.every((key) => start[key] === whole[key])) return true
@@ -76,7 +76,7 @@ export function readUsageSums(persist: string): UsageSums {
   const added = new Map(tenants.flatMap(({ received: own }) => own))
   const turns = sessions.flatMap(({ turns: own }) => own)
   const reportsLeft = sessions.flatMap(({ ledger }) => (ledger === null ? [] : listLeft(ledger, received)))
-  // The totals of a directory have a batch as soon as it begins.
+  // A directory's totals include a batch as soon as it begins.
   const batchesLeft = directories.flatMap(({ batch }) => (batch === null ? [] : listLeft(batch, added)))
   return {
     turns: sum(turns.map(({ totals }) => totals)),
@@ -88,7 +88,7 @@ export function readUsageSums(persist: string): UsageSums {
   }
 }
 
-/** The part of a ledger that a receiver does not have. */
+/** Returns the part of a ledger that a receiver does not have. */
 function listLeft({ ledger, n, sending, unsent }: Ledger, received: ReadonlyMap<string, number>): UsageTotals[] {
   return (received.get(ledger) ?? 0) < n ? [sending, unsent] : [unsent]
 }

@@ -1,4 +1,4 @@
-/** usage.test.ts: after kills, the ledgers equal the sums of the turns; and the check finds a wrong one. */
+/** usage.test.ts: after kills, the ledgers equal the sums of the turns; the check itself finds a wrong sum. */
 
 import { expect, test } from "vitest"
 import { NO_USAGE } from "../../shared/usage/usage-totals.ts"
@@ -38,7 +38,7 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
       }).catch(() => {})
     }
     for (let i = 0; i < 4; i++) {
-      // More messages than a batch has reports. They queue, and a kill hits somewhere between them.
+      // Sends more messages than a batch has reports. They queue, and a kill hits somewhere between them.
       await Promise.all([...sessions, ...sessions, ...sessions, ...sessions].map(send))
       await new Promise((resolve) => setTimeout(resolve, chance.int(1_000)))
       await server.crash()
@@ -54,7 +54,7 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
     }
     const today = new Date().toISOString().slice(0, 10)
     const ownerHeaders = { authorization: `Bearer ${await server.ownerToken()}` }
-    // An owner who reads the totals has the directory send a batch.
+    // When an owner reads the totals, the directory sends a batch.
     const sendUntilBatch = async (): Promise<number> => {
       await send(sessions[0] ?? "")
       await fetch(`${server.url()}/v1/usage?from=${today}&to=${today}`, { headers: ownerHeaders })
@@ -73,7 +73,7 @@ test("[MT5] [MT6] a server that is killed at random times between and within tur
   }
 })
 
-/** As if a report had been added twice. */
+/** Changes the rows as if a report had been added twice. */
 function corruptLedger(persist: string): void {
   const more = { ...NO_USAGE, calls: 1, input: 1, output: 1 }
   readAll(persist, "Directory", (database) => {

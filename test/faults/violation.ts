@@ -36,12 +36,12 @@ export interface Violation {
   readonly detail: string
 }
 
-/** The beginning of a text, enough to recognise it. */
+/** Returns the beginning of a text, long enough to recognise it. */
 export function clip(text: string, max = 400): string {
   return text.length <= max ? text : `${text.slice(0, max)}… (${text.length})`
 }
 
-/** One line for each. Unlike a list of objects, a failed comparison with "" shows them. */
+/** Returns one line per violation. A failed comparison with "" then shows them, unlike a list of objects. */
 export function listViolations(violations: readonly Violation[]): string {
   return violations.map(({ rule, session, detail }) => `${rule}: ${session}: ${detail}`).join("\n")
 }

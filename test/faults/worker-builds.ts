@@ -1,5 +1,5 @@
 /**
- * worker-builds.ts: bundles an entry of this folder in place of the production Worker. Everything else is taken from dist/.
+ * worker-builds.ts: bundles an entry of this folder in place of the production Worker. Everything else comes from dist/.
  */
 
 import { fileURLToPath } from "node:url"
@@ -8,12 +8,12 @@ import { type Build, readBuild } from "../../testing/built-worker.ts"
 
 const bundles = new Map<string, Promise<Build>>()
 
-/** The Worker with the bug that the variable MUTANT names. */
+/** The Worker with the bug named by the variable MUTANT. */
 export function buildMutants(): Promise<Build> {
   return buildEntry("mutant-worker")
 }
 
-/** The Worker that stops at a chosen write or call, to be killed there. */
+/** The Worker that stops at a chosen write or call, so that it can be killed there. */
 export function buildKillPoints(): Promise<Build> {
   return buildEntry("kill-points-worker")
 }

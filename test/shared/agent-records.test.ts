@@ -8,7 +8,7 @@ import { messageToRecords } from "../../shared/segment/message-to-records.ts"
 import { messageToWire, segmentsOf } from "../../shared/segment/segmenter.ts"
 import { answerOf, callOf, resultOf, startOf, TIME } from "../support/turn.ts"
 
-/** The messages of a file, with late results applied. */
+/** Returns the messages of a file, with late results applied. */
 function readBack(records: readonly object[]): { messages: Message[]; late: string[] } {
   const assembler = createAssembler()
   const taken = records.flatMap((json, n) => {
@@ -101,7 +101,7 @@ describe("records of other producers", () => {
     expect(messages[1]?.status).toBe("completed")
   })
 
-  test("[RE12] a callback without a waiting call is a message of its own", () => {
+  test("[RE12] a callback without a waiting call becomes a separate message", () => {
     const { messages, late } = readBack([
       ...turn({ answer: "at once" }),
       { type: "agent_callback", text: "Again.", callId: "t1" },
@@ -153,7 +153,7 @@ describe("a callback that arrives in the middle of an answer", () => {
     ])
   })
 
-  test("[IR7] is shown as a result of its own if no call asked for it", () => {
+  test("[IR7] is shown as a separate result if no call waits for it", () => {
     const { messages } = readBack([...asked, { type: "agent_callback", responseId: "x9", text: "Found." }, rest])
     expect(messages[1] && segmentsOf(messages[1])).toMatchObject([
       { type: "tool", status: "waiting" },

@@ -25,7 +25,7 @@ import type { StreamRecord } from "../../shared/protocol/record.ts"
 const BASE = { responseId: "a", timestamp: "2026-01-01T00:00:00.000Z" }
 const question: StreamRecord = { type: "user_message", ...BASE, responseId: "q", text: "go" }
 
-/** Assembles a question and records. Returns the answers, and how many of them were complete before the file's end. */
+/** Assembles a question and records. Returns the answers, and how many of them were complete before the end of the file. */
 function assemble(records: Iterable<StreamRecord>): { readonly answers: AssembledMessage[]; readonly early: number } {
   const assembler = createAssembler()
   const messages: AssembledMessage[] = []
@@ -76,8 +76,8 @@ describe("a large turn", () => {
 describe("callbacks in an open answer", () => {
   const callback: StreamRecord = { type: "agent_callback", timestamp: BASE.timestamp, responseId: "x", text: "late" }
 
-  // Work in proportion to calls times callbacks would take minutes.
-  test("[RE41] cost the same however many of its calls wait", () => {
+  // Work proportional to calls times callbacks would take minutes.
+  test("[RE41] cost the same, no matter how many of its calls wait", () => {
     const waiting = repeat(40_000, (n): StreamRecord => {
       const result = { mode: "async", status: "queued", responseId: `q${n}` }
       return { type: "tool_result", ...BASE, callId: `c${n}`, ok: true, result }
@@ -94,7 +94,7 @@ describe("callbacks in an open answer", () => {
 })
 
 describe("a large answer", () => {
-  test("[RE41] of many adjacent deltas is folded in few steps, with all of its text and its times", () => {
+  test("[RE41] of many adjacent deltas is folded in few steps, and keeps all its text and times", () => {
     const withAt = vi.spyOn(Array.prototype, "with")
     try {
       const { answers } = assemble(

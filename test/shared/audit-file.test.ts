@@ -21,7 +21,7 @@ import { assertPropertyAsync } from "../support/seeded.ts"
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** The lines of an export with the entries up to `count`; with `removed`, without the first ones, and an entry that says so. */
+/** Returns an export of the entries up to `count`. With `removed`, the first ones are missing and an entry records that. */
 function createFile(count: number, tenant = "acme", removed?: AuditHead): string[] {
   const base = removed ?? { seq: 0, hash: sha256(encodeAuditGenesis(tenant)) }
   const entries: AuditEntry[] = []
@@ -59,7 +59,7 @@ function createFile(count: number, tenant = "acme", removed?: AuditHead): string
 const FILE = createFile(9)
 const HEAD = { seq: 9, hash: JSON.parse(FILE[0] ?? "").head.hash }
 
-test("[AL12] an untouched file is verified, with or without a head that was noted", async () => {
+test("[AL12] an untouched file is verified, with or without a noted head", async () => {
   expect(await verifyAuditFile(FILE)).toMatchObject({ ok: true, entries: 9 })
   expect(await verifyAuditFile(FILE, HEAD)).toMatchObject({ ok: true })
   const noted = { seq: 4, hash: JSON.parse(FILE[4] ?? "").hash }
@@ -83,7 +83,7 @@ test("[AL12] a missing, moved or repeated line and another tenant's first line a
   expect(await verifyAuditFile([])).toMatchObject({ ok: false, line: 1 })
 })
 
-test("[AL12] a beginning that was cut off is found, unless the server has removed it and says so", async () => {
+test("[AL12] a missing beginning is found, unless an entry records that the server removed it", async () => {
   const [header, third] = [JSON.parse(FILE[0] ?? ""), JSON.parse(FILE[3] ?? "")]
   const cut = { ...header, base: { seq: 3, hash: third.hash } }
   const because = "no entry says that the entries up to 3 were removed"
@@ -116,7 +116,7 @@ test("[AL12] one changed character of an entry is found", async () => {
   )
 })
 
-test("[AL12] the command prints the line at fault, and its exit code says whether there is one", () => {
+test("[AL12] the command prints the bad line, and its exit code says whether there is one", () => {
   const folder = mkdtempSync(join(tmpdir(), "cuecard-audit-"))
   try {
     const run = (lines: readonly string[]): string => {
@@ -137,7 +137,7 @@ test("[AL12] the command prints the line at fault, and its exit code says whethe
   }
 })
 
-test("[AL1] an actor and its text are each other's inverse", () => {
+test("[AL1] an actor survives the conversion to text and back", () => {
   for (const text of ["user:ada", "key:a1", "operator", "system", "anonymous"]) {
     expect(actorToText(textToActor(text))).toBe(text)
   }

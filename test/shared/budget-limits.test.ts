@@ -35,7 +35,7 @@ test.each([
   for (const name of BUDGET_NAMES) expect(v.is(budgetLimitsSchema, { [name]: value })).toBe(false)
 })
 
-test("[BU2] 0 and the largest limit are limits, and a misspelt budget is refused", () => {
+test("[BU2] 0 and the largest limit are valid limits, and a misspelt budget is refused", () => {
   for (const name of BUDGET_NAMES) {
     expect(v.is(budgetLimitsSchema, { [name]: 0 })).toBe(true)
     expect(v.is(budgetLimitsSchema, { [name]: MAX_BUDGET })).toBe(true)
@@ -62,7 +62,7 @@ test("[BU2] a change names the tenant, roles and users, and at most MAX_USER_BUD
   expect(refused.map((change) => v.is(budgetChangeSchema, change))).toEqual(refused.map(() => false))
 })
 
-test("[BU4] the strictest limit counts, and of equal ones the narrower", () => {
+test("[BU4] the strictest limit counts; of equal limits, the narrower one counts", () => {
   assertProperty(
     fc.property(limits, limits, limits, fc.constantFrom(...BUDGET_NAMES), (tenant, role, user, budget) => {
       const set = [user[budget], role[budget], tenant[budget]].filter((limit) => limit !== undefined)
@@ -73,7 +73,7 @@ test("[BU4] the strictest limit counts, and of equal ones the narrower", () => {
   )
 })
 
-test("[BU4] the tenant's limit is shared, so it counts beside the strictest of role and user", () => {
+test("[BU4] the tenant's limit is shared, so it counts in addition to the strictest limit of role and user", () => {
   const all = {
     tenant: { tokens_per_day: 5 },
     role: { tokens_per_day: 9 },

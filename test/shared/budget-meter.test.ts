@@ -1,4 +1,4 @@
-/** budget-meter.test.ts: meters, and the account of a user. */
+/** budget-meter.test.ts: meters, and a user's account. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -94,7 +94,7 @@ describe("meters", () => {
 describe("accounts", () => {
   const limits = { tenant: { tokens_per_month: 1_000 }, role: {}, user: { tokens_per_day: 100 } }
 
-  test("[BU9] the last of a budget is kept for the turns that run", () => {
+  test("[BU9] the last part of a budget is reserved for running turns", () => {
     let account = createAccount(limits)
     account = countTurn(account, { tokens: 40, cost: 0 }, NOON)
     const running = { session: "a", until: NOON + 1, isRunning: true }
@@ -107,7 +107,7 @@ describe("accounts", () => {
     expect(leaseNextTurn(account, [running], NOON).turns).toBe(0)
   })
 
-  test("[BU9] many turns at once begin only if the budget is enough for large ones, even before the first has ended", () => {
+  test("[BU9] many turns can begin at once only if the budget is enough for large turns, even before the first has ended", () => {
     const running = Array.from({ length: 8 }, (_, n) => ({ session: `${n}`, until: NOON + 1, isRunning: true }))
     const refusal = { budget: "tokens_per_day", scope: "user", resets: null }
     expect(decideTurn(createAccount(limits), running.slice(1), NOON)).toHaveProperty("lease")
@@ -126,7 +126,7 @@ describe("accounts", () => {
     expect(decideTurn(account, [], resets)).toHaveProperty("lease")
   })
 
-  test("[BU11] concurrent turns are counted, questions of agents are not", () => {
+  test("[BU11] concurrent turns are counted; questions from agents are not", () => {
     const account = createAccount({ tenant: { concurrent_turns: 2 }, role: { concurrent_turns: 1 }, user: {} })
     const running = { session: "a", until: NOON + 1, isRunning: true }
     const refusal = { budget: "concurrent_turns", scope: "role", resets: null }
@@ -136,7 +136,7 @@ describe("accounts", () => {
     expect(leaseNextTurn(account, [], NOON).turns).toBe(0)
   })
 
-  test("[BU8] an answer of the tenant from before midnight does not bring back yesterday's spending", () => {
+  test("[BU8] a response of the tenant from before midnight does not restore yesterday's spending", () => {
     const today = countTurn(createAccount(limits), { tokens: 7, cost: 0 }, NOON + DAY_MS)
     const yesterday: PeriodSpending = { day: { tokens: 90, cost: 0 }, month: { tokens: 90, cost: 0 } }
     const merged = applyGrant(today, { limits, spent: yesterday, at: NOON }, yesterday, NOTHING)
@@ -146,7 +146,7 @@ describe("accounts", () => {
     ])
   })
 
-  test("[BU8] without an answer of the tenant no turns begin in the end", () => {
+  test("[BU8] if the tenant stays silent, eventually no more turns begin", () => {
     let account = createAccount(limits)
     for (let turn = 0; turn < 32; turn++) account = countTurn(account, NO_SPENDING, NOON)
     expect(decideTurn(account, [], NOON)).toEqual({ refusal: "unchecked" })

@@ -7,7 +7,7 @@ import { assertProperty } from "../support/seeded.ts"
 
 const instant = fc.integer({ min: 0, max: Date.UTC(9999, 11, 31, 23, 59, 59, 999) })
 
-test("[BU1] the day and the month of an instant are taken from the UTC date", () => {
+test("[BU1] the day and the month of an instant come from its UTC date", () => {
   assertProperty(
     fc.property(instant, (ms) => {
       const iso = new Date(ms).toISOString()

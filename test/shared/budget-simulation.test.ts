@@ -15,9 +15,9 @@ function expectBounded(outcome: Outcome, { limits, users }: Plan): void {
   }
   expect(outcome.tenant.spent).toBeLessThanOrEqual((tenant.tokens_per_day ?? Infinity) + outcome.tenant.leased)
   expect(outcome.tenant.unleased).toBe(0)
-  // A true bound: a directory asks when RENEW_TURNS turns were counted since the last answer, and asks a second time without
-  // an answer in between only if it was killed while it waited. Besides, each user's directory asks at the first contact,
-  // and at the end of the simulation.
+  // A true bound. A directory asks when RENEW_TURNS turns have been counted since the last response. It asks twice without
+  // a response in between only if it was killed while it waited. Each user's directory also asks at the first contact and
+  // at the end of the simulation.
   const others = 2 * users + outcome.lostRenewals
   expect(outcome.tenantCalls).toBeLessThanOrEqual(Math.floor(outcome.turns / RENEW_TURNS) + others)
 }

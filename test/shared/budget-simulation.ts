@@ -1,6 +1,6 @@
 /**
- * budget-simulation.ts: sessions of several users under budgets, in virtual time: turns of random size, reports that are late,
- * lost or repeated, and processes that are killed. It uses the pure core as the objects do.
+ * budget-simulation.ts: simulates sessions of several users under budgets, in virtual time. Turns have random sizes,
+ * reports are late, lost or repeated, and processes are killed. It uses the pure core as the objects do.
  */
 
 import { NO_SPENDING, type Spending, addSpending } from "../../shared/usage/budget-meter.ts"
@@ -26,7 +26,7 @@ export interface Plan {
   readonly turnsPerSession: number
   readonly limits: UserLimits
   readonly maxTurnTokens: number
-  /** Of 100 steps, how many kill a process. */
+  /** Of 100 steps, the number that kill a process. */
   readonly kills: number
 }
 
@@ -40,9 +40,9 @@ interface SimSession {
   readonly id: string
   turnsLeft: number
   lease: SessionLease | null
-  /** The turn that runs, and when it began. */
+  /** The running turn, and when it began. */
   running: Spending | null
-  /** Stored: every turn that ended. */
+  /** Stored: all turns that have ended. */
   readonly reports: Report[]
   acknowledged: number
 }
@@ -64,22 +64,22 @@ export interface Outcome {
   readonly turns: number
   readonly refused: number
   readonly tenantCalls: number
-  /** Calls that were in progress when the directory was killed, which are made again. */
+  /** Calls that were in progress when the directory was killed, and that are repeated. */
   readonly lostRenewals: number
-  /** Turns that ended, by the sessions' own rows. */
+  /** Number of ended turns, according to the sessions' own rows. */
   readonly spent: Spending
   readonly counted: Spending
   readonly tenantCounted: Spending
-  /** The worst excess of a user over the budget, and what the turns used that had begun or had a lease by then. */
+  /** The largest excess of a user over the budget, and the usage of the turns that had begun or had a lease by then. */
   readonly users: readonly Excess[]
   readonly tenant: Excess
 }
 
 export interface Excess {
   readonly spent: number
-  /** The turns that were not counted when the budget was used up, and had begun or had a lease. */
+  /** The turns that had begun or had a lease, but were not counted, when the budget was used up. */
   readonly leased: number
-  /** Turns that began later without a lease from before. */
+  /** Number of turns that began later without an earlier lease. */
   readonly unleased: number
 }
 
@@ -89,16 +89,16 @@ class Watch {
   isUsedUp = false
   leased = 0
   unleased = 0
-  /** Sessions that may begin one turn more. */
+  /** The sessions that may begin one more turn. */
   readonly #leasedSessions = new Set<string>()
-  /** Users whose directory has not heard that the budget is used up. */
+  /** The users whose directory does not know yet that the budget is used up. */
   readonly #unaware = new Set<SimUser>()
 
   constructor(limit: number) {
     this.limit = limit
   }
 
-  /** Called when the count has changed. `uncounted`: the usage and the running turns of these sessions that are not in the count. */
+  /** Called when the count has changed. `uncounted`: usage and running turns of these sessions outside the count. */
   observe(counted: number, uncounted: number, sessions: readonly SimSession[], unaware: readonly SimUser[] = []): void {
     if (this.isUsedUp || counted < this.limit) return
     this.isUsedUp = true
@@ -111,7 +111,7 @@ class Watch {
     for (const { id, lease } of sessions) if ((lease?.turns ?? 0) > 0) this.#leasedSessions.add(id)
   }
 
-  /** The directory of a user has heard it. */
+  /** Called when the directory of a user knows it. */
   inform(user: SimUser, sessions: readonly SimSession[]): void {
     if (this.isUsedUp && this.#unaware.delete(user)) this.keepLeases(sessions)
   }
@@ -168,11 +168,11 @@ export class BudgetSimulation {
   }
 
   run(): Outcome {
-    // The first contact of a user, whose answer has the limits.
+    // This is a user's first contact. Its response contains the limits.
     for (const user of this.#users) this.#answerDirectory(user)
     for (const session of this.#sessions) this.#later(this.#pick(60_000), () => this.#attempt(session))
     for (let next = this.#next(); next !== null; next = this.#next()) next()
-    // Everything that was lost is sent again with the next report; here, at the end.
+    // Everything that was lost is sent again with the next report, here at the end.
     for (const session of this.#sessions) this.#report(session)
     for (const user of this.#users) this.#answerDirectory(user)
     return this.#summarise()
@@ -223,7 +223,7 @@ export class BudgetSimulation {
     this.#later(this.#pick(20_000), () => this.#end(session))
   }
 
-  /** A kill cuts the turn off; its usage until then is stored. */
+  /** A kill cuts off the turn; its usage until then is stored. */
   #end(session: SimSession): void {
     const { running } = session
     if (running === null) return
@@ -231,7 +231,7 @@ export class BudgetSimulation {
     session.reports.push({ n: session.reports.length + 1, use: running })
     if (session.lease !== null) session.lease = countInLease(session.lease, running, this.#now)
     if (this.#happens(this.#plan.kills)) session.lease = null
-    // A report may be late or lost. The next one repeats it.
+    // A report may be late or lost. The next report repeats it.
     const isLost = this.#happens(this.#plan.kills)
     if (!isLost) this.#later(this.#pick(200), () => this.#report(session))
     if (this.#happens(this.#plan.kills)) this.#later(this.#pick(5_000), () => this.#report(session))
@@ -255,7 +255,7 @@ export class BudgetSimulation {
     user.given = [...others, { session: id, until: this.#now + MAX_RUNNING_MS, isRunning: true }]
   }
 
-  /** Counts the reports of a session that were not counted, and gives the session its next lease. */
+  /** Counts the uncounted reports of a session, and gives the session its next lease. */
   #report(session: SimSession): void {
     const { user } = session
     this.#killDirectory(user)
@@ -339,7 +339,7 @@ export class BudgetSimulation {
     return this.#pick(100) <= percent
   }
 
-  /** A whole number from 1 to `max` (mulberry32). */
+  /** Returns a whole number from 1 to `max` (mulberry32). */
   #pick(max: number): number {
     this.#random = (this.#random + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#random ^ (this.#random >>> 15), 1 | this.#random)
@@ -348,7 +348,7 @@ export class BudgetSimulation {
   }
 }
 
-/** The usage of sessions that their directory has not counted, including running turns. */
+/** Returns the usage of sessions that their directory has not counted, including running turns. */
 function countOpenTokens(sessions: readonly SimSession[]): number {
   return sessions.reduce((sum, { reports, acknowledged, running }) => {
     const uncounted = reports.slice(acknowledged).reduce((tokens, { use }) => tokens + use.tokens, 0)

@@ -9,7 +9,7 @@ import { splitFences } from "../../shared/text/code-tracker.ts"
 import { longText, normalized, shortText } from "../support/model-text.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
-/** Runs with texts of about MAX_PENDING_CHARS, which cost a hundred times as much as the RUNS short ones. */
+/** Number of runs with texts of about MAX_PENDING_CHARS. They cost a hundred times as much as the RUNS short texts. */
 const LONG_RUNS = RUNS / 10
 
 const cuts = fc.array(fc.nat({ max: 40_000 }), { maxLength: 12 })
@@ -76,12 +76,12 @@ test("[CL10] clean text has the same code blocks as the raw text", () => {
   assertProperty(property(longText), LONG_RUNS)
 })
 
-/** Tags that must never remain outside code: those that are not allowed, or have attributes. */
+/** Tags that must never remain outside code: tags that are not allowed or have attributes. */
 const LEFT =
   /<(?!\/?(?:b|i|u|s|em|strong|code|pre|kbd|mark|sub|sup|br|hr|p|ul|ol|li|blockquote|h[1-4]|table|thead|tbody|t[rhd]|span)>|span id=(?<q>['"])[a-z][a-z0-9_]*_\d+\k<q>>|https?:|mailto:|tel:|[^\s<>`]+@)[a-z/!?]/i
 
 test("[CL4] outside code only bare, allowed tags remain", () => {
-  // Without backticks and tildes there is no code.
+  // A text without backticks and tildes contains no code.
   const words = shortText.map((text) => text.replace(/[`~]/g, ""))
   assertProperty(
     fc.property(words, (raw) => {

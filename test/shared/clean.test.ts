@@ -138,7 +138,7 @@ table("CL5", [
   ["&lt;b&gt; &amp;", "&lt;b&gt; &amp;"],
 ])
 
-test("[CL5] the model gets back the text that it wrote, except for code", () => {
+test("[CL5] the model receives the text that it wrote, except for code", () => {
   expect(cleanToModel(clean("Array<T> `Array<T>` a < b"))).toBe("Array<T> `Array<T>` a < b")
   expect(cleanToModel("&lt;T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n&lt;/T>")).toBe(
     "<T> `&lt;T>` &lt; b\n```\n&lt;T>\n```\n</T>",
@@ -219,7 +219,7 @@ table("CL10", [
   ["`a\n```\n<b x>`", "`a\n```\n<b x>`"],
 ])
 
-/** For errors that occur only in long texts: splits the text in two at every 97th index. */
+/** Splits the text in two at every 97th index. It finds errors that occur only in long texts. */
 function expectLong(raw: string, expected: string): void {
   expect(clean(raw)).toBe(expected)
   expect(clean(expected), "cleaned twice").toBe(expected)

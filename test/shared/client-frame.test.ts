@@ -1,4 +1,4 @@
-/** client-frame.test.ts: accepted and refused frames of a client; no input makes a parser throw. */
+/** client-frame.test.ts: accepted and refused client frames; no input makes a parser throw. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { parseClientFrame } from "../../shared/protocol/client-frame.ts"

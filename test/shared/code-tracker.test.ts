@@ -167,7 +167,7 @@ test("[CO1] [CO2] page and clean see the same fences, line by line", () => {
   )
 })
 
-test("[CO3] inline code reaches from a run to the next run of its length", () => {
+test("[CO3] inline code extends from a run to the next run of the same length", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, (raw) => {
       for (const piece of splitCode(normalized(raw))) {

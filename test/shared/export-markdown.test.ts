@@ -1,4 +1,4 @@
-/** export-markdown.test.ts: the Markdown of a message shows everything, in order, in blocks that its text cannot break out of. */
+/** export-markdown.test.ts: a message as Markdown shows everything in order, in blocks that its text cannot escape. */
 
 import fc from "fast-check"
 import { Marked } from "marked"
@@ -25,7 +25,7 @@ function createQuestion(words: string): Message {
 const END: TurnEvent = { type: "end", status: "completed", reason: null, metrics: null }
 const text = (delta: string): TurnEvent => ({ type: "text_delta", delta })
 
-/** The headings that a Markdown parser finds. */
+/** Returns the headings that a Markdown parser finds. */
 function headingsIn(markdown: string): string[] {
   const tokens = new Marked().lexer(markdown)
   return tokens.flatMap((token) => (token.type === "heading" && token["depth"] === 2 ? [String(token["text"])] : []))
@@ -93,7 +93,7 @@ Bye.
 `)
   })
 
-  test("[RE22] a user's text is verbatim, in a block that it can't end", () => {
+  test("[RE22] a user's text is verbatim, in a block that the text can't close", () => {
     const words = "# No heading\n```\ncode\n````\n## User · never\n<script>"
     expect(messageToMarkdown(createQuestion(words))).toBe(
       `## User · 2026-01-02T03:04:05.000Z\n\n\`\`\`\`\`text\n${words}\n\`\`\`\`\`\n`,

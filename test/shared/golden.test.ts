@@ -1,4 +1,4 @@
-/** golden.test.ts: checks GO1 to GO4 of every golden file. GO5 (eviction) runs in workerd: test/worker/golden.test.ts. */
+/** golden.test.ts: runs checks GO1 to GO4 on every golden file. GO5 (eviction) is in test/worker/golden.test.ts. */
 
 import { describe, expect, test } from "vitest"
 import type { TurnEvent } from "../../shared/protocol/event.ts"
@@ -32,7 +32,7 @@ function printMessage(message: Message): string[] {
   return [...printSegments(segmentsOf(message), transcriber.drift), ...reply, ...printStatus(message)]
 }
 
-/** All variants of the events in which one text is split in two, at every index. */
+/** Returns all variants of the events in which one text is split in two, at every index. */
 function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   for (const [at, event] of events.entries()) {
     if (event.type !== "text_delta" && event.type !== "thinking_delta") continue
@@ -43,7 +43,7 @@ function* cuts(events: readonly TurnEvent[]): Generator<TurnEvent[]> {
   }
 }
 
-/** The events with every text split into single code units. */
+/** Returns the events with every text split into single code units. */
 function splitAllTexts(events: readonly TurnEvent[]): TurnEvent[] {
   return events.flatMap((event): TurnEvent[] =>
     event.type === "text_delta" || event.type === "thinking_delta"
@@ -52,7 +52,7 @@ function splitAllTexts(events: readonly TurnEvent[]): TurnEvent[] {
   )
 }
 
-/** Increase it with each new file, so that a lost file does not go unnoticed. */
+/** The number of golden files. Increase it with each new file, so that a lost file is noticed. */
 const GOLDEN_FILES = 135
 
 test("[GO1] no golden transcript is missing", () => {

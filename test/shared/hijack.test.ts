@@ -19,7 +19,7 @@ import { callOf, NOTHING_KNOWN, startOf } from "../support/turn.ts"
 
 const TAG = "probe_data_1"
 const PICTURE: Asset = { id: "pic", kind: "image", mime_type: "image/png", label: "pic.png", size: 3 }
-/** The assets of the session. A tool that reads foreign text does not know them. */
+/** The session's assets. A tool that reads third-party text does not know them. */
 const RESOLVER: Resolver = { ...NOTHING_KNOWN, findAsset: (id) => (id === "pic" ? PICTURE : null) }
 
 /** The ways in which our tools return text that they read. */
@@ -34,7 +34,7 @@ const WAYS: readonly (readonly [string, (text: string) => string, boolean])[] = 
   ],
 ]
 
-/** The decision of dispatch for a call that saved the image: its data names the image, its trailer does not. */
+/** The result of dispatch for a call that saved the image. Its data names the image, but its trailer does not. */
 function readEvents(result: string): TurnEvent[] {
   const card = resolveCardTag("probe_data", 1, result)
   const media = readToolMedia(result, [PICTURE])
@@ -98,7 +98,7 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
       if (segment.type === "media") expect(segment.url).toBe("/media/pic")
       expect(segment.type).not.toBe("canvas")
     }
-    // In the later context, none of it is a directive.
+    // In the later context, none of the text is a directive.
     for (const part of whole.message.parts) {
       if (part.type !== "text") continue
       const again = play([{ type: "text_delta", delta: stripDirectives(part.text, part.grants) }, END], 10_000)

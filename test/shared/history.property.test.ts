@@ -1,4 +1,4 @@
-/** history.property.test.ts: generated conversations in the formats of all systems lose nothing and double nothing. */
+/** history.property.test.ts: generated conversations in the formats of all systems lose nothing and duplicate nothing. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { importValues } from "../support/history-fixtures.ts"
 import { SHAPES, type Shape, type Talk, talk } from "../support/history-shapes.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
-/** A conversation as a format can express it: questions, and the text, the thinking and the calls of each answer. */
+/** A conversation that a format can express: questions, and the text, thinking and calls of each answer. */
 function expectTalk({ turns }: Talk, { hasThinking, hasErrors }: Shape): unknown[] {
   return turns.map(({ question, steps }) => ({
     question,
@@ -45,7 +45,7 @@ describe("[IH1] [IH2] [IH3] [IH11] generated conversations", () => {
       expect(imported.refused).toBe(0)
       expect(imported.lost).toEqual({})
       expect(readTalk(imported.messages)).toEqual(expectTalk(one, shape))
-      // One answer per turn, each with one step per model call at most.
+      // Each turn has one answer, with at most one step per model call.
       const answers = imported.messages.filter(({ role }) => role === "assistant")
       expect(answers.length).toBeLessThanOrEqual(one.turns.length)
       if (!shape.isLines || one.reusesIds) return

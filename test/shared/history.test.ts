@@ -1,4 +1,4 @@
-/** history.test.ts: conversation files of other systems, in the shapes that their sources declare. */
+/** history.test.ts: conversation files of other systems, in the formats that their sources declare. */
 
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
@@ -44,15 +44,18 @@ describe("[IH12] docs/import.md", () => {
     )
   }
 
-  test.each(producers)("lists the fields of %s: those of its source, and those of its fixtures", (producer) => {
-    const own = fixtures.filter((fixture) => fixture.producer === producer)
-    const declared = new Set(own.flatMap(({ fields }) => fields))
-    const used = new Set(own.flatMap(({ body }) => listValues(body).flatMap(listKeys)))
-    const listed = listedIn(producer)
-    expect([...used].filter((key) => !declared.has(key))).toEqual([])
-    expect([...declared].filter((key) => !listed.has(key)).sort()).toEqual([])
-    expect([...listed].filter((key) => !declared.has(key)).sort()).toEqual([])
-  })
+  test.each(producers)(
+    "lists the fields of %s: all of its source's fields, and all of its fixtures' fields",
+    (producer) => {
+      const own = fixtures.filter((fixture) => fixture.producer === producer)
+      const declared = new Set(own.flatMap(({ fields }) => fields))
+      const used = new Set(own.flatMap(({ body }) => listValues(body).flatMap(listKeys)))
+      const listed = listedIn(producer)
+      expect([...used].filter((key) => !declared.has(key))).toEqual([])
+      expect([...declared].filter((key) => !listed.has(key)).sort()).toEqual([])
+      expect([...listed].filter((key) => !declared.has(key)).sort()).toEqual([])
+    },
+  )
 })
 
 const show = (...values: unknown[]): string[] => printHistory(importValues(values))
@@ -76,7 +79,7 @@ describe("blocks that a reader does not know", () => {
     expect(show({ role: "narrator", content: "Meanwhile." })).toContain('  text "[narrator]\\n\\nMeanwhile."')
   })
 
-  test("[IH7] in a result it is shown too, and its files become labels", () => {
+  test("[IH7] are shown in a result, too, and their files become labels", () => {
     const result = {
       type: "tool_result",
       tool_use_id: "c1",
@@ -136,7 +139,7 @@ describe("content that is not shown", () => {
     expect(show({ role: "system", content: "Be brief." }, { role: "developer", content: "x" })).toEqual([
       "kind system 2",
     ])
-    // A file of a subagent alone is its conversation.
+    // A file that contains only a subagent is the subagent's conversation.
     expect(show(line("user", "Look", { isSidechain: true }))).toEqual(['user "Look"'])
   })
 
@@ -185,13 +188,13 @@ describe("what other systems leave out or repeat", () => {
     expect(chatGpt("x", many)[1]).toBe('  text "x"')
   })
 
-  test("[IH14] thoughts may be a text, and a list of texts", () => {
+  test("[IH14] thoughts can be a text or a list of texts", () => {
     const think = (thoughts: unknown): string[] => chatGpt("", [], { content_type: "thoughts", thoughts })
     expect(think("Hm.")[1]).toBe('  thinking "Hm."')
     expect(think(["Hm.", { summary: "So", content: "yes" }])[1]).toBe('  thinking "Hm.\\n\\nSo\\n\\nyes"')
   })
 
-  test("[IH14] content may be one block, a number or a list of texts", () => {
+  test("[IH14] content can be one block, a number or a list of texts", () => {
     expect(show({ role: "assistant", content: { type: "text", text: "obj" } })).toEqual(["answer 1", '  text "obj"'])
     expect(show({ role: "assistant", content: 42 })[1]).toBe('  text "42"')
     expect(show({ role: "assistant", content: [{ type: "text", text: 5 }] })[1]).toBe('  text "5"')
@@ -210,7 +213,7 @@ describe("what other systems leave out or repeat", () => {
     expect(show({ choices })).toEqual(["answer 1", '  text "one"', "kind branch 2"])
   })
 
-  test("[IH15] a line of a type that several programs have is a program's only with its fields", () => {
+  test("[IH15] a line of a type that several programs share belongs to a program only if it has that program's fields", () => {
     const types = ["label", "progress", "custom", "mode", "turn_start"]
     expect(show(...types.map((type) => ({ type, text: "Words" })))).toEqual(types.map((type) => `kind line:${type} 1`))
     expect(
@@ -246,7 +249,7 @@ describe("results", () => {
   const call = { type: "tool_use", id: "c1", name: "look", input: { q: "x" } }
   const result = (content: string) => ({ type: "tool_result", tool_use_id: "c1", content })
 
-  test("[IH3] the same result again counts once; a different one is a block of its own", () => {
+  test("[IH3] a repeated result counts once; a different one is a separate block", () => {
     expect(answer(call, result("a"), result("a"), result("b"))).toEqual([
       "answer 1",
       '  tool look {"q":"x"} ok "a"',
@@ -259,7 +262,7 @@ describe("results", () => {
     expect(show(orphan, { role: "assistant", content: [call] }).slice(1)).toEqual(['  tool look {"q":"x"} ok "a"'])
   })
 
-  test("[IR2] a call that is stated again gets the fuller name and arguments", () => {
+  test("[IR2] a repeated call gets the fuller name and arguments", () => {
     for (const calls of [
       [{ ...call, input: {} }, call],
       [call, { ...call, input: {} }],
@@ -269,7 +272,7 @@ describe("results", () => {
     }
   })
 
-  test("[IH3] results without a call are shown before any question, and after one", () => {
+  test("[IH3] results without a call are shown, whether before the first question or after one", () => {
     const orphan = { role: "tool", tool_call_id: "c9", name: "notify", content: "sent" }
     expect(show(orphan, { role: "user", content: "Hi" }, orphan)).toEqual([
       "answer 0",
@@ -301,7 +304,7 @@ describe("results", () => {
     [{ truncated: false, totalLines: 9000 }, null],
     ["Total output lines: 800\n\nfirst", { lines: 800, bytes: 0 }],
     ["The Total output lines: 800\n", null],
-  ])("[IH8] %j: the size of the whole, live and imported", (value, size) => {
+  ])("[IH8] %j: reports the size of the whole, live and imported", (value, size) => {
     const record = { type: "tool_result", callId: "c1", toolName: "look", ok: true, result: value } as const
     const start = { type: "tool_call_start", callId: "c1", toolName: "look", arguments: "{}" } as const
     const imported = importValues([{ type: "user_message", text: "?" }, start, record])

@@ -1,4 +1,4 @@
-/** import-records.test.ts: transcripts of another system, in the shape that its sources define, become the stored messages. */
+/** import-records.test.ts: transcripts of another system, in the format of its sources, become the stored messages. */
 
 import { readFileSync, writeFileSync } from "node:fs"
 import fc from "fast-check"
@@ -31,7 +31,7 @@ describe("stored transcripts", () => {
 
 const DOCUMENT = readFileSync(new URL("../../docs/import.md", import.meta.url), "utf8")
 
-/** The fields of a section of docs/import.md, as `record.field`. */
+/** Returns the fields in a section of docs/import.md, as `record.field`. */
 function readDocumentedFields(section: string): string[] {
   const text = DOCUMENT.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? ""
   const rows = text.split("\n").filter((line) => line.startsWith("| `"))
@@ -50,7 +50,7 @@ function listCodes(cell: string): string[] {
   return Array.from(cell.matchAll(/`([^`]+)`/g), (match) => match[1] ?? "")
 }
 
-/** The fields of all records, and of their payloads. */
+/** Returns the fields of all records and their payloads. */
 function listFields(record: { readonly type: string; readonly payload?: object }): string[] {
   const { type, payload } = record
   return payload === undefined
@@ -62,7 +62,7 @@ describe("docs/import.md", () => {
   test.each([
     ["kcosr/assistant: conversation log", "store-"],
     ["kcosr/assistant: event store", "events"],
-  ])("[IR1] lists exactly the fields of the types of %s, and no file has another one", (section, prefix) => {
+  ])("[IR1] lists exactly the fields of the types of %s, and no file contains other fields", (section, prefix) => {
     const documented = readDocumentedFields(section)
     expect(new Set(documented).size).toBe(documented.length)
     const files = fixtures.filter(({ name }) => name.startsWith(prefix))
@@ -87,7 +87,7 @@ describe("docs/import.md", () => {
         expect(unknown, `${name}: ${line}`).toEqual([])
       }
     }
-    // Each type occurs in a file.
+    // Each type occurs in at least one file.
     const used = new Set(files.flatMap(({ lines }) => lines.map((line) => String(JSON.parse(line).type))))
     expect([...types.keys()].filter((type) => type !== "*" && !used.has(type))).toEqual([])
   })
@@ -106,7 +106,7 @@ describe("docs/import.md", () => {
 })
 
 describe("generated transcripts", () => {
-  test("[IR8] no text is lost or doubled, and each call has its arguments and its result", () => {
+  test("[IR8] no text is lost or duplicated, and each call has its arguments and its result", () => {
     const property = fc.property(storeTranscriptArb, (transcript) => {
       const messages = importLines(printTranscript(transcript))
       const questions = messages.filter(({ role }) => role !== "assistant")

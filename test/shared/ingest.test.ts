@@ -42,7 +42,7 @@ function mapperFor(name: string): Mapper {
   return make()
 }
 
-/** The imported answer for these records. They pass through JSON first. */
+/** Returns the imported answer for these records. They pass through JSON first. */
 function answerOf(records: readonly StreamRecord[]): Message {
   const assembler = createAssembler()
   const taken = records.flatMap((record, n) => {
@@ -55,7 +55,7 @@ function answerOf(records: readonly StreamRecord[]): Message {
   return one.message
 }
 
-/** A summary of an answer, one line per segment. */
+/** Returns a summary of an answer, one line per segment. */
 function shown(message: Message, unknown: Mapper["unknown"] = new Map()): string {
   const steps = message.parts.map((part) => part.step)
   const lines = messageToWire(message).segments.map((segment) => {
@@ -103,7 +103,7 @@ describe("recorded streams", () => {
     }
   })
 
-  test("[PI3] the exit code counts: non-zero is a failure, zero without a reported end is an early end", () => {
+  test("[PI3] the exit code counts: non-zero is a failure; zero without a reported end is an early end", () => {
     const end = (lines: readonly string[], exit: number | null) => {
       const { status, reason } = answerOf(mapped(createClaudeMapper(), lines, exit))
       return [status, reason]
@@ -118,13 +118,13 @@ describe("recorded streams", () => {
   })
 })
 
-/** The same messages, whole and with preceding deltas. */
+/** The same messages, sent whole and with preceding deltas. */
 const blocksArb = fc.array(
   fc.record({ kind: fc.constantFrom("text", "thinking"), words: fc.string({ minLength: 1, maxLength: 40 }) }),
   { minLength: 1, maxLength: 5 },
 )
 
-/** The live answer for these records, as sent by an external producer. */
+/** Returns the live answer for these records, as sent by an external producer. */
 function liveOf(records: readonly StreamRecord[]): Message {
   const intake = createIntake()
   let message = createMessage({ id: "r1", role: "assistant", exchange_id: "r1", timestamp: "1970-01-01T00:00:00.000Z" })
@@ -157,7 +157,7 @@ describe("live and imported", () => {
   })
 })
 
-/** Parts of a response with a tool between them, each cut anywhere, and the number of deltas that are lost at its end. */
+/** Parts of a response with a tool between them. Each part is cut anywhere and loses some deltas at its end. */
 const responseArb = fc
   .array(fc.stringMatching(/^[a-z<>*` .]{0,12}[a-z]$/), { minLength: 1, maxLength: 4 })
   .chain((texts) => fc.tuple(fc.constant(texts), fc.tuple(...texts.map(cutsOf)), fc.nat(3)))
@@ -166,7 +166,7 @@ describe("a text that arrives whole", () => {
   const shownTextOf = (message: Message): string =>
     message.parts.map((part) => (part.type === "text" ? part.text : "|")).join("")
 
-  test("[IR3] counts once, live and imported, however the response was cut and whatever it lost at its end", () => {
+  test("[IR3] counts once, live and imported, wherever the response was cut and whatever it lost at its end", () => {
     const property = fc.property(responseArb, fc.boolean(), ([texts, cuts, lost], isWholeMessage) => {
       const streamed = texts.flatMap((_, n): StreamRecord[] => [
         ...(n === 0 ? [] : [{ type: "tool_result" as const, callId: `c${n}`, ok: true, result: "x" }]),
@@ -250,7 +250,7 @@ describe("a text that was lost while it was streamed", () => {
     ])
   })
 
-  test("[RE36] a longer text that is another one is counted", () => {
+  test("[RE36] a longer text that differs is counted", () => {
     const assembler = createAssembler()
     const records = [text("Something"), done("A completely different and longer one."), end({})]
     for (const [n, record] of records.entries()) assembler.addRecord(record, n + 1)
@@ -286,7 +286,7 @@ describe("what a mapper handles", () => {
     })),
   ]
 
-  test("[PI2] a whole that differs from its deltas isn't repeated; one that the program fell back to continues", () => {
+  test("[PI2] a whole text that differs from its deltas isn't repeated; one that the program fell back to continues", () => {
     expect(shownOf(createClaudeMapper, [...streamed("m1", "Hel", "lo "), whole("m1", "Hello"), DONE])).toContain(
       'text "Hello"\nend completed',
     )
@@ -296,7 +296,7 @@ describe("what a mapper handles", () => {
     expect(other).toContain("Good day")
   })
 
-  test("[PI8] calls of subagents, nested ones too, are output of the call that started them", () => {
+  test("[PI8] calls of subagents, even nested ones, become output of the call that started them", () => {
     const call = (id: string, name: string, parent: string | null) => ({
       type: "assistant",
       parent_tool_use_id: parent,
@@ -330,7 +330,7 @@ describe("what a mapper handles", () => {
     expect(shownOf(createCodexMapper, events)).toContain('output "[ ] dig\\n\\n[x] dig')
   })
 
-  test("[PI3] a result that is too long once escaped is a failed call, and its record fits", () => {
+  test("[PI3] a result that is too long after escaping becomes a failed call, and its record fits", () => {
     const events = [
       { type: "item.started", item: { id: "c", type: "command_execution", command: "x" } },
       {
@@ -395,7 +395,7 @@ describe("deltas and wholes", () => {
   })
 })
 
-/** Recorded lines with one value replaced by a random one. */
+/** Generates recorded lines in which one value is replaced by a random value. */
 function jsonOf(files: readonly string[]): fc.Arbitrary<string> {
   const known = files.flatMap(linesOf).filter((line) => line.startsWith("{") && line.endsWith("}"))
   return fc.tuple(fc.constantFrom(...known), fc.nat(), fc.jsonValue()).map(([line, at, value]) => {

@@ -1,4 +1,4 @@
-/** json.test.ts: canonical JSON, and the bounds of JSON from outside. */
+/** json.test.ts: canonical JSON, and the limits for JSON from outside. */
 import fc from "fast-check"
 import { describe, expect, test, vi } from "vitest"
 import {
@@ -24,7 +24,7 @@ test("[SG1] canonical JSON sorts keys at every depth", () => {
 
 const lists = (levels: number, inner = "1"): string => "[".repeat(levels) + inner + "]".repeat(levels)
 
-/** The same value, with its levels below `left` omitted. */
+/** Returns the same value without its levels below `left`. */
 function omitBelow(value: Json, left: number): Json {
   if (typeof value !== "object" || value === null) return value
   if (left === 0) return OMITTED_LEVELS
@@ -33,7 +33,7 @@ function omitBelow(value: Json, left: number): Json {
 }
 
 describe("the depth of JSON", () => {
-  test("[BD1] text at the limit is parsed; text with one level more is not, and neither is text of only brackets", () => {
+  test("[BD1] text at the limit is parsed; text with one more level, or with nothing but brackets, is not", () => {
     expect(parseJson(lists(MAX_JSON_DEPTH))).toBeDefined()
     expect(parseJson(lists(MAX_JSON_DEPTH + 1))).toBeUndefined()
     expect(parseJson("[".repeat(4_000_000))).toBeUndefined()
@@ -46,7 +46,7 @@ describe("the depth of JSON", () => {
     expect(parseJson(`[${"1,".repeat(MAX_JSON_VALUES)}1]`)).toBeUndefined()
   })
 
-  test("[BD1] text is measured the same, whole or in pieces", () => {
+  test("[BD1] text is measured equally, whole or in pieces", () => {
     assertProperty(
       fc.property(fc.string({ unit: fc.constantFrom(...'[]{},:"\\a1 ') }), fc.nat(40), fc.nat(8), (text, at, max) => {
         const meter = createJsonMeter(max)
@@ -82,7 +82,7 @@ describe("the depth of JSON", () => {
     )
   })
 
-  test("[BD2] reading ends at the first kept or omitted value that is too much", () => {
+  test("[BD2] reading ends at the first kept or omitted value over the limit", () => {
     for (const item of ["[],", "[]"]) {
       const text = "[".repeat(MAX_JSON_DEPTH) + item.repeat(MAX_JSON_VALUES + 100_000)
       let slices = 0
@@ -113,7 +113,7 @@ describe("printed JSON", () => {
     expect(printJson(wide)).toBe(JSON.stringify(wide))
   })
 
-  test("[BD5] its size is never underestimated", () => {
+  test("[BD5] is within the size limit, or no longer than compact JSON", () => {
     assertProperty(
       fc.property(
         fc.jsonValue(),

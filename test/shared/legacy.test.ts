@@ -26,7 +26,7 @@ test.each(readGoldens().map((golden) => [golden.name, golden] as const))("[RE9] 
   expect(back && segmentsOf(back)).toEqual(segmentsOf(answer))
 })
 
-/** Other systems have no assets or grants of ours. */
+/** Other systems have none of our assets and grants. */
 function ofOthers(message: Message): Message {
   const parts = message.parts.map((part): Part => {
     if (part.type === "tool_call") return { ...part, call: { ...part.call, media: [] } }

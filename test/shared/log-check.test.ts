@@ -1,4 +1,4 @@
-/** log-check.test.ts: the check of log lines finds a planted leak of each kind. */
+/** log-check.test.ts: the check of log lines finds planted leaks of each kind. */
 
 import { afterEach, describe, expect, test } from "vitest"
 import { checkLine, findLeak, noteAddress, noteContent, noteJson, takeLeaks } from "../support/log-check.ts"
@@ -27,7 +27,7 @@ describe("a planted leak", () => {
       expect(findLeak(line({ reason: leak })), leak).not.toBe(null)
   })
 
-  test("[OB6] a short file name, and no id that a text repeats", () => {
+  test("[OB6] a short file name, but not an id that a text contains", () => {
     noteAddress("/v1/sessions/s1/assets?name=foto.png")
     noteJson(JSON.stringify({ type: "send", id: "q", content: "x", files: [{ name: "plan.pdf" }] }))
     for (const leak of ["foto.png", "TypeError < read (plan.pdf)", "a/foto.png"])

@@ -81,7 +81,7 @@ describe("fold", () => {
     expect(listCalls(fold(ended, RESULT))[0]?.status).toBe("ok")
   })
 
-  test("[EV5] content is the text parts joined by a blank line; a user's is verbatim", () => {
+  test("[EV5] content is the text parts joined by a blank line; a user's content is verbatim", () => {
     const message = foldEvents({ type: "text_delta", delta: "a" }, CALL, START, RESULT, {
       type: "text_delta",
       delta: "b",

@@ -1,8 +1,8 @@
 /**
- * ops-queries.test.ts: the queries of ops/ run on data points that the Worker's own code has written.
+ * ops-queries.test.ts: runs the queries of ops/ on data points that the Worker's own code has written.
  *
- * Analytics Engine itself cannot run here. SQLite stands for it, with the functions of its dialect that the queries use;
- * a query that uses another one fails.
+ * Analytics Engine itself cannot run here. SQLite replaces it, with the functions of its dialect that the queries use. A
+ * query that uses any other function fails.
  */
 
 import { readdirSync, readFileSync } from "node:fs"
@@ -14,10 +14,10 @@ const OPS = new URL("../../ops/", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, OPS), "utf8")
 const NAMES = readdirSync(new URL("queries/", OPS)).map((file) => file.replace(/\.sql$/, ""))
 
-/** Seconds since 1970 of the last point. Points are a minute apart. */
+/** Time of the last point, in seconds since 1970. Points are a minute apart. */
 const NOW = 1_790_000_000
 
-/** A data set: its points as the platform stores them, all with the same sampling. */
+/** A data set: its points as the platform stores them, all with the same sample interval. */
 function createDataset(sampleInterval = 1) {
   const database = new DatabaseSync(":memory:")
   const columns = [1, 2, 3, 4, 5, 6].flatMap((n) => [`blob${n} TEXT`, `double${n} REAL`])
@@ -46,7 +46,7 @@ function createDataset(sampleInterval = 1) {
   return { env: { METRICS }, run }
 }
 
-/** Rewrites what SQLite writes differently: intervals, and functions with two lists of arguments. */
+/** Rewrites syntax that SQLite lacks: intervals, and functions with two argument lists. */
 function toSqlite(sql: string): string {
   const seconds = { MINUTE: 60, HOUR: 3600, DAY: 86_400 }
   return sql
@@ -68,7 +68,7 @@ function defineFunctions(database: DatabaseSync): void {
   } as never)
 }
 
-/** The value at a share of all weights, as ClickHouse defines it. */
+/** The weighted quantile, as ClickHouse defines it. */
 function quantile(rows: readonly [number, number, number][]): number {
   const sorted = [...rows].sort((a, b) => a[1] - b[1])
   const total = sorted.reduce((sum, [, , weight]) => sum + weight, 0)
@@ -96,7 +96,7 @@ const TURN = {
   rowsWritten: 20,
 }
 
-/** The data set after some requests and turns. Each row stands for `sampleInterval` points. */
+/** Returns the data set after some requests and turns. Each row represents `sampleInterval` points. */
 function recorded(sampleInterval?: number) {
   const dataset = createDataset(sampleInterval)
   const { env } = dataset
@@ -118,7 +118,7 @@ function recorded(sampleInterval?: number) {
 }
 
 describe("queries", () => {
-  test.each([1, 10])("[OB7] requests by route: counts, failures and times, each row standing for %d points", (n) => {
+  test.each([1, 10])("[OB7] requests by route: counts, failures and times, if each row represents %d points", (n) => {
     expect(recorded(n).run("requests-by-route")).toEqual([
       {
         method: "GET",
@@ -142,7 +142,7 @@ describe("queries", () => {
     for (const { time } of rows) expect(Number(time) % 300).toBe(0)
   })
 
-  test.each([1, 10])("[OB7] turns by model: ends, tokens and cost; an unknown cost is not counted as none", (n) => {
+  test.each([1, 10])("[OB7] turns by model: ends, tokens and cost; an unknown cost is not counted as zero", (n) => {
     const known = { provider: "openai", model: "gpt-5", turns: 3 * n, completed: 2 * n, failed: 0 }
     const unknown = { provider: "openai", model: "new", turns: n, completed: 0, failed: n }
     expect(recorded(n).run("turns-by-model")).toEqual([
@@ -151,7 +151,7 @@ describe("queries", () => {
     ])
   })
 
-  test("[OB7] the time to the first text, without turns that had none", () => {
+  test("[OB7] the time to the first text, without turns that had no text", () => {
     const times = recorded().run("first-text")
     for (const { p50_ms, p95_ms } of times) expect([p50_ms, p95_ms].every((ms) => ms === 400 || ms === 600)).toBe(true)
     expect(times.length).toBeGreaterThan(0)
@@ -166,7 +166,7 @@ describe("queries", () => {
     )
   })
 
-  test("[OB7] tenants by turns, with the rows of a turn", () => {
+  test("[OB7] tenants by turns, with the rows per turn", () => {
     const [first, second] = recorded().run("tenants")
     expect(first).toMatchObject({ tenant: "acme", turns: 3, p95_ms: 2_000 })
     expect(first?.["rows_per_turn"]).toBeCloseTo(70 / 3)
@@ -182,13 +182,13 @@ describe("queries", () => {
   })
 })
 
-test("[OB7] the dashboard has a panel for each query, with exactly its text", () => {
+test("[OB7] the dashboard has a panel for each query, with exactly the query's text", () => {
   const { panels } = JSON.parse(read("dashboard.json")) as { panels: { targets: { query: string }[] }[] }
   const shown = panels.flatMap(({ targets }) => targets.map(({ query }) => query))
   expect(shown.sort()).toEqual(NAMES.map((name) => read(`queries/${name}.sql`)).sort())
 })
 
-test("[OB7] README names the columns that the points have", () => {
+test("[OB7] README names the columns of the points", () => {
   const readme = read("README.md")
   for (const column of ["index1", ...[1, 2, 3, 4, 5, 6].flatMap((n) => [`blob${n}`, `double${n}`])])
     expect(readme).toContain(`\`${column}\``)

@@ -1,4 +1,4 @@
-/** parse-directives.test.ts: directives in model text: what they become, whole and in chunks. */
+/** parse-directives.test.ts: the segments that directives in model text become, whole and in chunks. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ import { directiveText, PICTURE, SOUND } from "../support/directive-text.ts"
 import { longText, shortText } from "../support/model-text.ts"
 import { cutsOf, assertProperty, RUNS } from "../support/seeded.ts"
 
-/** The segments of a text, one per line, in the notation of the golden files. */
+/** Returns the segments of a text, one per line, in the notation of the golden files. */
 function read(text: string, context: DirectiveContext = {}): string[] {
   const { segments, voice, reply_to, drift } = parseDirectives(text, context)
   return [...printSegments(segments, drift), ...(voice ? ["voice"] : []), ...printReply(reply_to ?? undefined)]
@@ -312,7 +312,7 @@ describe("any cut", () => {
     ["a [embed ref=x", 'text "a [embed ref=x"'],
     ["`a b", 'text "`a b"'],
     ["`a [[", 'text "`a"'],
-  ])("[DR9] of %j this much is shown at once: %s", (text, shown) => {
+  ])("[DR9] of %j, this much is shown at once: %s", (text, shown) => {
     const segments = apply([], createSegmenter([]).push(text))
     expect(printSegments(segments, []).join("")).toBe(shown)
   })
@@ -328,7 +328,7 @@ test("[DR4] no directive is taken from inside code", () => {
       fc.pre(!/<\/?spa|\\|\[embed|media:/i.test(text))
       const { segments } = parseDirectives(text)
       const shown = segments.map((segment) => (segment.type === "text" ? segment.content : "")).join("\n\n")
-      // Bracket directives only: text in code must be unchanged and in order.
+      // Checks only bracket directives: text in code must be unchanged and in order.
       for (const tag of intoCode(text).match(/\[\[[^[\]\n]*\]\]/g) ?? []) expect(shown).toContain(tag)
     }),
   )

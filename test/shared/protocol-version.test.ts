@@ -1,11 +1,11 @@
-/** protocol-version.test.ts: ties the shapes of frames and events to PROTOCOL_VERSION. */
+/** protocol-version.test.ts: checks that PROTOCOL_VERSION changes together with the shapes of frames and events. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { PROTOCOL_VERSION } from "../../shared/limits.ts"
 
 test("[WS11] the grammar matches PROTOCOL_VERSION: change the frame or event shapes and the version together", () => {
-  // Comments, layout and order may change freely. A changed shape changes the hash, as a reminder to change the version.
+  // Comments, layout and order can change freely. A changed shape changes the hash, as a reminder to change the version.
   const grammar = ["segment.ts", "server-frame.ts", "client-frame.ts", "http-body.ts", "event.ts"]
     .map((file) => readFileSync(new URL(`../../shared/protocol/${file}`, import.meta.url), "utf8"))
     .map((source) => source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ""))

@@ -1,4 +1,4 @@
-/** public-url.test.ts: URLs that count as public, and those that don't. */
+/** public-url.test.ts: URLs that count as public, and URLs that don't. */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -106,7 +106,7 @@ test("[PU4] it never throws, and it accepts the https URL that it returns", () =
   )
 })
 
-/** One number of an IPv4 address, in a notation that URL parsers accept. */
+/** Generates one number of an IPv4 address, in a notation that URL parsers accept. */
 function toNumeral(value: number): fc.Arbitrary<string> {
   return fc.tuple(fc.constantFrom(10, 8, 16), fc.nat({ max: 3 }), fc.boolean()).map(([base, zeros, isUpper]) => {
     if (base === 10) return `${value}`
@@ -116,7 +116,7 @@ function toNumeral(value: number): fc.Arbitrary<string> {
   })
 }
 
-/** Notations of an IPv4 address: one to four numbers, the last of which contains the remaining bytes. */
+/** Generates notations of an IPv4 address: one to four numbers, the last of which contains the remaining bytes. */
 function toV4Notation(address: number): fc.Arbitrary<string> {
   return fc.nat({ max: 3 }).chain((heads) => {
     const octets = Array.from({ length: heads }, (_, i) => (address >>> (24 - 8 * i)) & 0xff)
@@ -142,7 +142,7 @@ function toV6Notations(address: number): string[] {
   ]
 }
 
-/** First address and size of every range that is not public. */
+/** The first address and the size of every range that is not public. */
 const INNER_RANGES: readonly (readonly [number, number])[] = [
   [0x00000000, 2 ** 24],
   [0x0a000000, 2 ** 24],
@@ -178,7 +178,7 @@ test("[PU3] every notation of every private IPv4 address is refused, inside IPv6
 test("[PU3] [PU5] a public address is accepted as four decimal numbers, and in no other notation", () => {
   const isInner = (address: number): boolean =>
     INNER_RANGES.some(([first, size]) => address >= first && address < first + size)
-  // Three small reserved ranges and a cloud's metadata address are refused too.
+  // Three small reserved ranges and a cloud provider's metadata address are refused, too.
   const isOther = (address: number): boolean =>
     [0xc0af30, 0xc01fc4, 0xc034c1].includes(address >>> 8) || address === 0xa83f8110
   const outer = fc.nat({ max: 0xffffffff }).filter((address) => !isInner(address) && !isOther(address))

@@ -43,7 +43,7 @@ function assembleAll(records: readonly object[]): (AssembledMessage | LateEvents
   return [...taken, ...assembler.end()]
 }
 
-/** Prints what the page shows. Trailers are not exported, so results are compared as they are shown. */
+/** Prints what the page shows. Trailers are not exported, so results are compared as shown. */
 function printMessage(message: Message): string {
   return toCanonicalJson(messageToWire(message))
 }
@@ -105,7 +105,7 @@ describe("any stream", () => {
     )
   })
 
-  test("[RE2] an event that arrives after the export changes the copy as it changes the original", () => {
+  test("[RE2] an event that arrives after the export has the same effect on the copy and the original", () => {
     const late = fc.array(fc.constantFrom("c0", "c1", "c2"), { maxLength: 4 })
     assertProperty(
       fc.property(fc.array(eventArb, { maxLength: 16 }), late, (events, calls) => {
@@ -144,7 +144,7 @@ describe("arguments", () => {
   const start = { ...call, type: "tool_call_start" }
   const full = '{"command":"ls"}'
 
-  test("[IR2] are read from both fields, as text or as a value, and an empty value never replaces a fuller one", () => {
+  test("[IR2] are read from both fields, as text or as a value; an empty value never replaces a fuller one", () => {
     for (const written of [full, JSON.parse(full)]) {
       for (const field of ["arguments", "argsJson"]) {
         const written1 = { ...call, [field]: written }

@@ -18,7 +18,7 @@ import { cutsOf, assertProperty } from "../support/seeded.ts"
 
 const EMPTY = createMessage({ id: "m", role: "assistant", exchange_id: "u", timestamp: "2026-01-01T00:00:00.000Z" })
 
-/** The parser of the original implementation. Rows without `card` must give the same result. */
+/** The original implementation's parser. Rows without `card` must give the same result. */
 function originalParse(content: string, rows: readonly { result: string }[]): unknown[] {
   const segments: unknown[] = []
   let cursor = 0
@@ -111,7 +111,7 @@ describe("parse", () => {
     )
   })
 
-  /** Texts with spans among Markdown that spans may leave without text. */
+  /** Texts with spans inside Markdown that removing a span can leave empty. */
   const MARKUP = fc
     .array(
       fc.oneof(
@@ -126,7 +126,7 @@ describe("parse", () => {
     )
     .map((pieces) => pieces.join(""))
 
-  test("[SG15] however the text is cut, the same markup is removed at every point", () => {
+  test("[SG15] wherever the text is cut, the same markup is removed at every point", () => {
     const cases = MARKUP.chain((text) => cutsOf(text).map((chunks) => ({ text, chunks })))
     assertProperty(
       fc.property(cases, ({ text, chunks }) => {
@@ -150,7 +150,7 @@ describe("parse", () => {
     ["an incomplete number", `${"> ".repeat(129)}1`, ". **<span id='weather_1'>Cool.</span>"],
     ["an incomplete checkbox", `${"> ".repeat(129)}[`, "x] **<span id='weather_1'>Cool.</span>"],
     ["an end tag at the bound", `<span id='weather_1'>x</span>${"</strong>".repeat(29)}`, "</strong>now"],
-  ])("[SG15] a run of markup over the bound may be cut at %s", (_what, head, tail) => {
+  ])("[SG15] a run of markup over the limit can be cut at %s", (_what, head, tail) => {
     const segmenter = createSegmenter(ROWS, { trimsMarkup: true })
     const whole = apply([], [...segmenter.push(head + tail), ...segmenter.end()])
     const cut = createSegmenter(ROWS, { trimsMarkup: true })
@@ -163,7 +163,7 @@ describe("parse", () => {
   const toText = (segment: Segment): string =>
     segment.type === "text" ? segment.content : segment.type === "rich" ? segment.synthesis : ""
 
-  test("[SG15] every word, card and order stays", () => {
+  test("[SG15] keeps every word and card, in order", () => {
     const wordsOf = (segments: readonly Segment[]): string =>
       segments
         .map((segment) => `${segment.type === "rich" ? "#" : ""}${toText(segment).replace(/<\/?(?:b|br|span)>/g, "")}`)
@@ -220,7 +220,7 @@ describe("cues", () => {
     expect(resolveCardTag("t", 1, result)).toBe(card)
   })
 
-  test("[SG3] a call without an ordinal, as on any channel but `user`, cues nothing", () => {
+  test("[SG3] a call without an ordinal, as on any channel except `user`, cues nothing", () => {
     expect(resolveCardTag("t", null, `{}\n\n${createCardTrailer("t_1")}`)).toBeNull()
   })
 

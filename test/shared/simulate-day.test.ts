@@ -1,5 +1,5 @@
 /**
- * simulate-day.test.ts: the simulated day is repeatable, costs what the document says, and makes no object too busy.
+ * simulate-day.test.ts: the simulated day is repeatable, has the documented cost, and overloads no object.
  * `npx vitest run --project shared test/shared/simulate-day.test.ts -u` updates the figures in docs/cost.md.
  */
 
@@ -23,20 +23,20 @@ const SIMULATE = join(ROOT, "scripts/simulate.ts")
 const PLAN = { ...MILLION_SESSIONS, sessions: 100_000, tenants: 20 }
 
 describe("a day", () => {
-  test("[CM8] is the same for the same seed, and another for another", () => {
+  test("[CM8] is the same for the same seed, and different for another seed", () => {
     const plan = { ...PLAN, sessions: 5_000 }
     expect(simulateDay(plan)).toEqual(simulateDay(plan))
     expect(simulateDay({ ...plan, seed: 2 })).not.toEqual(simulateDay(plan))
   })
 
-  test("[CM8] costs what the document says, within 10 %, and has a peak of five times the mean", () => {
+  test("[CM8] has the documented cost, within 10 %, and a peak of five times the mean", () => {
     const { sessions, price, peak } = simulateDay(PLAN)
     const page = readFileSync(PAGE, "utf8")
     expect(Math.abs(price / ((parseDayPrice(page) * sessions) / 1e6) - 1)).toBeLessThan(0.1)
     expect(peak.sessions).toBeGreaterThan((5 * sessions) / 86_400)
   })
 
-  test("[CM8] has the operations of the document's mean session", () => {
+  test("[CM8] has the operations of the mean session in the document", () => {
     const { sessions, operations } = simulateDay(PLAN)
     for (const [name, mean] of Object.entries(MEAN_OPERATIONS) as [Operation, number][])
       expect(Math.abs(operations[name] / sessions - mean), name).toBeLessThan(0.02 * Math.max(mean, 1))
@@ -44,40 +44,40 @@ describe("a day", () => {
 })
 
 test.each([9, 1, 2])(
-  "[CM8] 100,000 users of one tenant who sign in around nine ask its object at most 100 times in any second, seed %d",
+  "[CM8] 100,000 users of one tenant who sign in around nine call its object at most 100 times in any second, seed %d",
   (seed) => {
     expect(simulateMorning({ ...NINE_O_CLOCK, seed }, CALLS_NOW)).toBeLessThanOrEqual(MAX_OBJECT_RPS)
   },
 )
 
-test("[CM8] before the caches and the longer admissions they asked five times as much", () => {
+test("[CM8] without the caches and the longer admissions, users call the object five times as often", () => {
   expect(simulateMorning(NINE_O_CLOCK, CALLS_BEFORE)).toBeGreaterThan(5 * MAX_OBJECT_RPS)
 })
 
 describe("a tenant with budgets, at the end of a month", () => {
   const plan = { ...LARGEST_UNDER_BUDGETS, sessions: 20_000, tenantTurns: 12_000 }
 
-  test("[CM9] is the same for the same seed, and another for another", () => {
+  test("[CM9] is the same for the same seed, and different for another seed", () => {
     expect(simulateBudgets(plan)).toEqual(simulateBudgets(plan))
     expect(simulateBudgets({ ...plan, seed: 2 })).not.toEqual(simulateBudgets(plan))
   })
 
-  test("[CM9] [BU17] a lease is renewed once for eight turns, and a rest of the month is reported once", () => {
+  test("[CM9] [BU17] a lease is renewed once per eight turns, and a month's remainder is reported once", () => {
     const { turns, calls } = simulateBudgets(plan)
     const users = plan.sessions / 2
-    // The rests of earlier days are in the first leases.
+    // The first leases include the remainders of earlier days.
     expect(calls.leases).toBeLessThanOrEqual((turns + 7 * users) / 8)
     expect(calls.rests).toBeLessThanOrEqual(users)
   })
 
-  test("[CM9] [BU8] a budget that is used up is exceeded by fewer than eight turns of each user", () => {
+  test("[CM9] [BU8] a used-up budget is exceeded by fewer than eight turns per user", () => {
     const { overshoot, refused } = simulateBudgets(plan)
     expect(refused).toBeGreaterThan(1_000)
     expect(overshoot.turns).toBeGreaterThan(0)
     expect(overshoot.turns).toBeLessThan(overshoot.bound)
   })
 
-  test("[CM9] [BU18] without shared answers, refused users ask the tenant's object several times as often", () => {
+  test("[CM9] [BU18] without shared answers, refused users call the tenant's object several times as often", () => {
     const { calls } = simulateBudgets(plan)
     expect(simulateBudgets({ ...plan, isolates: 20, sharedSeconds: 0 }).calls.refusals).toBeGreaterThan(calls.refusals)
   })
@@ -89,13 +89,13 @@ interface Figures {
   readonly budgets: SimulatedBudgets
 }
 
-/** Runs `npm run simulate`. Rejects if it ends with another status than 0: an object was asked too often. */
+/** Runs `npm run simulate`. Rejects if its exit status is not 0, which means that an object was called too often. */
 async function runSimulation(...options: string[]): Promise<Figures> {
   const { stdout } = await promisify(execFile)(process.execPath, [SIMULATE, "--json", ...options])
   return JSON.parse(stdout) as Figures
 }
 
-test("[CM8] [CM9] npm run simulate asks no object more than 100 times a second, and docs/cost.md has its figures", async () => {
+test("[CM8] [CM9] npm run simulate calls no object more than 100 times a second, and docs/cost.md contains its figures", async () => {
   const { peak, now, budgets } = await runSimulation()
   const figures: readonly [string, number][] = [
     ["the object of the largest of 200 tenants, with 100,000 users", peak.tenant],
@@ -124,7 +124,7 @@ test("[CM8] [CM9] npm run simulate asks no object more than 100 times a second, 
 }, 120_000)
 
 test.runIf(IS_FULL)(
-  "[CM8] [CM9] the same holds if one tenant has all users, as docs/cost.md says",
+  "[CM8] [CM9] the same is true if one tenant has all users, as docs/cost.md says",
   async () => {
     const { peak, budgets } = await runSimulation("--tenants", "1")
     const said = `its object has ${peak.tenant} requests in the busiest second, and ${budgets.peak.tenant} with budgets`

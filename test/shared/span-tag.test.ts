@@ -1,4 +1,4 @@
-/** span-tag.test.ts: span tags in streamed text: which are recognised, and how much text is released. */
+/** span-tag.test.ts: recognition of span tags in streamed text, and the release of text. */
 
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -8,7 +8,7 @@ import { createSpanScanner, type SpanToken, stripSpans } from "../../shared/segm
 import { longText, shortText } from "../support/model-text.ts"
 import { assertProperty, RUNS } from "../support/seeded.ts"
 
-/** Tokens on one line: text as it is, an opening tag as `{tag}`, a closing tag as `{}`. */
+/** Prints tokens on one line: text unchanged, an opening tag as `{tag}`, a closing tag as `{}`. */
 function print(marks: readonly SpanToken[]): string {
   return marks
     .map((mark) => (mark.type === "text" ? mark.text : mark.type === "open" ? `{${mark.tag}}` : "{}"))
@@ -84,7 +84,7 @@ test.each([
   ["```js", "```js"],
   ["```\n<span id='a_1'>", "```\n<span id='a_1'>"],
   ["a \\", "a \\"],
-])("[MK4] of %j this much is released at once: %j", (text, released) => {
+])("[MK4] of %j, this much is released at once: %j", (text, released) => {
   expect(print(createSpanScanner().push(text))).toBe(released)
 })
 
@@ -113,7 +113,7 @@ test("[MK4] the text released so far depends only on the text received so far; a
   assertProperty(property(longText), RUNS / 50)
 })
 
-/** The original expression without its end, because a live text may not have it yet. */
+/** The original expression without its end, because a live text may not contain the end yet. */
 const SEED = /<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>(.*?)<\/span>/gis
 
 test("[MK1] without code and backslashes, tags are found where the original expression finds them", () => {
@@ -136,7 +136,7 @@ test("[MK1] without code and backslashes, tags are found where the original expr
   )
 })
 
-/** Reference implementation on the whole text: tags outside code, not after an odd number of backslashes. */
+/** A reference implementation on the whole text: tags outside code that do not follow an odd number of backslashes. */
 function marksByRule(text: string): string {
   const tags = /(?<!\\)((?:\\\\)*)(?:<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>|<\/span>)/gi
   let isOpen = false
@@ -155,10 +155,10 @@ function marksByRule(text: string): string {
     .join("")
 }
 
-test("[MK3] code is decided by the shared tracker", () => {
+test("[MK3] the shared tracker decides what is code", () => {
   assertProperty(
     fc.property(shortText, (text) => {
-      // Inside a span an opening tag is text, and its white space may end a paragraph. Not compared here.
+      // Inside a span an opening tag is text, and its white space can end a paragraph. That case is not compared here.
       fc.pre(!/<span\s*\n/i.test(text))
       expect(print(marksIn([text]))).toBe(marksByRule(text))
     }),
@@ -174,7 +174,7 @@ test("[MK5] a tag over MAX_PENDING_CHARS is text", () => {
   }
 })
 
-test("[MK5] waiting for the end of inline code is limited to MAX_PENDING_CHARS", () => {
+test("[MK5] a tag waits for the end of inline code for at most MAX_PENDING_CHARS", () => {
   const scanner = createSpanScanner()
   scanner.push("`<span id='a_1'>x</span>")
   expect(print(scanner.push("y".repeat(MAX_PENDING_CHARS)))).toMatch(/^\{a_1\}x\{\}y+$/)
@@ -196,7 +196,7 @@ test.each([
   expect(stripSpans(text)).toBe(expected)
 })
 
-test("[MK6] stripping the empty text gives the empty text", () => {
+test("[MK6] stripping an empty text gives an empty text", () => {
   expect(stripSpans(null)).toBe("")
   expect(stripSpans(undefined)).toBe("")
 })

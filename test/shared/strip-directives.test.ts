@@ -46,7 +46,7 @@ describe("text sent back to the model", () => {
     "`[[audio_as_voice]]`[[audio_as_voice]]`",
     "MEDIA: https://a.com/[[audio_as_voice]]/x",
     "[embed ref='a' title='[[audio_as_voice]]' /]",
-  ])("[DR14] %j leaves no directive and no tag, though one is nested in another", (text) => {
+  ])("[DR14] %j leaves no directive and no tag, even if one is nested in another", (text) => {
     expectNothingLeft(text)
   })
 

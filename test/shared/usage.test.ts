@@ -1,4 +1,4 @@
-/** usage.test.ts: counts of model calls, prices with dates, and costs. */
+/** usage.test.ts: token counts of model calls, dated prices, and costs. */
 
 import { describe, expect, test } from "vitest"
 import {
@@ -59,7 +59,7 @@ describe("what a provider reports", () => {
 })
 
 describe("cost", () => {
-  test("[MT3] each kind of token has its price; reasoning is a part of the output", () => {
+  test("[MT3] each kind of token has its own price; reasoning is part of the output", () => {
     const own = [priceOf({ cached: usdToNano(0.3), cacheWrite: usdToNano(3.75) })]
     const call = callOf({ input: 1_000, cached: 600, cacheWritten: 100, output: 50, reasoning: 40 })
     // 300 × 3,000 + 600 × 300 + 100 × 3,750 + 50 × 15,000 nano-dollars
@@ -67,7 +67,7 @@ describe("cost", () => {
     expect(computeCost(call, [[priceOf({})], BUILT_IN_PRICES], DAY)).toBe(1_000 * 3_000 + 50 * 15_000)
   })
 
-  test("[MT3] the price of the day counts, and before the first there is none", () => {
+  test("[MT3] the price of the day counts; before the first price there is none", () => {
     const own = [priceOf({ from: "2026-02-01", input: 2e9 }), priceOf({ from: "2026-01-15", input: 1e9 })]
     const costOn = (day: string): number | null =>
       computeCost(callOf({ input: 1_000_000 }), [own, BUILT_IN_PRICES], day)
@@ -97,7 +97,7 @@ describe("cost", () => {
     expect(cost([], { ...gpt, provider: "proxy.example" })).toBe(null)
   })
 
-  test("[MT3] the built-in prices are dated, plausible and unambiguous; models that could not be verified have none", () => {
+  test("[MT3] the built-in prices are dated, plausible and unambiguous; models whose price could not be verified have none", () => {
     const keys = BUILT_IN_PRICES.map(({ provider, model, from }) => `${provider} ${model} ${from}`)
     expect(new Set(keys).size).toBe(keys.length)
     for (const { provider, from, input, cached = input, cacheWrite = input, output } of BUILT_IN_PRICES) {
@@ -118,7 +118,7 @@ describe("cost", () => {
     expect(BUILT_IN_PRICES.filter(({ model }) => model.endsWith("-latest"))).toEqual([])
   })
 
-  test("[MT11] a price that has ended is replaced by no earlier one of the same model, but by one of any provider or the built-in", () => {
+  test("[MT11] when a price ends, no earlier price of the model replaces it, but an any-provider or built-in price does", () => {
     const ended = [priceOf({ from: "2025-06-01" }), priceOf({ input: 2, until: "2026-01-15" })]
     const inputOn = (day: string, own: PriceEntry[], change: Partial<CallUsage> = {}) =>
       findPrice(callOf(change), [own, BUILT_IN_PRICES], day)?.input ?? null
@@ -143,7 +143,7 @@ describe("cost", () => {
     )
   })
 
-  test("[MT3] the largest counts and prices stay exact, or at the largest safe integer", () => {
+  test("[MT3] the largest counts and prices give exact costs, or the largest safe integer", () => {
     const most = callOf({ input: MAX_CALL_TOKENS, output: MAX_CALL_TOKENS })
     expect(computeCost(most, [[priceOf({ input: 1, output: 0 })], BUILT_IN_PRICES], DAY)).toBe(1_000)
     expect(computeCost(most, [[priceOf({ input: 1e15, output: 1e15 })], BUILT_IN_PRICES], DAY)).toBe(

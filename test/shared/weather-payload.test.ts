@@ -1,4 +1,4 @@
-/** weather-payload.test.ts: the guard of the weather payload, and the selection of its icon. */
+/** weather-payload.test.ts: the guard of the weather payload, and the choice of its icon. */
 
 import { describe, expect, test } from "vitest"
 import {
@@ -70,7 +70,7 @@ describe("the guard", () => {
 
   const DAY = { date: "2026-05-03", condition: "Rain", max_c: 14, min_c: null, precip_chance_pct: 70, precip_mm: 0 }
 
-  test("[CA7] it may hold up to seven days of forecast", () => {
+  test("[CA7] it accepts up to seven days of forecast", () => {
     expect(isWeatherPayload({ ...FULL, forecast_days: [] })).toBe(true)
     expect(isWeatherPayload({ ...FULL, forecast_days: Array.from({ length: 7 }, () => DAY) })).toBe(true)
     expect(isWeatherPayload({ ...FULL, forecast_days: [{ ...DAY, condition: null, moon: 1 }] })).toBe(true)
@@ -133,7 +133,7 @@ describe("the icon", () => {
     expect(selectWeatherIcon({ ...raining, condition: "Fog" })).toBe("fog")
   })
 
-  test("[CA2] for an unknown condition the flags decide", () => {
+  test("[CA2] the flags decide the icon of an unknown condition", () => {
     expect(selectWeatherIcon({ ...day, condition: "Heiter", is_clear: true })).toBe("sunny")
     expect(selectWeatherIcon({ ...day, condition: "Regen", is_raining: true })).toBe("rain")
   })

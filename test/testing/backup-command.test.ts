@@ -1,6 +1,6 @@
 /**
- * backup-command.test.ts: `npm run backup` and `npm run restore` against real servers: a restore drill, as an operator would
- * make it after losing everything.
+ * backup-command.test.ts: `npm run backup` and `npm run restore` against real servers. It is the restore drill of an
+ * operator who has lost everything.
  */
 
 import { createHash } from "node:crypto"
@@ -56,7 +56,7 @@ async function createTenant(id: string): Promise<void> {
 
 const hash = (bytes: ArrayBuffer): string => createHash("sha256").update(Buffer.from(bytes)).digest("hex")
 
-/** Everything that a user sees: the list, every page of history, the export without its seal, and the bytes of files. */
+/** Returns everything that a user sees: the list, all pages of history, the export without its seal, and all files. */
 async function readEverything(user: StateClient): Promise<object> {
   const { sessions } = await user.get<{ sessions: readonly { id: string; title: string; created: number }[] }>(
     "/v1/sessions",
@@ -72,7 +72,7 @@ async function readEverything(user: StateClient): Promise<object> {
       const files = await Promise.all(
         signed.map(async ({ href }) => hash(await (await user.request(href)).arrayBuffer())),
       )
-      // A trace is one of the deployment that was lost.
+      // A trace id belongs to the deployment that was lost.
       const { messages } = JSON.parse(history, (key, value) => (key === "trace" ? undefined : value)) as {
         messages: object[]
       }
@@ -141,10 +141,10 @@ describe("a restore drill", () => {
     for (const id of ["../acme", "a/b", ".."]) expect((await run("restore", id)).error).toContain("not a tenant's id")
   })
 
-  test("[BK1] keeps the newest backups, continues an interrupted one, and never takes a partial one for whole", async () => {
+  test("[BK1] keeps the newest backups, continues an interrupted one, and never treats a partial one as complete", async () => {
     const parent = join(folder, "backups/acme")
     for (const day of ["2020-01-01", "2021-01-01"]) mkdirSync(join(parent, `${day}T00-00-00Z`))
-    // Of two interrupted ones, one has no manifest, and the server has no export of the other one any more.
+    // Two backups were interrupted. One has no manifest; the server no longer has the export of the other.
     const stale = join(parent, "2022-01-01T00-00-00Z.partial")
     mkdirSync(join(parent, "2021-06-01T00-00-00Z.partial"))
     mkdirSync(stale)

@@ -1,4 +1,4 @@
-/** body.test.ts: an endless body over real HTTP: refused at its limit, in little memory. */
+/** body.test.ts: an endless body over real HTTP is refused at its limit and uses little memory. */
 
 import { readFileSync } from "node:fs"
 import { request } from "node:http"
@@ -9,7 +9,7 @@ import { IS_FULL } from "../support/seeded.ts"
 
 const MB = 1024 * 1024
 const CHUNK = Buffer.alloc(MB, "x")
-/** Garbage that was not collected yet. */
+/** Allowance for garbage that has not been collected yet. */
 const MAX_GROWTH_BYTES = 128 * MB
 const ENDLESS_BYTES = 1024 * MB
 

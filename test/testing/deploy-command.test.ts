@@ -1,6 +1,6 @@
 /**
  * deploy-command.test.ts: `npm run deploy -- --stage` and `npm run rollback` as an operator runs them: a real production
- * build, uploaded by the real wrangler to a fake of the platform's API on the loopback.
+ * build, uploaded by the real wrangler to a fake of the platform's API on the loopback interface.
  */
 
 import { execFile } from "node:child_process"
@@ -52,7 +52,7 @@ function run(script: string, args: readonly string[], vars: Record<string, strin
   })
 }
 
-test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollback takes it back", async () => {
+test("[DP3] [DP6] builds for production, uploads, and deploys in stages; a rollback restores the earlier version", async () => {
   const version = "00000000-0000-4000-8000-000000000001"
   platform.rates = { "old-version": { requests: 900, failed: 0 }, [version]: { requests: 300, failed: 0 } }
   const deployed = await run("deploy.ts", ["--stage", "5", "--minutes", "0.01"])

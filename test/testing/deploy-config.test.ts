@@ -1,6 +1,6 @@
 /**
- * deploy-config.test.ts: wrangler.toml, .dev.vars.example and package.json describe one production deployment, and the
- * local environment differs from it only in what a machine without an account needs.
+ * deploy-config.test.ts: wrangler.toml, .dev.vars.example and package.json describe one production deployment. The
+ * local environment differs from it only where a machine without an account requires it.
  */
 
 import { existsSync, readFileSync } from "node:fs"
@@ -49,7 +49,7 @@ function bindingNames(config: Config): string[] {
 }
 
 describe("wrangler.toml", () => {
-  test("[DP1] its top level is production: only the secrets are missing, and none is in it", () => {
+  test("[DP1] its top level is production: it is complete except for the secrets", () => {
     expect(production.vars).toMatchObject({ ENVIRONMENT: "production", AUTH: "jwt" })
     expect(Object.keys(production.vars).filter((name) => /SECRET|KEY/.test(name))).toEqual([])
     expect(production.workers_dev).toBe(true)
@@ -65,9 +65,9 @@ describe("wrangler.toml", () => {
     expect(local.workers_dev).toBe(false)
   })
 
-  test("[DP1] both have the same name, code, classes and page; local objects are found where 0.1.0 stored them", () => {
+  test("[DP1] both have the same name, code, classes and page; local objects are where 0.1.0 stored them", () => {
     for (const config of [production, local]) {
-      // wrangler derives the folders of a state directory from the name.
+      // wrangler derives the folders of a state directory from the Worker's name.
       expect(config.name).toBe("cuecard")
       expect(config.durable_objects).toEqual(production.durable_objects)
       expect(config.migrations).toEqual(production.migrations)
@@ -85,7 +85,7 @@ describe("the Deploy button", () => {
     const secrets = readExample()
     expect(secrets).toEqual(expect.arrayContaining(["JWT_SECRET", "OPERATOR_SECRET", "MODEL_API_KEY"]))
     const described = packageJson.cloudflare?.bindings ?? {}
-    // Limits and data sets are not resources that somebody chooses.
+    // Users do not choose limits and data sets, so these are not described as resources.
     const created = [
       ...production.durable_objects.bindings.map(({ name }) => name),
       ...production.r2_buckets.map(({ binding }) => binding),

@@ -1,4 +1,4 @@
-/** migration-commits.test.ts: the check that a migration is a commit of its own, on small git repositories. */
+/** migration-commits.test.ts: checks on small git repositories that a migration must be a separate commit. */
 
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -76,7 +76,7 @@ describe("a commit with a new migration", () => {
       "worker/README.md": "d\n",
     })
     expect(findMixedCommits(folder)).toEqual([])
-    // The next commits may use it.
+    // Later commits may use it.
     commit({ "wrangler.toml": BOUND + NEW_MIGRATION, "worker/session.ts": "env.METER\n" })
     expect(findMixedCommits(folder)).toEqual([])
   })
@@ -100,7 +100,7 @@ describe("a commit with a new migration", () => {
     expect(reasons()).toEqual(["worker/index.ts changes more than the exports of classes"])
   })
 
-  test("[DP7] is found before it is made, and long after, even on a merged branch", () => {
+  test("[DP7] is checked before it is committed, and long afterwards, even on a merged branch", () => {
     write({ ...ALONE, "worker/session.ts": "env.METER\n" })
     git("add", "--all")
     expect(findMixedCommits(folder)).toEqual([
@@ -116,7 +116,7 @@ describe("a commit with a new migration", () => {
     expect(findMixedCommits(folder)).toMatchObject([{ commit: bad }])
   })
 
-  test("[DP7] a removed class is a migration too, and migrations of before the rule are not checked", () => {
+  test("[DP7] a removed class is a migration too, and migrations from before the rule are not checked", () => {
     const removal = `\n[[migrations]]\ntag = "v5"\ndeleted_classes = ["Session"]\n`
     commit({ "wrangler.toml": CONFIG + removal, "worker/session.ts": "2\n" })
     expect(reasons()).toEqual(["worker/session.ts is changed"])

@@ -38,7 +38,7 @@ test("[RT14] the page is only at /; any other path without a file is 404", async
   expect(page.text).toContain('<a href="/">')
 })
 
-test("[RT15] the hashed files are kept for good; a missing one isn't", async () => {
+test("[RT15] browsers cache the hashed files forever, but not the response for a missing one", async () => {
   const paths = [...(await get("/")).text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? "")
   expect(paths.length).toBeGreaterThan(1)
   for (const path of paths) {

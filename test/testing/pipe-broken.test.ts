@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net"
 import { afterEach, describe, expect, test } from "vitest"
 
 const POLL = { timeout: 15_000, interval: 50 }
-/** Its scope is all that is read of it here. */
+/** A token of which only the scope is read here. */
 const TOKEN = `x.${Buffer.from(JSON.stringify({ scope: "external" })).toString("base64url")}.x`
 
 const cleanups: (() => unknown)[] = []
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 interface Server {
   readonly url: string
-  /** The requests so far: their addresses and bodies. */
+  /** The addresses and bodies of the requests so far. */
   readonly requests: { url: string; body: string }[]
 }
 
@@ -66,13 +66,13 @@ function pipe(url: string, session: string, ...args: string[]): Piping {
   return { child, output: () => output, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
-/** A program that runs JavaScript `code`. */
+/** Returns the command of a program that runs the JavaScript `code`. */
 function program(code: string): string[] {
   return ["--format", "codex", "--", process.execPath, "-e", code]
 }
 
 const LINES = 20
-/** Writes LINES lines, reports each to the URL once it is written, and then does nothing. */
+/** Writes LINES lines, reports each written line to the URL, and then does nothing. */
 const wordsFor = (url: string): string => `
 for (let i = 0; i < ${LINES}; i++) {
   console.log(JSON.stringify({ type: "item.completed", item: { id: "i" + i, type: "agent_message", text: "word" } }))
@@ -90,7 +90,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe("a busy session", () => {
-  test("[PI6] is polled at intervals with an empty body, however many lines the program writes; Ctrl-C gives up at once", async () => {
+  test("[PI6] is polled at intervals with an empty body, however many lines the program writes; Ctrl-C stops at once", async () => {
     const server = await serve((request, response) => {
       request.resume().on("end", () => say(response, 409, { code: "turn_running" }))
     })
@@ -98,7 +98,7 @@ describe("a busy session", () => {
     const piping = pipe(server.url, "s1", ...program(wordsFor(server.url)))
     await expect.poll(() => server.requests.length - polls().length, POLL).toBe(LINES)
     await expect.poll(() => polls().length, POLL).toBeGreaterThan(0)
-    // Not one for each line.
+    // There is not one request per line.
     expect(polls().length).toBeLessThan(LINES / 2)
     piping.child.kill("SIGINT")
     expect(await piping.exit).toBe(130)

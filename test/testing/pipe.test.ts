@@ -44,7 +44,7 @@ function pipe(cuecard: Cuecard, session: string, ...args: string[]): Piping {
   return { child, output: () => output, exit: new Promise((done) => child.on("exit", (code) => done(code))) }
 }
 
-/** The command that prints a recorded stream slowly: a number of milliseconds, `stall` or a path, as slowly.ts says. */
+/** Returns the command that prints a recorded stream slowly. Arguments: milliseconds, `stall` or a path (see slowly.ts). */
 function slowly(name: string, ms: number | string, exit = 0): string[] {
   return ["--", process.execPath, "test/support/slowly.ts", join(RECORDED, `${name}.jsonl`), String(ms), String(exit)]
 }
@@ -55,7 +55,7 @@ async function messagesOf(cuecard: Cuecard, session: string): Promise<WireMessag
   return ((await response.json()) as { messages: WireMessage[] }).messages
 }
 
-/** How many segments the newest answer shows; 0 where it cannot be asked. */
+/** Returns the number of segments that the newest answer shows; 0 if the request fails. */
 async function shownIn(cuecard: Cuecard, session: string): Promise<number> {
   return (await messagesOf(cuecard, session).catch(() => [])).at(-1)?.segments.length ?? 0
 }
@@ -67,7 +67,7 @@ function kindsIn(message: WireMessage | undefined): string[] {
 const WHOLE = ["thinking", "text", "tool", "text", "tool", "tool", "text"]
 
 describe("a program", () => {
-  test("[PI4] [PI10] is shown live and ends as it ended; --format sets its format, and its token is issued to the session's owner", async () => {
+  test("[PI4] [PI10] is shown live, and its answer ends as it did; --format sets the format, and the owner issues the token", async () => {
     const cuecard = await start()
     const { id } = await cuecard.createSession()
     const folder = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
@@ -85,7 +85,7 @@ describe("a program", () => {
     expect(piping.output()).toContain("rate_limit_event ×1")
   })
 
-  test("[PI9] continues, each record at most once, after the server was killed and restarted", async () => {
+  test("[PI9] continues after the server was killed and restarted; each record counts at most once", async () => {
     const persist = await mkdtemp(join(tmpdir(), "cuecard-pipe-"))
     cleanups.push(() => rm(persist, { recursive: true, force: true }))
     const first = await start({ persist })
@@ -124,7 +124,7 @@ describe("a program", () => {
     const headers = { authorization: `Bearer ${cuecard.token}` }
     const stopped = await fetch(`${cuecard.url}/v1/sessions/${id}/cancel`, { method: "POST", headers })
     expect(stopped.status).toBe(200)
-    // The program alone would never end.
+    // The program would never end on its own.
     expect(await piping.exit).not.toBe(0)
     expect(piping.output()).toContain("the answer is cancelled")
     expect((await messagesOf(cuecard, id))[0]?.status).toBe("cancelled")

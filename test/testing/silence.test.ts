@@ -1,4 +1,4 @@
-/** silence.test.ts: an external producer that sends nothing more on an open connection. A real server with short limits. */
+/** silence.test.ts: an external producer that stops sending on an open connection, on a real server with short limits. */
 
 import { type ClientRequest, request } from "node:http"
 import { expect, test } from "vitest"
@@ -39,7 +39,7 @@ async function createProducer(cuecard: Cuecard): Promise<Producer> {
 
 const GONE = { status: "interrupted", reason: "producer_gone" }
 
-test("[EX8] a silent producer is given up within a minute, even while its body is open; an active one isn't", async () => {
+test("[EX8] a silent producer is abandoned within a minute, even while its body is open; an active one isn't", async () => {
   const cuecard = await startCuecard({ vars: { TIME_SCALE: String(SCALE) } })
   try {
     const [silent, other] = [await createProducer(cuecard), await createProducer(cuecard)]
@@ -50,7 +50,7 @@ test("[EX8] a silent producer is given up within a minute, even while its body i
       expect((await silent.state()).status).toBe("running")
       body.write("\n")
     }
-    // The other producer begins later without an open body. It marks the time by which the silent one must be given up.
+    // The other producer begins later without an open body. By its end, the silent one must have been abandoned.
     await later(0.5 * SILENCE_MS)
     other.open().end()
     await expect.poll(async () => (await other.state()).status, POLL).toBe("running")

@@ -37,7 +37,7 @@ async function deploy(plan: StagePlan = PLAN, signal = new AbortController().sig
   return await deployInStages(createApi(), NEW, plan, { print: () => {}, signal })
 }
 
-/** The shares of the new version in the order in which they were deployed. */
+/** Returns the traffic shares of the new version in the order of deployment. */
 const sharesOf = (): number[] =>
   platform.deployments
     .map(({ versions }) => versions.find(({ version_id }) => version_id === NEW)?.percentage ?? 0)
@@ -92,7 +92,7 @@ describe("a staged deploy", () => {
     expect(platform.seen.filter(isDeployment)).toEqual([])
   })
 
-  test("[DP4] somebody else's deployment ends it, whenever it is made, and stays as it is", async () => {
+  test("[DP4] somebody else's deployment ends it at any time, and is left unchanged", async () => {
     for (const after of [1, 2, 3, 4, 5, 6, 7, 9, 12]) {
       platform.deployments.splice(0, platform.deployments.length - 2)
       let requests = 0
@@ -102,7 +102,7 @@ describe("a staged deploy", () => {
         return null
       }
       const { kind, reason } = await deploy()
-      // Before the first request, the other version is simply the one to compare with.
+      // If it is made before the first request, the comparison simply uses that version.
       if (after === 1) expect(kind).toBe("deployed")
       else expect([after, kind, reason]).toEqual([after, "left", expect.stringContaining("Somebody else")])
       if (after > 1) expect(platform.traffic()).toEqual({ "older-version": 100 })
@@ -120,13 +120,13 @@ describe("a staged deploy", () => {
       reason: expect.stringContaining("interrupted"),
     })
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
-    // Before the first step there is nothing to take back.
+    // Before the first step there is nothing to roll back.
     expect(await deploy(PLAN, AbortSignal.abort())).toMatchObject({ kind: "unchanged" })
   })
 })
 
 describe("a platform that misbehaves", () => {
-  test("[DP5] errors, slow and unreadable answers that pass are only repeated", async () => {
+  test("[DP5] requests with temporary errors and slow or unreadable responses are only repeated", async () => {
     const odd = [{ status: 503 }, "hang", { status: 429, retryAfter: "0" }, "garbage"] as const
     let n = 0
     platform.misbehave = (seen) => {
@@ -137,13 +137,13 @@ describe("a platform that misbehaves", () => {
     expect(sharesOf()).toEqual([5, 25, 50, 100])
   })
 
-  test("[DP5] a deployment whose answer is lost is not made twice", async () => {
+  test("[DP5] a deployment whose response is lost is not made twice", async () => {
     platform.misbehave = (seen) => (isDeployment(seen) ? "lose" : null)
     expect(await deploy()).toMatchObject({ kind: "deployed" })
     expect(sharesOf()).toEqual([5, 25, 50, 100])
   })
 
-  test("[DP5] a step that the platform refuses is taken back", async () => {
+  test("[DP5] a step that the platform refuses is rolled back", async () => {
     platform.misbehave = (seen) => (isDeployment(seen) && seen.body.includes(":25") ? { status: 400 } : null)
     expect(await deploy()).toMatchObject({ kind: "rolled_back", reason: expect.stringContaining("odd (1)") })
     expect(sharesOf()).toEqual([5, 0])
@@ -157,7 +157,7 @@ describe("a platform that misbehaves", () => {
     })
   })
 
-  test("[DP5] a rollback is repeated; if it never succeeds, that is said", async () => {
+  test("[DP5] a failed rollback is retried; if it never succeeds, the command says so", async () => {
     platform.rates = BROKEN
     let failures = 3
     platform.misbehave = (seen) => {
@@ -175,7 +175,7 @@ describe("a platform that misbehaves", () => {
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
   })
 
-  test("[DP5] the token goes to https or to this machine only", () => {
+  test("[DP5] the token is sent only over https or to this machine", () => {
     const env = { CLOUDFLARE_API_TOKEN: "t", CLOUDFLARE_ACCOUNT_ID: ACCOUNT }
     const read = (url: string) => () => readPlatformSettings({ ...env, CLOUDFLARE_API_BASE_URL: url }, "cuecard")
     expect(read("http://api.example.com")).toThrow("https")
@@ -186,7 +186,7 @@ describe("a platform that misbehaves", () => {
 })
 
 describe("a rollback", () => {
-  test("[DP6] goes to the version before, and back again", async () => {
+  test("[DP6] restores the previous version, and a second one undoes that", async () => {
     expect(await rollBack(createApi(), null, true)).toEqual({ from: [OLD], to: "older-version" })
     expect(platform.traffic()).toEqual({ [OLD]: 100 })
     expect(await rollBack(createApi(), null, false)).toEqual({ from: [OLD], to: "older-version" })
@@ -194,7 +194,7 @@ describe("a rollback", () => {
     expect(await rollBack(createApi(), NEW, false)).toEqual({ from: ["older-version"], to: NEW })
   })
 
-  test("[DP6] refuses a version that cannot be deployed any more, such as one before a migration", async () => {
+  test("[DP6] refuses a version that can no longer be deployed, such as one before a migration", async () => {
     platform.deployable.splice(0, 2, OLD)
     await expect(rollBack(createApi(), null, false)).rejects.toThrow("a migration was applied after it")
     await expect(rollBack(createApi(), OLD, false)).rejects.toThrow("has all of the traffic")

@@ -1,4 +1,4 @@
-/** state.test.ts: a state directory of an earlier version under the current build: the same answers, and conversations that continue. */
+/** state.test.ts: the current build gives the same responses on an earlier version's state, and conversations continue. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -17,8 +17,8 @@ const versions = readdirSync(STATES, { withFileTypes: true }).flatMap((entry) =>
 )
 
 /**
- * The response of the earlier version, without a field that was always null. `unsealed` was changed since: the earlier version
- * left out the size of shortened output of an imported file (SPEC IH8).
+ * The response of the earlier version, without a field that was always null. `unsealed` has changed since: the earlier
+ * version omitted the full size of shortened output in an imported file (SPEC IH8).
  */
 function readExpected(path: string): string {
   return readFileSync(path, "utf8").replaceAll('"topic":null,', "")
@@ -45,8 +45,8 @@ describe.each(versions)("the state of version %s", (version) => {
     rmSync(persist, { recursive: true })
   })
 
-  // Must run first, because the other tests add to the compared data.
-  test("[ST7] every response equals that of the earlier version, byte for byte", async () => {
+  // This must run first, because the other tests add to the compared data.
+  test("[ST7] every response equals the earlier version's, byte for byte", async () => {
     const expected = join(folder, ANSWERS)
     const answers = await readAnswers(cuecard)
     const files = readdirSync(expected, { recursive: true, encoding: "utf8" }).filter((name) => /\.\w+$/.test(name))
@@ -120,7 +120,7 @@ describe.each(versions)("the state of version %s", (version) => {
     expect(await you.messages("sealed-new")).toEqual(await you.messages("files"))
   })
 
-  test("[ST7] an answer that was cut off keeps its shown text, and can be followed by another", async () => {
+  test("[ST7] an answer that was cut off keeps its shown text, and the conversation can continue", async () => {
     const { session, exchange, text } = CUT
     const messages = await away.until(session, (all) => isEnded(answerTo(all, exchange)))
     expect(answerTo(messages, exchange)).toMatchObject({

@@ -32,12 +32,12 @@ function run(args: readonly string[], vars: Record<string, string> = {}, cwd = p
 const tenant = (...args: string[]): Promise<Outcome> => run([...args, "--url", cuecard.url])
 
 describe("npm run tenant", () => {
-  test("[TN9] leads from nothing to a token that chats, without any settings", async () => {
+  test("[TN9] goes from an empty server to a working token, without any settings", async () => {
     const created = await tenant("create", "acme", "--name", "Acme")
     expect(created).toMatchObject({ code: 0, error: "" })
     const key = /^ {2}(ck_acme_\w+)$/m.exec(created.out)?.[1] ?? ""
     expect(created.out).toContain(`http://acme.localhost:${new URL(cuecard.url).port}`)
-    // The command that it suggests works as it stands.
+    // The command that it suggests works as printed.
     const next = /npm run tenant -- (token acme .*)$/m.exec(created.out)?.[1]?.split(" ") ?? []
     const issued = await run(next, { CUECARD_KEY: key })
     expect(issued).toMatchObject({ code: 0, error: "" })
@@ -49,7 +49,7 @@ describe("npm run tenant", () => {
     expect(response.status).toBe(201)
   })
 
-  test("[TN9] lists tenants, and creates keys and tokens without an API key at hand", async () => {
+  test("[TN9] lists tenants, and creates keys and tokens without an API key", async () => {
     for (const args of [["beta"], ["gamma", "--region", "eu"]]) expect((await tenant("create", ...args)).code).toBe(0)
     expect((await tenant("list")).out.split("\n")).toEqual(expect.arrayContaining(["beta", "eu.gamma"]))
     const key = await tenant("key", "beta", "--role", "admin", "--role", "member", "--ttl", "3600", "--json")
@@ -84,7 +84,7 @@ describe("npm run tenant", () => {
     expect((await run(["list", "--url", "nowhere"])).error).toContain("nowhere is not a URL.")
   })
 
-  test("[TN11] exports a tenant into a folder, and imports it into another one; both continue where they ended", async () => {
+  test("[TN11] exports a tenant into a folder, and imports it into another one; both continue where they were interrupted", async () => {
     const folder = await mkdtemp(join(tmpdir(), "cuecard-archive-"))
     const archive = join(folder, "acme")
     const copy = join(folder, "copy")
@@ -96,14 +96,14 @@ describe("npm run tenant", () => {
     const done = { code: 0, out: expect.stringContaining("1 user, 1 conversation") }
     expect(await tenant("export", "moving", "--to", archive)).toMatchObject(done)
     expect((await readdir(archive)).sort()).toEqual(["1.cuecard", "manifest.json"])
-    // Only missing files are downloaded again.
+    // Only missing files are downloaded.
     expect(await tenant("export", "moving", "--to", archive)).toMatchObject({ ...done, error: "" })
     await truncate(join(archive, "1.cuecard"), 10)
     expect(await tenant("export", "moving", "--to", archive)).toMatchObject({
       ...done,
       error: "downloading: part 1 of 1\n",
     })
-    // An import that was begun elsewhere and waits for its parts, which have other names here.
+    // An import was started elsewhere and waits for its parts, which have other names here.
     await cp(archive, copy, { recursive: true })
     await rename(join(copy, "1.cuecard"), join(copy, "x-1 (2).cuecard"))
     const key = JSON.parse((await tenant("key", "moved", "--role", "owner", "--json")).out).key
@@ -118,7 +118,7 @@ describe("npm run tenant", () => {
     const other = JSON.parse((await tenant("token", "moved", "--user", "ada", "--json")).out)
     const list = await fetch(`${cuecard.url}/v1/sessions`, { headers: { authorization: `Bearer ${other.token}` } })
     expect(await list.json()).toMatchObject({ sessions: [{ id: session, title: "Trip" }] })
-    // The keys that the commands made are gone.
+    // The keys that the commands created have been removed.
     const keys = await fetch(`${cuecard.url}/v1/keys`, { headers: { authorization: `Bearer ${key}` } })
     const names = ((await keys.json()) as { keys: { name: string }[] }).keys.map(({ name }) => name)
     expect(names.filter((name) => /export|import/.test(name))).toEqual([])

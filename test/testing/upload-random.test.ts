@@ -1,6 +1,6 @@
 /**
- * upload-random.test.ts: uploads cut off, sessions erased during uploads and during imports that copy files, and a server
- * killed, at seeded random moments. In the end every row has its bytes, and all bytes have their row.
+ * upload-random.test.ts: at seeded random moments, uploads are cut off, sessions are erased during uploads and file-copying
+ * imports, and the server is killed. In the end every row has its bytes, and all bytes have their row.
  */
 
 import { mkdtemp, rm } from "node:fs/promises"
@@ -12,17 +12,17 @@ import { type Chance, createChance } from "../faults/chance.ts"
 import { begin, left, png, readAll } from "./uploads.ts"
 
 const ROUNDS = 4
-/** Half an hour becomes 3.6 s. */
+/** Shortens half an hour to 3.6 s. */
 const VARS = { TIME_SCALE: "0.002" }
 
 const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
-/** Longer than any request takes on a busy machine. Every request has to end, even when its session is erased meanwhile. */
+/** Longer than any request takes on a busy machine. Every request must end, even if its session is erased meanwhile. */
 const HUNG_MS = 60_000
-/** Requests that have not ended. */
+/** The requests that have not ended. */
 const hung: string[] = []
 
-/** Null: refused, cut off, or the server was killed. */
+/** Returns null if the request was refused or cut off, or if the server was killed. */
 async function ask({ url, token }: Cuecard, method: string, path: string, body?: BodyInit): Promise<string | null> {
   const signal = AbortSignal.timeout(HUNG_MS)
   try {
@@ -41,7 +41,7 @@ async function ask({ url, token }: Cuecard, method: string, path: string, body?:
   }
 }
 
-/** An upload whose line is slow, and cut now and then. */
+/** Uploads over a slow connection that is sometimes cut. */
 async function drip(cuecard: Cuecard, session: string, chance: Chance): Promise<void> {
   const bytes = png(chance.between(20_000, 400_000), chance.int(2 ** 31))
   const step = Math.ceil(bytes.length / 8)

@@ -1,4 +1,4 @@
-/** upload.test.ts: uploads over real connections: refused while sending, cut off, and a server killed under them. */
+/** upload.test.ts: uploads over real connections that are refused while sending, cut off, or ended by a killed server. */
 
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -52,9 +52,9 @@ test("[AS7] a cut connection stores nothing", async () => {
   await expect.poll(() => left(cuecard.persist), { timeout: 5_000 }).toEqual({ rows: {}, objects: 0 })
 })
 
-test("[AS7] a server killed during an upload removes it after the restart", async () => {
+test("[AS7] if the server is killed during an upload, it removes the upload after its restart", async () => {
   const persist = await folder()
-  // Half an hour becomes two seconds.
+  // This shortens half an hour to two seconds.
   const vars = { TIME_SCALE: "0.001" }
   const first = await start({ persist, vars })
   const { id } = await first.createSession()

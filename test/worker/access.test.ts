@@ -1,6 +1,6 @@
 /**
- * access.test.ts: the access table against the routes, and every principal on every route and with every frame: each is
- * answered, or refused with `scope_denied` and changes nothing.
+ * access.test.ts: compares the access table with the routes, and tries every principal on every route and with every frame.
+ * Each request is answered, or it is refused with `scope_denied` and changes nothing.
  */
 
 import { env } from "cloudflare:test"
@@ -26,17 +26,17 @@ const T = "access"
 const DENIED = refusal(403, "scope_denied")
 const nameOf = ({ method, path }: Pick<AccessRule, "method" | "path">): string => `${method} ${path}`
 
-/** The claims of a new token of each principal that has tokens, for a user of its own. */
+/** The claims of a new token for each principal that uses tokens, each with a separate user. */
 const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
   ...ROLES.map((role) => [role, () => ({ role })] as const),
   ["external", (session) => ({ scope: "external", session })],
   ["admin-scope", () => ({ scope: "admin" })],
 ])
 
-/** The roles of API keys. Each key may do what its role allows, and make tokens of that role only. */
+/** The roles of API keys. Each key can do what its role allows, and create tokens only of that role. */
 const KEY_ROLES = new Map<Principal, Role>(ROLES.map((role) => [`key-${role}`, role]))
 
-/** A key of each role, made with the first key of the tenant. */
+/** Creates a key of each role with the tenant's first key. */
 const getKeys = onceOnly(async () => {
   const first = await createTenant(T)
   const keys = await Promise.all(
@@ -53,7 +53,7 @@ async function tokenFor(principal: Principal, session: string): Promise<string> 
   return await issueToken({ ...base, ...CLAIMS.get(principal)?.(session) }, SECRET)
 }
 
-/** Bodies that the routes accept; any other route gets `{}`. */
+/** Bodies that the routes accept; any other route receives `{}`. */
 const BODIES: Readonly<Record<string, BodyInit>> = {
   "POST /v1/sessions/:id/messages": '{"id":"m1","content":"/say hi"}',
   "PATCH /v1/sessions/:id": '{"title":"New"}',
@@ -65,7 +65,7 @@ const BODIES: Readonly<Record<string, BodyInit>> = {
   "PUT /v1/settings": '{"media_hosts":["media.example.com"]}',
 }
 
-/** A key makes tokens of its own roles only. */
+/** A key creates tokens only of its own roles. */
 function createBody(rule: AccessRule, principal: Principal): BodyInit {
   const role = KEY_ROLES.get(principal) ?? "member"
   if (nameOf(rule) === "POST /v1/tokens") return JSON.stringify({ user: `of-${principal}`, role, ttl: 60 })
@@ -81,7 +81,7 @@ async function request(rule: AccessRule, principal: Principal, session: string) 
   return await call(path, { method: rule.method, token, headers: { ...length, ...upgrade }, ...body })
 }
 
-/** A new session of the principal's user, with one message. */
+/** Creates a session of the principal's user, with one message. */
 async function createSession(principal: Principal, id: string): Promise<void> {
   const token = await tokenOf(T, `p-${principal}`)
   const created = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
@@ -95,7 +95,7 @@ function onceOnly<T>(create: () => Promise<T>): () => Promise<T> {
 
 async function digestAll(principal: Principal, session: string): Promise<string[]> {
   return await Promise.all([
-    // Using a key is recorded, in the log and with the key.
+    // The use of a key is recorded in the log and with the key.
     digestOf(env.TENANT.getByName(T), KEY_ROLES.has(principal) ? ["api_keys", "audit", "audit_head"] : []),
     digestOf(env.DIRECTORY.getByName(`${T}:p-${principal}`)),
     digestOf(env.DIRECTORY.getByName(`${T}:somebody`)),
@@ -105,7 +105,7 @@ async function digestAll(principal: Principal, session: string): Promise<string[
 }
 
 describe("the access table", () => {
-  test("[RL1] has every route of the API, and names each once", () => {
+  test("[RL1] contains every route of the API exactly once", () => {
     const routes = worker.routes
       .filter(({ method, path }) => method !== "ALL" && /^\/(?:v1|external)\//.test(path))
       .map(({ method, path }) => `${method} ${path.replace(/\/$/, "")}`)
@@ -114,7 +114,7 @@ describe("the access table", () => {
     expect(listed.filter((route, index) => listed.indexOf(route) !== index)).toEqual([])
   })
 
-  test("[RL1] a request matches one rule at most; any other path is unknown, with or without a token", async () => {
+  test("[RL1] a request matches at most one rule; any other path is unknown, with or without a token", async () => {
     for (const rule of ACCESS_TABLE) expect(findAccessRule(rule.method, rule.path)).toBe(rule)
     const token = await roleToken(T, "any", "owner")
     for (const [method, path] of [
@@ -166,12 +166,12 @@ describe("the access table", () => {
     },
   )
 
-  test("[RL3] a role includes the ones below it, and a viewer may change nothing of a tenant", () => {
+  test("[RL3] a role includes all lower roles, and a viewer can change nothing in a tenant", () => {
     for (const rule of ACCESS_TABLE) {
       const allows = ROLES.map((role) =>
         isAllowed(rule, { tenant: T, user: "u", expires: 0, token: null, issued: 0, role }),
       )
-      // From the first role that is admitted to owner, all are.
+      // If a role is admitted, so are all higher roles, up to owner.
       expect(allows.join().replace(/^(?:true,?)*(?:false,?)*$/, ""), nameOf(rule)).toBe("")
       const isRead = rule.method === "GET" || /\/(?:sign|revoke)$/.test(rule.path)
       if (allows[3] === true) expect(isRead, nameOf(rule)).toBe(true)
@@ -208,7 +208,7 @@ describe("frames", () => {
         const count = connection.received.length
         connection.socket.send(JSON.stringify({ type, ...FRAMES[type as keyof typeof FRAME_ACCESS] }))
         const isDenied = role === "viewer" && access === "write"
-        // `seen` has no answer.
+        // `seen` gets no response.
         if (type !== "seen") await expect.poll(() => connection.received.length).toBeGreaterThan(count)
         expect(connection.received.slice(count).includes("scope_denied"), type).toBe(isDenied)
       }

@@ -1,18 +1,18 @@
 /**
- * administration-attempts.ts: requests that would succeed on the routes of the administration if their sender were allowed to
- * make them. What each kind of sender may do is written down here once more, so that a mistake in the access table shows.
+ * administration-attempts.ts: requests to the administration routes that would succeed if their sender were allowed to make
+ * them. It repeats the rights of each kind of sender, so that the tests find mistakes in the access table.
  */
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"
 
-/** The rights of a sender in the tenant. `agents`: a token of scope `admin`. */
+/** The rights of a sender in the tenant. `agents` means a token of scope `admin`. */
 export type Rights = "none" | "agents" | "admin" | "owner"
 
 type Route = Pick<AccessRule, "method" | "path">
 
 const nameOf = ({ method, path }: Route): string => `${method} ${path}`
 
-/** All routes except those of members: sessions, their own tokens, and reading agents and settings. */
+/** All routes except the members' routes: sessions, their own tokens, and reading agents and settings. */
 export function isAdministration(route: Route): boolean {
   if (/^\/(?:external|v1\/sessions|v1\/dev)\b/.test(route.path)) return false
   return !["POST /v1/tokens/revoke", "GET /v1/agents", "GET /v1/settings", "GET /v1/usage/me"].includes(nameOf(route))
@@ -23,7 +23,7 @@ const OWNER_PATH = /^\/v1\/(?:token-keys|tenant)\b/
 const ADMIN_READS = /^GET \/v1\/(?:users|audit|issuers|keys|budgets|usage|prices|tenant$|tenant\/receipts)/
 const AGENT_CHANGES = /^(?:PUT|DELETE) \/v1\/(?:agents|settings)/
 
-/** Whether a sender of the tenant must be refused when everything that it names belongs to an owner. */
+/** Whether a sender of the tenant must be refused if everything that its request names belongs to an owner. */
 export function isForbidden(route: Route, rights: Rights): boolean {
   if (!isAdministration(route)) return false
   if (rights === "none" || OPERATOR_PATH.test(route.path)) return true
@@ -33,7 +33,7 @@ export function isForbidden(route: Route, rights: Rights): boolean {
   return !ADMIN_READS.test(nameOf(route)) && nameOf(route) !== "POST /v1/audit/verify"
 }
 
-/** Whether a sender must be refused regardless of the user that it names. */
+/** Whether a sender must be refused, whatever user its request names. */
 export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
   if (rights !== "admin") return isForbidden(route, rights)
   return OPERATOR_PATH.test(route.path) || (OWNER_PATH.test(route.path) && !ADMIN_READS.test(nameOf(route)))
@@ -41,15 +41,15 @@ export function isAlwaysForbidden(route: Route, rights: Rights): boolean {
 
 export interface Names {
   readonly tenant: string
-  /** The id of an API key of an owner, and of an export that is done. */
+  /** The ids of an owner's API key and of a finished export. */
   readonly key: string
   readonly exported: string
-  /** The name of an issuer that gives the role `owner`, and its provider. */
+  /** The name of an issuer that can give the role `owner`, and its provider. */
   readonly issuer: string
   readonly provider: string
 }
 
-/** The route's path with the ids of things that exist. Agents are named `agent`. */
+/** Returns the route's path with existing ids. Agents are named `agent`. */
 export function fillPath({ path }: Route, user: string, agent: string, names: Names): string {
   return path
     .replace("/users/:id", `/users/${user}`)
@@ -61,7 +61,7 @@ export function fillPath({ path }: Route, user: string, agent: string, names: Na
     .replace(/:\w+/g, agent)
 }
 
-/** Bodies that the route accepts; for an administrator, those that only an owner may send. */
+/** Returns bodies that the route accepts. For an administrator, these are bodies that only an owner may send. */
 export function listBodies(route: Route, { tenant, provider }: Names): readonly object[] {
   const bodies: Readonly<Record<string, readonly object[]>> = {
     "POST /v1/tokens": [{ user: "ada", role: "owner" }],

@@ -1,4 +1,4 @@
-/** agent-failures.test.ts: failures while agents ask each other; real workerd, SQLite and RPC. */
+/** agent-failures.test.ts: failures while agents ask each other, with real workerd, SQLite and RPC. */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -63,7 +63,7 @@ describe("failures", () => {
     expect(await other.untilEnd("q9")).toMatchObject({ status: "completed" })
   })
 
-  test("[AG7] a turn that a callback began in an agent's session has no cards and asks for no approval", async () => {
+  test("[AG7] a turn that a callback starts in an agent's session has no cards and asks for no approval", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     // The researcher asks the weather agent asynchronously and ends its turn. The answer begins a turn in its session.
@@ -84,7 +84,7 @@ describe("failures", () => {
     expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
   })
 
-  test("[AG10] a callback whose turn could not be stored is delivered again, and has both effects once", async () => {
+  test("[AG10] a callback whose turn could not be stored is delivered again, and has each of its two effects once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
@@ -121,7 +121,7 @@ describe("failures", () => {
     await expect.poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status).toBe("cancelled")
   })
 
-  test("[AG9] only an agent call creates an agent's session, and one with wrong properties isn't asked", async () => {
+  test("[AG9] only an agent call creates an agent's session, and a session with wrong properties receives no question", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
@@ -132,7 +132,7 @@ describe("failures", () => {
     expect(taken).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[RT10] an agent's session that is created for a session erased meanwhile isn't stored", async () => {
+  test("[RT10] an agent's session isn't stored if its caller's session was erased meanwhile", async () => {
     const family = { session: "gone", agent: "general" }
     const request = {
       id: "ask-1",
@@ -191,7 +191,7 @@ describe("failures", () => {
     expect(messages[0]?.content).not.toMatch(/<script|<span|\u202e/)
   })
 
-  test("[AG4] an answer too long for a message begins a turn with its head", async () => {
+  test("[AG4] an answer that is too long for a message is cut, and its head begins the turn", async () => {
     expect(truncateMessage("short", 100)).toBe("short")
     expect(truncateMessage("", 100)).toBe("(The answer was empty.)")
     for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {
@@ -208,7 +208,7 @@ test("[AG11] the number of questions per user message is limited, however the ag
     let count = 0
     for (let nth = 1; nth <= 32; nth++) {
       const share = computeBudgetShare(budget, nth, "async")
-      // The questions of the turn that is asked, and of the turn that its late answer begins.
+      // The questions of the asked agent's turn, and of the turn that its late answer begins.
       if (share !== null && depth < MAX_AGENT_DEPTH) count += 1 + 2 * questions(share, depth + 1)
     }
     return count

@@ -1,4 +1,4 @@
-/** agents.test.ts: agents ask each other, synchronously or not, across sessions; real workerd, SQLite and RPC. */
+/** agents.test.ts: agents ask each other across sessions, synchronously or not, with real workerd, SQLite and RPC. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -29,7 +29,7 @@ describe("sync", () => {
     })
   })
 
-  test("[AG9] an agent remembers what it was asked before, and several are asked in parallel", async () => {
+  test("[AG9] an agent remembers earlier questions, and several agents are asked in parallel", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const both = script(
@@ -66,7 +66,7 @@ describe("sync", () => {
     expect(String(rows[0]?.["result"])).not.toContain("\n\n")
   })
 
-  test("[AG8] an agent that fails is a failed call with the reason", async () => {
+  test("[AG8] if an agent fails, the call fails with the reason", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const answer = await askFor(client, "q1", script([ask("researcher", "/fault model_refused")], [say("Pity.")]))
@@ -75,7 +75,7 @@ describe("sync", () => {
     expect(resultsIn(answer)[0]?.["details"]).toContain("model_refused")
   })
 
-  test("[AG8] an unknown agent and invalid arguments are refused by name", async () => {
+  test("[AG8] an unknown agent and invalid arguments are refused, and the error names them", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const wrong = [ask("nobody", "x"), call("agents_message", { agent: "weather" }), ask("general", "to myself")]
@@ -110,7 +110,7 @@ describe("sync", () => {
     await expectSame(id, client)
   })
 
-  test("[AG10] a caller that died asks again, and the agent has answered once", async () => {
+  test("[AG10] a caller that died asks again, and the agent answers only once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 1_500 })], [say("done once")])
@@ -156,7 +156,7 @@ describe("cycles", () => {
     expect(codes).toContain("agent_loop")
   })
 
-  test("[AG11] a turn can ask a limited number of questions", async () => {
+  test("[AG11] the number of questions in a turn is limited", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const many = Array.from({ length: 9 }, (_, n) => ask(n % 2 === 0 ? "weather" : "researcher", `/say ${n}`))
@@ -166,14 +166,14 @@ describe("cycles", () => {
     expect(codes.at(-1)).toBe("agent_fan_out")
   })
 
-  test("[AG5] the depth of agents is counted across answers too; from the eighth on no more are asked", async () => {
+  test("[AG5] the depth of agents is counted across late answers, too; from the eighth on, no more are asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 500 })], [ask("weather", "/say deeper")], [say("enough")])
     client.say({ type: "send", id: "q1", content: script([ask("researcher", sub, "async")], [say("ok")]) })
     const answer = await client.untilEnd("q1")
     const [queued] = resultsIn(answer)
-    // As if seven agents had asked before it.
+    // The state as if seven agents had asked before it.
     const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
       const row = state.storage.sql.exec("SELECT depth FROM begun").one()
       state.storage.sql.exec("UPDATE begun SET depth = 8")
@@ -191,7 +191,7 @@ describe("cycles", () => {
 })
 
 describe("async", () => {
-  test("[AG4] the turn ends, the call waits until the answer arrives, and a turn of its own follows", async () => {
+  test("[AG4] the turn ends, the call waits until the answer arrives, and a separate turn follows", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 300 })], [say("Found <span id='weather_1'>it</span>.")])
@@ -266,7 +266,7 @@ describe("async", () => {
     const cancelled = await client.untilEnd("q1")
     expect(toolsIn(cancelled)).toMatchObject([{ status: "interrupted" }])
     const session = resultsIn(cancelled)[0]?.["session"] ?? ""
-    // The asked agent stops too, and its callback finds a call that already has a result.
+    // The asked agent stops, too, and its callback finds a call that already has a result.
     await expect.poll(async () => (await pageOf(session)).messages[1]?.status).toBe("cancelled")
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect((await pageOf(id)).messages).toHaveLength(2)
@@ -283,7 +283,7 @@ describe("async", () => {
     await expectSame(id, client)
   })
 
-  test("[AG4] a client that was away gets the result of a call far up", async () => {
+  test("[AG4] a client that was away gets the result of a call in a much earlier message", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 900 })], [say("Late.")])

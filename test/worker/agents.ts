@@ -1,4 +1,4 @@
-/** agents.ts: helpers for the agent tests: scripted questions, results, and the turn that follows. */
+/** agents.ts: helpers for the agent tests: scripted questions, results, and the turn after a callback. */
 
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { TestClient } from "../support/socket.ts"
@@ -16,7 +16,7 @@ export async function askFor(client: TestClient, id: string, content: string): P
   return await client.untilEnd(id)
 }
 
-/** The results of the calls to other agents. */
+/** Returns the results of the calls to other agents. */
 export function resultsIn(message: WireMessage | undefined): Record<string, string>[] {
   return toolsIn(message).map((tool) => JSON.parse(tool.result ?? "{}"))
 }
@@ -25,7 +25,7 @@ export function shape({ role, agent, status }: WireMessage): string {
   return [role, status, agent === undefined ? "" : `${agent.direction} ${agent.name}`].join(" ").trim()
 }
 
-/** The answer of the turn that a callback begins. */
+/** Returns the answer of the turn that a callback begins. */
 export async function followUp(client: TestClient): Promise<WireMessage> {
   const agentMessage = (): WireMessage | undefined => [...client.messages.values()].find(({ role }) => role === "agent")
   await client.untilTrue(() => agentMessage() !== undefined)

@@ -1,4 +1,4 @@
-/** api-keys.test.ts: a tenant's API keys: their form, management, use and rotation, and the tokens that they make. */
+/** api-keys.test.ts: the form, management, use and rotation of a tenant's API keys, and the tokens that they create. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -21,7 +21,7 @@ function passTime(milliseconds: number): void {
 const listKeys = async (token: string) => (await call("/v1/keys", { token })).json.keys
 const revoke = (token: string, id: string) => call(`/v1/keys/${id}`, { method: "DELETE", token })
 
-/** All rows of a tenant's object, as text. */
+/** Returns all rows of a tenant's object, as text. */
 function rowsOf(tenant: string): Promise<string> {
   return runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage: { sql } }) => {
     const tables = sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'")
@@ -48,7 +48,7 @@ function watchTenants() {
 }
 
 describe("the form of a key", () => {
-  test("[AK1] a created key is parsed again, for every tenant id", async () => {
+  test("[AK1] a created key can be parsed, for every tenant id", async () => {
     const tenants = fc.stringMatching(/^(?:eu\.|us\.|fedramp-high\.)?[A-Za-z0-9_-]{1,64}$/)
     await fc.assert(
       fc.asyncProperty(tenants, async (tenant) => {
@@ -88,7 +88,7 @@ describe("the form of a key", () => {
     expect(watched.asked).toEqual([])
   })
 
-  /** Headers carry bytes. */
+  /** Headers carry bytes, not characters. */
   const encodeHeader = (text: string) => String.fromCharCode(...new TextEncoder().encode(text))
 
   test("[AK2] only the hash is stored, and no route shows the secret again", async () => {
@@ -170,7 +170,7 @@ describe("managing keys", () => {
     expect(await listKeys(first)).toHaveLength(count)
   })
 
-  test("[AK8] their number is limited; expired keys make room", async () => {
+  test("[AK8] their number is limited; expired keys do not count", async () => {
     const first = await createTenant("ak8")
     const tenant = env.TENANT.getByName("ak8")
     const manager = { actor: { kind: "user", id: "root", address: null }, role: "owner" } as const
@@ -195,7 +195,7 @@ describe("using keys", () => {
 
     const other = await createKey(first, { roles: ["admin"] })
     expect(await listKeys(other.key)).toHaveLength(2)
-    // As another isolate would revoke it.
+    // Revokes it as another isolate would.
     const manager = { actor: { kind: "operator", id: "", address: null }, role: "owner" } as const
     await env.TENANT.getByName("ak4").removeKey(manager, other.id)
     expect((await call("/v1/keys", { token: other.key })).status).toBe(200)
@@ -282,7 +282,7 @@ describe("using keys", () => {
     expect(first).toMatch(/^ck_/)
   })
 
-  test("[AK11] a key configures its tenant as its highest role may, and has access to no session", async () => {
+  test("[AK11] a key can configure its tenant as its highest role can, and has access to no session", async () => {
     const first = await createTenant("ak11")
     const id = await makeSession(await tokenWith(first, "ada"))
     const body = JSON.stringify({ embed_origins: [], media_hosts: [] })
@@ -338,14 +338,14 @@ describe("tokens for users", () => {
     expect(await rowsOf("ak9b")).toContain('["users",[]]')
   })
 
-  test("[AK9] a token can't make tokens", async () => {
+  test("[AK9] a token can't create tokens", async () => {
     const first = await createTenant("ak9c")
     const token = await tokenWith(first, "root", { role: "owner" })
     for (const each of [token, await tokenOf("ak9c", "ada")])
       expect(await post("/v1/tokens", each, { user: "eve" })).toEqual(refusal(403, "scope_denied"))
   })
 
-  test("[AK10] the role is bounded by the key's roles, and is the user's if none is given", async () => {
+  test("[AK10] the role is limited by the key's roles, and defaults to the user's role", async () => {
     const first = await createTenant("ak10")
     const { key } = await createKey(first, { roles: ["member", "viewer"] })
     for (const role of ["owner", "admin"])

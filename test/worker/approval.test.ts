@@ -1,4 +1,4 @@
-/** approval.test.ts: a call that needs approval: pending, allowed, denied, timed out; real workerd and SQLite. */
+/** approval.test.ts: calls that are pending, allowed, denied or timed out, with real workerd and SQLite. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -46,7 +46,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP3] the first decision wins, the same again is acknowledged, another is refused", async () => {
+  test("[AP3] the first decision wins; the same decision again is acknowledged, a different one is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)
@@ -77,7 +77,7 @@ describe("approval", () => {
     expect(messages.map((one) => one.exchange_id)).toEqual(["q1", "q1", "q2", "q2"])
   })
 
-  test("[AP5] other tools of the step run while it waits; allowed meanwhile, it runs at once", async () => {
+  test("[AP5] other tools of the step run while it waits; if it is allowed meanwhile, it runs at once", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const content = script([call("probe_ask"), call("probe_slow", { ms: 300 }), call("weather", { location: "Oslo" })])
@@ -92,7 +92,7 @@ describe("approval", () => {
     await expectSame(id, client)
   })
 
-  test("[AP4] a message sent while another tool of the step runs denies the call as soon as only that is pending", async () => {
+  test("[AP4] a message sent while another tool of the step runs denies the call as soon as only the call is pending", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([call("probe_ask"), call("probe_slow", { ms: 200 })], [say("ok")]), 2)

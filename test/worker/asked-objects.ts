@@ -1,10 +1,10 @@
-/** asked-objects.ts: bindings that record which objects are asked. */
+/** asked-objects.ts: bindings that record which objects are called. */
 
 import { env } from "cloudflare:test"
 
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 
-/** `asked` has an entry for each stub that was made: `SESSION acme:s1`. */
+/** `asked` contains an entry for each created stub, such as `SESSION acme:s1`. */
 export function recordAskedObjects() {
   const asked: string[] = []
   const record = (name: (typeof NAMESPACES)[number]) => ({

@@ -1,4 +1,4 @@
-/** asset-label.test.ts: labels of assets that tools create. Labels of uploads: asset-upload.test.ts. */
+/** asset-label.test.ts: labels of assets that tools create. For labels of uploads see asset-upload.test.ts. */
 
 import { expect, test } from "vitest"
 import { MAX_LABEL_CHARS } from "../../shared/limits.ts"

@@ -1,4 +1,4 @@
-/** asset-upload.test.ts: uploads: accepted and refused files, and failures, which leave nothing behind. */
+/** asset-upload.test.ts: accepted and refused uploads, and failed uploads, which leave nothing behind. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -43,7 +43,7 @@ describe("accepted", () => {
     expect(new Uint8Array((await stored?.arrayBuffer()) ?? new ArrayBuffer())).toEqual(png(1, 50_000))
   })
 
-  test("[AS5] the same bytes again are the existing file, under any name", async () => {
+  test("[AS5] uploading the same bytes again gives the existing file, under any name", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await upload(id, token, png(2), { name: "a.png" })
@@ -54,7 +54,7 @@ describe("accepted", () => {
     expect((await upload(other, token, png(2))).status).toBe(201)
   })
 
-  test("[AS5] simultaneously too: one is stored, all uploads get it", async () => {
+  test("[AS5] of simultaneous uploads of the same bytes, one is stored and all get it", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const responses = await Promise.all(Array.from({ length: 5 }, () => upload(id, token, png(3, 60_000))))
@@ -118,7 +118,7 @@ describe("refused", () => {
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
-  test("[AS3] a refused upload is read for a short while only, whether it drips or pours", async () => {
+  test("[AS3] a refused upload is read only for a short time, whether it arrives slowly or fast", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     for (const [everyMs, chunkBytes] of [
@@ -129,7 +129,7 @@ describe("refused", () => {
       const body = new ReadableStream<Uint8Array>({
         async pull(controller) {
           if (everyMs > 0) await new Promise((resolve) => setTimeout(resolve, everyMs))
-          // A zip file.
+          // These are the first bytes of a zip file.
           controller.enqueue(sent.bytes === 0 ? file(5_000, "PK", 3, 4) : new Uint8Array(chunkBytes))
           sent.bytes += chunkBytes
         },
@@ -138,7 +138,7 @@ describe("refused", () => {
         },
       })
       const headers = { "content-length": String(MAX_VIDEO_BYTES) }
-      // Five seconds become a tenth of one, for the one that drips.
+      // This shortens five seconds to a tenth of a second, for the upload that arrives slowly.
       const env = everyMs > 0 ? { TIME_SCALE: "0.02" } : {}
       const options = { method: "POST", token, body, headers, env }
       expect(await call(`/v1/sessions/${id}/assets?name=a.zip`, options)).toEqual(refusal(415, "asset_type_refused"))
@@ -167,7 +167,7 @@ describe("refused", () => {
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
-  test("[AS4] one more than a session may hold, counting uploads in progress", async () => {
+  test("[AS4] one file more than a session may contain, counting uploads in progress", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     await runInDurableObject(stubOf(id), (_object, { storage }) => {
@@ -185,7 +185,7 @@ describe("refused", () => {
     expect([bytes.length, rows.length]).toEqual([1, MAX_SESSION_ASSETS])
   })
 
-  test("[AS8] another's session, an unknown one, and tokens of other scopes", async () => {
+  test("[AS8] another user's session, an unknown session, and tokens of other scopes", async () => {
     const [token, foreign] = [await tokenOf(T, "bob"), await tokenOf("else", "bob")]
     const id = await makeSession(token)
     expect(await upload(id, foreign, png())).toEqual(refusal(404, "session_unknown"))
@@ -243,7 +243,7 @@ describe("when the bucket fails", () => {
 
 const claimsOf = (user: string) => ({ tenant: T, user, expires: 4_000_000_000, token: null, issued: 0 })
 
-/** Ages the pending uploads beyond ASSET_PENDING_MS, then runs the alarm. */
+/** Makes the pending uploads older than ASSET_PENDING_MS, then runs the alarm. */
 async function sweep(id: string): Promise<void> {
   await runInDurableObject(stubOf(id), (_object, { storage }) => {
     storage.sql.exec("UPDATE asset SET created = created - ? WHERE state = 'pending'", ASSET_PENDING_MS)
@@ -257,7 +257,7 @@ describe("an erased session", () => {
     call(`/v1/sessions/${id}`, { method: "DELETE", token, ...options })
   const keysOf = async (id: string) => (await env.MEDIA.list({ prefix: `${T}/${id}/` })).objects.length
 
-  test("[AS9] erases its files, even more than one page of them", async () => {
+  test("[AS9] erases its files, even if there is more than one page of them", async () => {
     const token = await tokenOf(T, "dan")
     const [id, other] = [await makeSession(token), await makeSession(token)]
     await upload(other, token, png(1))
@@ -266,7 +266,7 @@ describe("an erased session", () => {
     expect([await keysOf(id), await keysOf(other)]).toEqual([0, 1])
   })
 
-  test("[AS9] that fails half-way is completed when it is repeated", async () => {
+  test("[AS9] whose erasure fails half-way is completed when the erasure is repeated", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await upload(id, token, png(1))
@@ -299,7 +299,7 @@ describe("an erased session", () => {
     expect(await keysOf(id)).toBe(0)
   })
 
-  test("[AS9] even if the uploading process is killed before it learns of the erasure", async () => {
+  test("[AS9] leaves nothing even if the uploading process is killed before it learns of the erasure", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("dan"), 200)
@@ -314,7 +314,7 @@ describe("an erased session", () => {
     expect(await runInDurableObject(stubOf(id), (_object, { storage }) => [...storage.kv.list()])).toEqual([])
   })
 
-  test("[AS9] a new one with that id keeps its files", async () => {
+  test("[AS9] does not affect the files of a new session with the same id", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await stubOf(id).reserveAsset(claimsOf("dan"), 200)

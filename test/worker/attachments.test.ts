@@ -1,4 +1,4 @@
-/** attachments.test.ts: attachments, from the send to the model's context; real workerd, SQLite and bucket. */
+/** attachments.test.ts: attachments from sending to the model's context, with real workerd, SQLite and bucket. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -14,7 +14,7 @@ import { begin, call, expectSame, freshSession as fresh, pause, rowsIn, say, scr
 
 const freshSession = (): Promise<string> => fresh("att")
 
-/** The segment of an asset of these tests. */
+/** Returns the segment of one of this file's assets. */
 const seen = (id: string) => ({ type: "media", url: `/media/${id}`, label: `${id}.png` })
 const media = (id: string) => expect.objectContaining(seen(id))
 
@@ -77,7 +77,7 @@ describe("attachments of a message", () => {
     expect(title).toBe("Map of Paris.png")
   })
 
-  test("[AT1] POST /v1/sessions/:id/messages accepts them too", async () => {
+  test("[AT1] are also accepted by POST /v1/sessions/:id/messages", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     await putAsset(id, assetOf("one"))
@@ -90,7 +90,7 @@ describe("attachments of a message", () => {
     expect(await post({ content: "x", attachments: [1] })).toEqual(refusal(400, "field_invalid", "attachments"))
   })
 
-  test("[AT2] a file that isn't stored in this session, a duplicate and one too many are refused, and nothing is stored", async () => {
+  test("[AT2] a file that isn't stored in this session, a duplicate and one file too many are refused, and nothing is stored", async () => {
     const [id, other] = [await freshSession(), await freshSession()]
     const many = Array.from({ length: MAX_ATTACHMENTS + 1 }, (_, n) => `many${n}`)
     for (const one of [...many, "here"]) await putAsset(id, assetOf(one))
@@ -132,7 +132,7 @@ describe("attachments of a message", () => {
     expect((await createQuestion(id, "q1"))?.segments).toEqual([{ type: "text", content: "/say hi" }, media("one")])
   })
 
-  test("[AT3] they wait in the queue with their message, through an eviction, and go when it is withdrawn", async () => {
+  test("[AT3] wait in the queue with their message, through an eviction, and are removed when it is withdrawn", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))
@@ -153,7 +153,7 @@ describe("attachments of a message", () => {
     expect(await createQuestion(id, "q3")).toBeUndefined()
   })
 
-  test("[AT4] edit, regenerate and retry keep them and the reply_to", async () => {
+  test("[AT4] and the reply_to are kept by edit, regenerate and retry", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const one of ["one", "two"]) await putAsset(id, assetOf(one))

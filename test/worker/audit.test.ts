@@ -1,4 +1,4 @@
-/** audit.test.ts: the audit log of a tenant: its chain, its limits and its entries; through the whole Worker. */
+/** audit.test.ts: the chain, limits and entries of a tenant's audit log, through the whole Worker. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import fc from "fast-check"
@@ -62,7 +62,7 @@ async function sha256(text: string): Promise<string> {
 }
 
 describe("the chain", () => {
-  test("[AL1] an entry has the hash of the one before; anyone can compute it from the API's responses", async () => {
+  test("[AL1] an entry contains the hash of the entry before; anyone can compute it from the API's responses", async () => {
     await fillLog("al1", 4)
     const { entries, head } = await page(await tokenAs("al1"))
     let hash = await sha256(JSON.stringify(["cuecard audit 1", "al1"]))
@@ -114,7 +114,7 @@ describe("the chain", () => {
 })
 
 describe("verify", () => {
-  test("[AL2] an untouched log is verified up to its head; so is an empty one, without a row", async () => {
+  test("[AL2] an untouched log is verified up to its head; so is an empty log, without a row", async () => {
     await fillLog("al2", 25)
     const token = await tokenAs("al2")
     const { head } = await page(token)
@@ -125,7 +125,7 @@ describe("verify", () => {
     expect(await tablesOf(tenantOf("al2none"))).toEqual([])
   })
 
-  /** Each kind of tampering with the log of 12 entries, and the first entry that is bad afterwards. */
+  /** Each kind of tampering with the log of 12 entries, and the first bad entry afterwards. */
   const TAMPERINGS: readonly (readonly [name: string, sql: string, firstBad: number])[] = [
     ["a later time", "UPDATE audit SET at = at + 1 WHERE seq = 5", 5],
     ["a time with a fraction", "UPDATE audit SET at = at + 0.5 WHERE seq = 5", 5],
@@ -217,7 +217,7 @@ describe("verify", () => {
     const { head } = await page(token)
     await fillLog("al3", 3)
     expect((await verify(token, { known: head })).json).toMatchObject({ ok: true, rows: 11 })
-    // Someone with access to the storage replaces the log with a shorter one whose chain is right.
+    // Someone with access to the storage replaces the log with a shorter one whose chain is valid.
     await exec("al3", "DELETE FROM audit; DELETE FROM audit_head")
     await fillLog("al3", 5)
     expect((await verify(token)).json.ok).toBe(true)
@@ -246,7 +246,7 @@ describe("verify", () => {
 })
 
 describe("reading", () => {
-  test("[AL5] pages have the newest first, every entry once, even while entries are added; filters narrow them", async () => {
+  test("[AL5] pages return every entry once, newest first, even while entries are added; filters narrow the result", async () => {
     await fillLog("al5", 2 * AUDIT_PAGE_ROWS + 6)
     const token = await tokenAs("al5")
     const seen: AuditEntry[] = []
@@ -269,7 +269,7 @@ describe("reading", () => {
       expect(await call(`/v1/audit?${bad}`, { token })).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[AL5] a page reads only the rows that it returns, even with a filter; with two filters, a bounded number", async () => {
+  test("[AL5] a page reads only the rows that it returns, even with a filter; with two filters it reads a bounded number", async () => {
     await fillLog("al5b", 3_000)
     const rowsRead = await runInDurableObject(tenantOf("al5b"), (_object: Tenant, { storage: { sql } }) => {
       let read = 0
@@ -298,7 +298,7 @@ describe("reading", () => {
     expect(rowsRead[4]).toBeLessThanOrEqual(2_005)
   })
 
-  test("[AL7] the export has a first line with the tenant, every entry in order, and its own entry as the last", async () => {
+  test("[AL7] the export begins with a line that names the tenant, contains every entry in order, and ends with its own entry", async () => {
     await fillLog("al7", 1_203)
     const token = await tokenAs("al7", "admin", "ann")
     const file = await download(token, "2001:db8:7:8::9")
@@ -318,13 +318,13 @@ describe("reading", () => {
 })
 
 describe("limits", () => {
-  test("[AL6] sixty failures in one minute have an entry, and the first entry of a later minute counts the rest", async () => {
+  test("[AL6] sixty failures in one minute get an entry each, and the first entry of a later minute counts the remainder", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: 60_000 * 30_000_000 + 5 })
     const tenant = tenantOf("al6")
     const failure = { action: "signin.failed", details: { code: "state_wrong" } }
     const stranger: Actor = { kind: "anonymous", id: "", address: null }
     await runInDurableObject(tenant, (object: Tenant) => {
-      // Nothing is stored of a tenant that nobody uses.
+      // Nothing is stored for a tenant that nobody uses.
       object.recordFailure(stranger, failure)
       // Other entries are not limited.
       object.recordEvent(ada, { action: "thing.added" })
@@ -344,7 +344,7 @@ describe("limits", () => {
     expect((await verify(token)).json).toMatchObject({ ok: true, rows: 63 })
   })
 
-  test("[AL6] 250 failures in one day have an entry, and the first entry of a later day counts the rest", async () => {
+  test("[AL6] 250 failures in one day get an entry each, and the first entry of a later day counts the remainder", async () => {
     const tenant = "al6day"
     await fillLog(tenant, 1)
     const stranger: Actor = { kind: "anonymous", id: "", address: null }
@@ -353,7 +353,7 @@ describe("limits", () => {
       const audit = new AuditRows(sql, tenant)
       const failAt = (at: number) => audit.appendFailure(stranger, { action: "sign_in.failed" }, at)
       for (let at = 0; at < day; at += minute) for (let n = 0; n < 61; n += 1) failAt(20_000 * day + at)
-      // 250 failures, 4 entries that count those of a full minute, and the one of `fillLog`.
+      // 250 failures, 4 entries that each count the failures of a full minute, and the entry of `fillLog`.
       expect(audit.readHead().seq).toBe(1 + MAX_FAILURES_PER_DAY + 4)
       audit.append(ada, { action: "thing.added" }, 20_001 * day - 1)
       failAt(20_001 * day)
@@ -370,7 +370,7 @@ describe("limits", () => {
     })
   })
 
-  test("[AL8] a log that is too long loses its oldest entries, says so, and is still verified", async () => {
+  test("[AL8] a log that is too long loses its oldest entries, records that, and is still verified", async () => {
     await fillLog("al8", 1)
     await runInDurableObject(tenantOf("al8"), (_object: Tenant, { storage: { sql } }) => {
       const audit = new AuditRows(sql, "al8", 2_000)
@@ -407,7 +407,7 @@ describe("what is recorded", () => {
     await send("PATCH", "/v1/users/ada", '{"role":"admin","name":"Canary-name"}')
     await send("POST", "/v1/users/ada/suspend")
     await send("POST", "/v1/users/ada/restore")
-    // A refused change is none.
+    // A refused change is not recorded.
     await send("DELETE", "/v1/agents/nobody")
     await send("PUT", "/v1/settings", '{"media_hosts":["localhost"]}')
     await send("PATCH", "/v1/users/nobody", '{"role":"admin"}')
@@ -459,7 +459,7 @@ describe("what is recorded", () => {
     expect(truncateAddress(address)).toBe(network)
   })
 
-  test("[AL11] only administrators read the log, and only that of their tenant", async () => {
+  test("[AL11] only administrators can read the log, and only their own tenant's", async () => {
     await fillLog("al11", 3)
     for (const role of ["member", "viewer"] as const) {
       const token = await tokenAs("al11", role)

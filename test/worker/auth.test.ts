@@ -1,4 +1,4 @@
-/** auth.test.ts: access: tokens, deployments, the local page's token, origins. */
+/** auth.test.ts: access by tokens, deployments, the local page's token, and origins. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -118,7 +118,7 @@ describe("tokens", () => {
 })
 
 describe("sockets", () => {
-  test("[AU2] a socket sends its token as a subprotocol and is answered with ours alone", async () => {
+  test("[AU2] a socket sends its token as a subprotocol and gets only our subprotocol back", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const opened = await call(`/v1/sessions/${id}/socket`, { headers: socketHeaders(token) })
@@ -126,7 +126,7 @@ describe("sockets", () => {
     expect(opened.headers.get("sec-websocket-protocol")).toBe("cuecard.v1")
   })
 
-  test("[AU2] a client that can send headers may omit subprotocols, and gets none back", async () => {
+  test("[AU2] a client that can send headers can omit subprotocols, and gets none back", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const opened = await call(`/v1/sessions/${id}/socket`, { token, headers: { upgrade: "websocket" } })
@@ -141,7 +141,7 @@ describe("sockets", () => {
     expect(await call(`/v1/sessions/${id}/socket`, { headers })).toEqual(refusal(400, "protocol_unsupported"))
   })
 
-  test("[AU2] a token among the subprotocols counts for sockets only", async () => {
+  test("[AU2] a token among the subprotocols counts only for sockets", async () => {
     const { upgrade: _, ...headers } = socketHeaders(await tokenOf("acme", "ada"))
     expect(await call("/v1/sessions", { headers })).toEqual(refusal(401, "token_missing"))
   })
@@ -171,7 +171,7 @@ describe("sockets whose token expires", () => {
     ["a hello", HELLO],
     ["rubbish", "{"],
     ["a word of what was seen", '{"type":"seen","seq":0}'],
-  ])("[WS10] at %s they are closed, and it has no effect", async (_what, frame) => {
+  ])("[WS10] are closed at %s, which has no effect", async (_what, frame) => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const [connection, other] = [await openSocket(id, short), await openSocket(id, long)]
@@ -184,7 +184,7 @@ describe("sockets whose token expires", () => {
     expect(other.closed).toBeNull()
   })
 
-  test("[WS10] in the middle of an answer they receive no more of it", async () => {
+  test("[WS10] in the middle of an answer receive no more of it", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 3), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     const [connection, other] = [await openSocket(id, short), await openSocket(id, long)]
@@ -197,7 +197,7 @@ describe("sockets whose token expires", () => {
     expect(connection.received).toHaveLength(received)
   })
 
-  test("[WS10] one opened within the clock tolerance is closed at once; a later one isn't opened", async () => {
+  test("[WS10] are closed at once if opened within the clock tolerance, and aren't opened later", async () => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
     await passSeconds(62, id)
@@ -215,7 +215,7 @@ describe("sockets that nobody uses", () => {
   const stubOf = (id: string) => env.SESSION.getByName(`acme:${id}`)
   const alarmOf = (id: string) => runInDurableObject(stubOf(id), (_object, { storage }) => storage.getAlarm())
 
-  /** A session object that waits for a tenth of a second instead of half a minute. */
+  /** Opens a socket on a session object that waits for a tenth of a second instead of half a minute. */
   async function openUnderShortLimits(hello: string | null) {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
@@ -244,7 +244,7 @@ describe("sockets that nobody uses", () => {
     expect(await openUnderShortLimits(null)).toEqual({ codes: ["hello_timeout"], closed: 4408 })
   })
 
-  test("[AU15] one with a hello stays", async () => {
+  test("[AU15] a socket with a hello stays open", async () => {
     expect(await openUnderShortLimits(HELLO)).toEqual({ codes: ["hello"], closed: 0 })
   })
 
@@ -266,7 +266,7 @@ describe("sockets that nobody uses", () => {
     await expect.poll(() => alarmOf(id)).toBe(second)
   })
 
-  test("[AU16] an earlier alarm stays", async () => {
+  test("[AU16] an earlier alarm is kept", async () => {
     const token = await tokenOf("acme", "ada", 600)
     const id = await makeSession(token)
     const soon = Date.now() + 100_000

@@ -28,7 +28,7 @@ const lines = (...records: readonly object[]): string => records.map((record) =>
 const WORDS = { type: "user_message", text: "kept" }
 const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-/** A body of the given number of megabytes in chunks, and how many of them were read. */
+/** Returns a body of the given number of megabytes in chunks, and how many of the chunks were read. */
 function hugeBody(megabytes: number) {
   const chunk = new TextEncoder().encode(`${" ".repeat(MB - 1)}\n`)
   const pulled = { megabytes: 0 }
@@ -57,7 +57,7 @@ async function nothingIn(id: string): Promise<void> {
 }
 
 describe("too large", () => {
-  test("[RE23] a body of a gigabyte is refused at the limit, and the rest isn't read", async () => {
+  test("[RE23] a body of a gigabyte is refused at the limit, and the remainder isn't read", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const { body, pulled } = hugeBody(1024)
@@ -69,7 +69,7 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE23] one that declares its length is refused before any of it is read", async () => {
+  test("[RE23] a body that declares its length is refused before any of it is read", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const { body, pulled } = hugeBody(1024)
@@ -82,7 +82,7 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE39] a gzip bomb is refused long before the limit of a file's size, and changes nothing", async () => {
+  test("[RE39] a gzip bomb is refused long before the file size limit, and changes nothing", async () => {
     const id = await freshSession()
     const bomb = await gzipOf(hugeBody(60).body)
     expect(bomb.byteLength).toBeLessThan(MB / 8)
@@ -90,7 +90,7 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE39] a small file may unpack to any size up to MIN_UNPACKED_BYTES", async () => {
+  test("[RE39] a small file can unpack to any size up to MIN_UNPACKED_BYTES", async () => {
     const id = await freshSession()
     const padding = " ".repeat(MIN_UNPACKED_BYTES - MB)
     const packed = await gzipOf(streamOf(`${padding}\n${lines(WORDS)}`))
@@ -98,7 +98,7 @@ describe("too large", () => {
     expect(await take(id, packed)).toMatchObject({ ok: true, value: { records: 1 } })
   })
 
-  test("[RE23] an unpacked file over the limit of its size is refused there", async () => {
+  test("[RE23] an unpacked file over the size limit is refused at the limit", async () => {
     const id = await freshSession()
     const noise = new Uint8Array(48 * 1024)
     const read = async (): Promise<void> => {
@@ -123,7 +123,7 @@ describe("too large", () => {
     await nothingIn(id)
   })
 
-  test("[RE38] a file with too many lines is refused there, and the rest isn't read", async () => {
+  test("[RE38] a file with too many lines is refused at the limit, and the remainder isn't read", async () => {
     const id = await freshSession()
     const chunk = new TextEncoder().encode("\n".repeat(10_000))
     let read = 0
@@ -186,7 +186,7 @@ describe("damaged", () => {
     await nothingIn(id)
   })
 
-  test("[RE34] an upload that stalls is given up, and its body is cancelled", async () => {
+  test("[RE34] an upload that stalls is abandoned, and its body is cancelled", async () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const writing = writer.write(new TextEncoder().encode(lines(WORDS)))
@@ -201,7 +201,7 @@ describe("damaged", () => {
     await expect(writer.write(new Uint8Array(1))).rejects.toThrow()
   })
 
-  test("[RE40] an upload that drips is given up after its total time, however short its silences are", async () => {
+  test("[RE40] an upload that arrives slowly is abandoned after its total time, however short its pauses are", async () => {
     const { readable, writable } = new IdentityTransformStream()
     const writer = writable.getWriter()
     const drip = async (): Promise<void> => {
@@ -239,7 +239,7 @@ describe("damaged", () => {
     expect((await pageOf(id)).messages.at(-1)?.content).toBe(`1499 ${"é😀".repeat(40)}`)
   })
 
-  test("[RE10] of many bad lines the first are listed and all are counted", async () => {
+  test("[RE10] of many bad lines, the first ones are listed and all are counted", async () => {
     const id = await freshSession()
     const taken = await take(id, `${"nonsense\n".repeat(1_000)}${lines(WORDS)}`)
     expect(taken).toMatchObject({ value: { records: 1, skipped: 1_000 } })
@@ -264,7 +264,7 @@ describe("contradictory", () => {
     ])
   })
 
-  test("[RE28] events out of order are read by their time", async () => {
+  test("[RE28] events out of order are sorted by their time", async () => {
     const id = await freshSession()
     const file = lines(
       { type: "tool_result", timestamp: T(4), responseId: "r", callId: "c", ok: true, result: "there" },

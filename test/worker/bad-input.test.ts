@@ -1,4 +1,4 @@
-/** bad-input.test.ts: invalid input gets the matching error, changes nothing, and leaves the socket open. */
+/** bad-input.test.ts: invalid input gets the right error, changes nothing, and leaves the socket open. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -61,7 +61,7 @@ describe("bad input", () => {
 })
 
 describe("ids", () => {
-  test("[WS8] [VE6] an id that already names something else is refused, and nothing is silently lost", async () => {
+  test("[WS8] [VE6] an id that is already used for something else is refused, and nothing is silently lost", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say one" })

@@ -17,7 +17,7 @@ import {
 
 const freshSession = (): Promise<string> => fresh("broken")
 
-/** Makes the writes to a table fail that match a condition. */
+/** Makes the writes to a table that match a condition fail. */
 function breakWrites(id: string, table: string, when: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     storage.sql.exec(

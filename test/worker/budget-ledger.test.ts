@@ -1,4 +1,4 @@
-/** budget-ledger.test.ts: budgets on real objects that count what turns use, with objects that are evicted and killed. */
+/** budget-ledger.test.ts: real objects count the usage of turns under budgets while they are evicted and killed. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -16,7 +16,7 @@ const ALL = { from: "1970-01-01", to: "9999-12-31" } as const
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
-/** A message whose answer uses so many tokens. */
+/** Returns a message whose answer uses the given number of tokens. */
 const using = (tokens: number): string =>
   script([say("ok"), { type: "finish", input_tokens: tokens - 1, output_tokens: 1 }])
 
@@ -43,7 +43,7 @@ async function sumDirectory(tenant: string, user: string): Promise<number> {
   return entries.reduce((sum, { input, output }) => sum + input + output, 0)
 }
 
-/** Kills an object, which loses everything that was only in memory. */
+/** Kills an object, which loses everything that is only in memory. */
 async function kill(stub: DurableObjectStub): Promise<void> {
   await runInDurableObject(stub, (_object, state) => state.abort("killed")).catch(() => {})
 }
@@ -70,7 +70,7 @@ describe("counting", () => {
     expect(await send(session, token, using(1))).toBe(429)
   })
 
-  test("[BU9] of twelve turns that are requested at once, eight begin", async () => {
+  test("[BU9] eight of twelve turns that are requested at once begin", async () => {
     await limit("bl-once", { roles: { member: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-once", "ada", "member")
     const sessions: string[] = []
@@ -91,7 +91,7 @@ describe("counting", () => {
     expect(await send(await makeSession(token), token, using(1))).toBe(429)
   })
 
-  test("[BU8] the usage that exhausted a budget is in the tenant's totals as soon as a turn is refused; the tenant is asked once", async () => {
+  test("[BU8] the usage that exhausted a budget is in the tenant's totals as soon as a turn is refused; the tenant is called once", async () => {
     await limit("bl-report", { users: { ada: { tokens_per_day: 50 } } })
     const token = await roleToken("bl-report", "ada", "member")
     const session = await makeSession(token)
@@ -102,16 +102,16 @@ describe("counting", () => {
     const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
     for (let attempt = 0; attempt < 3; attempt++) {
       expect(await send(session, token, using(1))).toBe(429)
-      // A new process has no memory of when it asked.
+      // A new process does not know when it last asked.
       await evictDurableObject(directoryOf("bl-report", "ada"))
     }
     expect(await readTotal()).toMatchObject({ calls: 1, input: 59, output: 1 })
-    // `addUsage` asks for the grant that it returns.
+    // `addUsage` requests the grant that it returns.
     expect(asked.mock.calls.length).toBeLessThanOrEqual(1)
     asked.mockRestore()
   })
 
-  test("[BU8] a change takes effect even if the directory asked before it and gets the reply after it", async () => {
+  test("[BU8] a change takes effect even if the directory asked before it and receives the response after it", async () => {
     await limit("bl-changed", { users: { ada: { tokens_per_day: 100 } } })
     const token = await roleToken("bl-changed", "ada", "member")
     await makeSession(token)
@@ -149,7 +149,7 @@ describe("counting", () => {
     ])
   })
 
-  test("[BU8] users of a tenant share its budget; its object is asked at most once per eight turns", async () => {
+  test("[BU8] users of a tenant share its budget; its object is called at most once per eight turns", async () => {
     await limit("bl-shared", { tenant: { tokens_per_day: 300 } })
     const users = await Promise.all(
       ["ada", "bob"].map(async (user) => ({ user, token: await roleToken("bl-shared", user, "member") })),
@@ -168,12 +168,12 @@ describe("counting", () => {
     expect(adding.mock.calls.length).toBeGreaterThan(0)
     expect(adding.mock.calls.length).toBeLessThanOrEqual(Math.ceil(turns / RENEW_TURNS))
     adding.mockRestore()
-    // Bob's directory has heard of Ada's 160 tokens.
+    // Bob's directory knows of Ada's 160 tokens.
     expect(turns * 10).toBeLessThanOrEqual(300 + RENEW_TURNS * 10)
   })
 })
 
-test("[BU18] when a tenant's budget is used up, its object is asked once for all users of an isolate", async () => {
+test("[BU18] when a tenant's budget is used up, its object is called once for all users of an isolate", async () => {
   await limit("bl-all", { tenant: { tokens_per_day: 50 } })
   const users = ["ada", "bob", "cem", "dee", "eve", "fay"]
   const tokens = await Promise.all(users.map((user) => roleToken("bl-all", user, "member")))
@@ -181,14 +181,14 @@ test("[BU18] when a tenant's budget is used up, its object is asked once for all
   for (const token of tokens) sessions.push(await makeSession(token))
   await ask(sessions[0] ?? "", tokens[0] ?? "", using(60))
   await directoryOf("bl-all", "ada").flushUsage()
-  // The others have leases from before, and hear of it as they would after eight turns.
+  // The others have earlier leases. Here they learn of it as they would after eight turns.
   for (const user of users) await directoryOf("bl-all", user).refreshBudget()
   const asked = vi.spyOn(Tenant.prototype, "getBudgetGrant")
   vi.useFakeTimers({ now: Date.now() + 3 * 60_000, toFake: ["Date"] })
   for (const [at, token] of tokens.entries()) expect(await send(sessions[at] ?? "", token, using(1))).toBe(429)
   vi.useRealTimers()
   expect(asked).toHaveBeenCalledTimes(1)
-  // A budget that is raised counts at once for the users who are told.
+  // A raised budget counts at once for the users who are notified.
   await limit("bl-all", { tenant: { tokens_per_day: 500 } })
   expect(await send(sessions[1] ?? "", tokens[1] ?? "", using(1))).toBe(202)
   asked.mockRestore()
@@ -235,7 +235,7 @@ describe("kills", () => {
       .toBe(0)
     const spent = await sumTurns()
     expect((await readBudgets(token))[0]?.used).toBe(spent)
-    // Each session has at most one turn that runs, and one that waits, when the budget is used up.
+    // When the budget is used up, each session has at most one running and one waiting turn.
     expect(spent).toBeLessThanOrEqual(budget + 2 * sessions * 10)
     expect(admitted + refused).toBe(sessions * turns)
     const failed = (await readAnswers()).filter(({ reason }) => reason === "budget_exhausted")

@@ -1,4 +1,4 @@
-/** budget-turns.test.ts: turns under budgets: refusals, and the requests that they cost. */
+/** budget-turns.test.ts: refusals of turns under budgets, and the requests that budgets cost. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -85,7 +85,7 @@ describe("a budget that is used up", () => {
     expect((await messagesOf(session, token)).length).toBe(2)
   })
 
-  test("[BU6] a message that waited gets a failed answer, which can be retried", async () => {
+  test("[BU6] gives a waiting message a failed answer, which can be retried", async () => {
     const token = await roleToken("bt-queue", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-queue"))
@@ -104,8 +104,8 @@ describe("a budget that is used up", () => {
   })
 })
 
-test("[BU6] a waiting message fails with its own reason if its budget could not be checked", async () => {
-  // With it, the directory is asked for each turn.
+test("[BU6] a waiting message fails with a separate reason if its budget could not be checked", async () => {
+  // With a budget, the session calls the directory for each turn.
   await limit("bt-away", { tenant: { concurrent_turns: 5 } })
   const token = await roleToken("bt-away", "ada", "member")
   const session = await makeSession(token)
@@ -123,7 +123,7 @@ test("[BU6] a waiting message fails with its own reason if its budget could not 
 })
 
 describe("sessions that are older than the first budget", () => {
-  test("[BU7] a message over HTTP reads the configuration again, so each of them is refused", async () => {
+  test("[BU7] each message over HTTP is refused, because it reads the configuration again", async () => {
     const token = await roleToken("bt-old", "ada", "member")
     const session = await makeSession(token)
     await ask(session, token, "/say hello")
@@ -134,7 +134,7 @@ describe("sessions that are older than the first budget", () => {
     }
   })
 
-  test("[BU7] a socket that stays open over a restart: at most one turn begins", async () => {
+  test("[BU7] at most one turn begins on a socket that stays open over a restart", async () => {
     const token = await roleToken("bt-open", "ada", "member")
     const session = await makeSession(token)
     const client = await connect(session, claimsOf("bt-open"))
@@ -152,7 +152,7 @@ describe("sessions that are older than the first budget", () => {
 })
 
 describe("what budgets cost", () => {
-  test("[BU7] [BU10] without budgets a turn asks the directory for no lease, and stores nothing for budgets", async () => {
+  test("[BU7] [BU10] without budgets a turn requests no lease from the directory, and stores nothing for budgets", async () => {
     const token = await roleToken("bt-none", "ada", "member")
     const session = await makeSession(token)
     await ask(session, token, "/say hello")
@@ -163,7 +163,7 @@ describe("what budgets cost", () => {
     expect(await tablesOf(env.TENANT.getByName("bt-none"))).toContain("budgets")
   })
 
-  test("[BU7] a directory that has no answer of the tenant yet leases one turn at a time", async () => {
+  test("[BU7] a directory without a response from the tenant leases one turn at a time", async () => {
     await makeSession(await roleToken("bt-unknown", "ada", "member"))
     const tenant = env.TENANT.getByName("bt-unknown")
     const setFailing = async (isFailing: boolean): Promise<void> => {
@@ -184,7 +184,7 @@ describe("what budgets cost", () => {
     expect(await directory("bt-unknown").leaseTurn("one", false)).toMatchObject({ value: null })
   })
 
-  test("[BU10] after its tenant has removed its budgets, a session asks once more and then no longer", async () => {
+  test("[BU10] after the tenant has removed its budgets, a session requests one more lease and then none", async () => {
     await limit("bt-gone", { tenant: { tokens_per_day: 1_000_000 } })
     const token = await roleToken("bt-gone", "ada", "member")
     const session = await makeSession(token)
@@ -211,7 +211,7 @@ describe("what a user has", () => {
   test("[BU11] the limits also apply to a user who sends no messages and was known before they were set", async () => {
     const token = await roleToken("bt-silent", "ada", "member")
     expect((await directory("bt-silent").authorizeSocket(claimsOf("bt-silent"), "any")).ok).toBe(true)
-    // Like a change in a tenant with so many users that this one is not notified.
+    // As in a tenant with so many users that this one is not notified of a change.
     const by = { role: "owner", actor: { type: "user", id: "boss" } } as const
     const changed = await env.TENANT.getByName("bt-silent").changeBudgets(by as never, { tenant: { sessions: 2 } })
     expect(changed.ok).toBe(true)
@@ -243,7 +243,7 @@ describe("what a user has", () => {
     await limit("bt-refused", { tenant: { concurrent_turns: 1 } })
     const token = await roleToken("bt-refused", "ada", "member")
     const [one, other] = [await makeSession(token), await makeSession(token)]
-    // The directory hears of the budgets.
+    // The directory learns of the budgets.
     await directory("bt-refused").refreshBudget()
     expect((await send(one, token, "  ")).status).toBe(400)
     expect((await send(other, token, "/bench deltas=5 ms=300")).status).toBe(202)

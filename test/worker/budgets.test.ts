@@ -19,7 +19,7 @@ async function get(tenant: string) {
 }
 
 describe("setting budgets", () => {
-  test("[BU3] [BU10] a tenant has none at first; reading stores nothing, and its sessions learn of none", async () => {
+  test("[BU3] [BU10] a tenant has none at first; reading stores nothing, and its sessions receive none", async () => {
     expect(await get("bu-quiet")).toMatchObject({ status: 200, json: NONE })
     expect(await stub("bu-quiet").getBudgetGrant("ada")).toBe(null)
     expect(await stub("bu-quiet").getAgentView("general")).not.toHaveProperty("hasBudgets")
@@ -46,7 +46,7 @@ describe("setting budgets", () => {
     expect(await stub("bu-set").getAgentView("general")).not.toHaveProperty("hasBudgets")
   })
 
-  test("[BU2] each change is recorded in the audit log once", async () => {
+  test("[BU2] each change is recorded once in the audit log", async () => {
     await put("bu-audit", { tenant: { tokens_per_day: 5 }, users: { ada: { sessions: 3 } } })
     await put("bu-audit", { tenant: { tokens_per_day: 5 } })
     const { json } = await call("/v1/audit?action=budget.changed", {
@@ -80,7 +80,7 @@ describe("setting budgets", () => {
     expect(await put("bu-bad", '{"tenant": {"tokens_per_day": NaN}}')).toEqual(refusal(400, "body_malformed"))
   })
 
-  test("[BU2] at most MAX_USER_BUDGETS users have limits of their own", async () => {
+  test("[BU2] at most MAX_USER_BUDGETS users can have limits of their own", async () => {
     const users = Object.fromEntries(Array.from({ length: MAX_USER_BUDGETS }, (_, i) => [`user-${i}`, { sessions: 1 }]))
     expect((await put("bu-full", { users })).status).toBe(200)
     const more = { users: { ada: { sessions: 1 } } }
@@ -106,7 +106,7 @@ describe("setting budgets", () => {
     expect(await stub("bu-arrive2").getAgentView("general")).not.toHaveProperty("hasBudgets")
     await importTenant("bu-arrive2", archive)
     expect(await stub("bu-arrive2").getAgentView("general")).toMatchObject({ hasBudgets: true })
-    // An archive without budgets changes none.
+    // An archive without budgets changes no budgets.
     const other = await downloadArchive("bu-leave3", await exportTenant("bu-leave3"))
     await put("bu-arrive3", { tenant: { tokens_per_day: 5 } })
     await importTenant("bu-arrive3", other)

@@ -1,4 +1,4 @@
-/** canvas.test.ts: canvas documents: who can fetch them, on which origin, with which headers. */
+/** canvas.test.ts: access to canvas documents, their origin, and their headers. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -54,7 +54,7 @@ describe("a document", () => {
     expect(headers["set-cookie"]).toBeUndefined()
   })
 
-  test("[CD1] no other URL opens it: another document's, tenant's or audience's, a bearer token, an expired one", async () => {
+  test("[CD1] no other URL opens it: another document's, tenant's or audience's, one with a bearer token, or an expired one", async () => {
     const id = await stored()
     const bearer = await issueToken(
       { tenant: "cv", user: "ada", expires: nowSeconds() + 60, token: nanoid(), issued: nowSeconds() },
@@ -72,7 +72,7 @@ describe("a document", () => {
     expect((await call("/v1/sessions", { token: await sign(id) })).status).toBe(401)
   })
 
-  test("[CD1] a failing bucket is reported, and an error in a frame is a readable text", async () => {
+  test("[CD1] is an error that names a failing bucket; in a frame, errors are readable text", async () => {
     const id = await stored()
     const MEDIA = { get: () => Promise.reject(new Error("away")) }
     expect(await call(at(id, await sign(id)), { env: { MEDIA } })).toEqual(refusal(503, "asset_store_failed"))
@@ -82,7 +82,7 @@ describe("a document", () => {
   })
 
   test.each(["document", "object", "embed", "empty", "script"])(
-    "[CD1] it is served to frames only, not to %s",
+    "[CD1] is served only to frames, not to %s",
     async (dest) => {
       const id = await stored()
       expect(await call(at(id, await sign(id)), { headers: { "sec-fetch-dest": dest } })).toEqual(
@@ -136,7 +136,7 @@ describe("the injected script", () => {
     ["<frame\f>", "<x-frame\f>"],
     ["<h:iframe srcdoc=x>", "<x-h:iframe srcdoc=x>"],
     ["<!ENTITY e '&#60;iframe'>", "<x-!ENTITY e '&#60;iframe'>"],
-    // A document that ends inside a tag name: later markup could complete the tag.
+    // This document ends inside a tag name, which later markup could complete.
     ["<p>x</p><ifr", "<p>x</p><x-ifr"],
     ["<p>x</p><", "<p>x</p><x-"],
   ])("[CD3] %j is blocked", (html, hardened) => {

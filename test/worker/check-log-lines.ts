@@ -1,13 +1,13 @@
 /**
- * check-log-lines.ts: set-up of the worker project: a test fails if a line of this isolate has content (SPEC OB6).
+ * check-log-lines.ts: set-up of the worker project. A test fails if a log line of this isolate contains content (SPEC OB6).
  *
- * It runs once for each file, and several files share an isolate.
+ * The set-up runs once for each file, and several files share an isolate.
  */
 
 import { afterEach, beforeAll, expect, vi } from "vitest"
 import { checkLine, forgetContent, takeLeaks } from "../support/log-check.ts"
 
-/** Marks a function that checks, so that it isn't replaced again. */
+/** Marks a function that already checks lines, so that it isn't replaced again. */
 const CHECKED = Symbol.for("cuecard.checked")
 
 for (const level of ["log", "error"] as const) {
@@ -16,13 +16,13 @@ for (const level of ["log", "error"] as const) {
   const checkAndWrite = (...values: unknown[]): void => {
     const text = String(values[0])
     if (text.startsWith('{"event":')) checkLine(text)
-    // There are many, and a failed test prints all lines.
+    // Skip these lines. There are many of them, and a failed test prints all lines.
     if (!/^\{"event":"(?:span|point)"/.test(text)) write.apply(console, values)
   }
   console[level] = Object.assign(checkAndWrite, { [CHECKED]: true })
 }
 
-// An earlier file may have left the clock of the isolate changed, and its texts.
+// An earlier file may have changed the clock of the isolate, and left its texts behind.
 beforeAll(() => {
   forgetContent()
   vi.useRealTimers()

@@ -65,7 +65,7 @@ describe("the model's context", () => {
     ])
   })
 
-  test("[DR14] media is sent back as notes: where it was named, and with the result of the call that attached it", () => {
+  test("[DR14] media is sent back as notes, where it was named and with the result of the call that attached it", () => {
     const [chart, voice] = [
       { id: "c1", kind: "image", mime_type: "image/png", label: "chart.png", size: 9 },
       { id: "v1", kind: "audio", mime_type: "audio/wav", label: "v.wav", size: 9 },
@@ -120,7 +120,7 @@ describe("the model's context", () => {
     expect(reads).toBeLessThan(12)
   })
 
-  test("[TU6] a question of three quarters of the budget still leaves space for results of any length", () => {
+  test("[TU6] a question that takes up three quarters of the budget still leaves space for results of any length", () => {
     const question = userMessage("x".repeat(MODEL_CONTEXT_TOKENS * 3))
     const long = `${JSON.stringify("x".repeat(400_000))}
 
@@ -132,7 +132,7 @@ ${createCardTrailer("t_1")}`
     expect(result?.role === "tool" && result.result.endsWith(createCardTrailer("t_1"))).toBe(true)
   })
 
-  test("[TU6] arguments of calls are replaced by their length where they would not fit", () => {
+  test("[TU6] call arguments that would not fit are replaced by their length", () => {
     const steps = [1, 2, 3, 4].flatMap((i): TurnEvent[] => [
       { type: "step_start" },
       callOf("t", `c${i}`, JSON.stringify({ text: "y".repeat(100_000) })),
@@ -151,7 +151,7 @@ ${createCardTrailer("t_1")}`
     expect(buildContext(request)).toBeNull()
   })
 
-  test("[TU6] results of this turn that are too long for the model lose their tail, never their trailer", () => {
+  test("[TU6] results of this turn that are too long for the model lose their tail, but never their trailer", () => {
     const long = `${JSON.stringify("x".repeat(1_000_000))}\n\n${createCardTrailer("t_1")}`
     const now = answerOf({ type: "step_start" }, callOf("t"), startOf(), resultOf(long, "t_1"))
     const [, , result] = contextFor(now, 1, (pos) => placed(question("q1"), { pos }))

@@ -1,4 +1,4 @@
-/** copy-assets.test.ts: assets in exports and imports: listed, sealed, copied or not; real workerd, SQLite and bucket. */
+/** copy-assets.test.ts: listing, sealing and copying of assets in exports and imports, with a real SQLite and bucket. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -24,7 +24,7 @@ import { openRequest } from "./external-producer.ts"
 
 const freshSession = (): Promise<string> => fresh("car")
 
-/** An answer that names a file, another message, an own canvas and a frame of an origin. */
+/** An answer that names a file, another message, a canvas of the session and a framed origin. */
 const ANSWER_DELTAS = [
   "[[reply_to:q1]]See:\n\nMEDIA:/media/named\n\n",
   '[embed ref="doc" title="Plan" /]\n\n[embed url="https://frames.example.com/a" /]\n\nDone.',
@@ -116,7 +116,7 @@ function findAsset(session: string, id: string) {
 }
 
 describe("an export", () => {
-  test("[RE24] lists each file once, before what needs it first, with its grants; no trailer", async () => {
+  test("[RE24] lists each file once, before its first use, with grants and without trailers", async () => {
     const id = await freshSession()
     await fillSession(id)
     const text = await exportOf(id)
@@ -137,7 +137,7 @@ describe("an export", () => {
     expect(result).toMatchObject({ result: '{"ok":true}', media: [{ id: "made", voice: true }] })
   })
 
-  test("[RE24] as Markdown it shows them as links with their names", async () => {
+  test("[RE24] shows files as links with their names if it is Markdown", async () => {
     const id = await freshSession()
     await fillSession(id)
     const exported = await sessionOf(id).export(CLAIMS, null, "markdown")
@@ -150,7 +150,7 @@ describe("an export", () => {
 })
 
 describe("a sealed import", () => {
-  test("[RE25] copies bytes and rows; it shows the same, and exports the same bytes again", async () => {
+  test("[RE25] copies bytes and rows, shows the same, and exports the same bytes again", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     const text = await exportOf(from)
@@ -205,11 +205,11 @@ describe("a sealed import", () => {
   test.each([
     ["continues there", () => Date.now()],
     ["long ago continues after its reservation was swept", () => 0],
-  ])("[RE25] a kill in the middle of the copying %s", async (_when, reservedAt) => {
+  ])("[RE25] a kill in the middle of copying %s", async (_when, reservedAt) => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     const text = await exportOf(from)
-    // The state after a process died when it had copied the first asset and reserved the second.
+    // The state after the process died: it had copied the first asset and reserved the second.
     await runInDurableObject(sessionOf(to), (_object, state) => {
       const staging = createStagedRows(state.storage.sql)
       const records = recordsIn(text)
@@ -239,7 +239,7 @@ describe("a sealed import", () => {
     expect(await bytesIn(to, "sent")).toBeNull()
   })
 
-  test("[RE25] a failing bucket interrupts it, and the next try copies what is missing, once each", async () => {
+  test("[RE25] is interrupted by a failing bucket, and the next try copies each missing file once", async () => {
     const id = await freshSession()
     const copied: string[] = []
     await runInDurableObject(sessionOf(id), async (_object, state) => {
@@ -291,7 +291,7 @@ describe("a sealed import by another user of the tenant", () => {
     return { id, progress: imported.value }
   }
 
-  test("[RE37] brings none of the exporter's files; each is counted, and its place stays in the transcript", async () => {
+  test("[RE37] copies none of the exporter's files; each is counted, and its place stays in the transcript", async () => {
     const from = await freshSession()
     const before = await fillSession(from)
     const { id, progress } = await importAsEve(await exportOf(from))
@@ -307,7 +307,7 @@ describe("a sealed import by another user of the tenant", () => {
     expect(found).toEqual({ ok: true, value: [null, null, null, null] })
   })
 
-  test("[RE37] the session that a file names is asked for its owner once, not for each asset", async () => {
+  test("[RE37] requests the owner of the source session once, not for each asset", async () => {
     const from = await freshSession()
     await fillSession(from)
     const { asked, SESSION } = recordAskedSessions()
@@ -321,7 +321,7 @@ describe("a sealed import by another user of the tenant", () => {
     expect(asked).toEqual([`${CLAIMS.tenant}:${from}`])
   })
 
-  test("[RE37] a file that names an unknown session brings none either; asking for it stores nothing there", async () => {
+  test("[RE37] copies no files from an unknown source session, and the lookup stores nothing there", async () => {
     const [from, ghost] = [await freshSession(), nanoid()]
     await fillSession(from)
     await env.MEDIA.put(keyOf(ghost, "sent"), "theirs")
@@ -336,13 +336,13 @@ describe("a sealed import by another user of the tenant", () => {
 describe("an unverified import", () => {
   const forge = (text: string): string => text.replace("Spoken.", "Spokes.")
 
-  test("[RE26] brings no files; grants are decided again, and of attachments only the names remain", async () => {
+  test("[RE26] copies no files; grants are decided again, and only the names of attachments remain", async () => {
     const [from, to] = [await freshSession(), await freshSession()]
     await fillSession(from)
     expect(await importInto(to, forge(await exportOf(from)))).toMatchObject({ state: "done", isSealed: false })
     const [question, reply, spoken] = (await pageOf(to)).messages
     expect(question).toMatchObject({ segments: [{ type: "text", content: "[A [plan].png]" }] })
-    // The file contains the message that is replied to. Its assets, its document and the framed origin do not exist here.
+    // The file contains the replied-to message. The file's assets, document and framed origin do not exist here.
     expect(reply).toMatchObject({ origin: "import", reply_to: "q1" })
     expect(reply?.segments.map(({ type }) => type)).toEqual(["text"])
     expect(JSON.stringify(reply?.segments)).toContain("MEDIA:/media/named")
@@ -398,7 +398,7 @@ describe("an unverified import", () => {
     expect(answer?.content).toBe("[image]\n\nA cat.")
   })
 
-  test("[EX4] an external producer can't list files; the files that it names are those of the session", async () => {
+  test("[EX4] an external producer can't list files, and can name only files of the session", async () => {
     const id = await freshSession()
     await putAsset(id, assetOf("named"))
     const records = [

@@ -1,4 +1,4 @@
-/** cost.test.ts: the cost of operations in requests and rows, counted on real objects. */
+/** cost.test.ts: counts the requests and rows of operations on real objects. */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { CLAIMS, connect } from "../support/socket.ts"
@@ -11,7 +11,7 @@ afterEach(() => {
 })
 
 describe("calls of tools", () => {
-  /** The status with which the call was first shown. */
+  /** Returns the status with which the call was first shown. */
   async function firstStatus(name: string, args: object): Promise<string | undefined> {
     const id = await freshSession("cost")
     const client = await connect(id)
@@ -105,7 +105,7 @@ test("[CM3] a turn with a tool, thinking and an ending leaves no timer behind", 
   await expect.poll(() => running.size).toBe(0)
 })
 
-test("[CM4] sockets of one tenant ask for the agent once; a change is effective at once", async () => {
+test("[CM4] sockets of one tenant request the agent once; a change takes effect at once", async () => {
   await withCountedObjects(async ({ fetch, takeCost }) => {
     const token = await roleToken("cost2", "ada", "admin")
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }

@@ -1,8 +1,8 @@
 /**
- * counted-objects.ts: counts the cost of an operation: requests to objects, rows that they read and write, alarms that they set.
+ * counted-objects.ts: counts the cost of an operation: requests to objects, rows read and written, and alarms set.
  *
- * The Worker and all objects share an environment whose namespaces count every call of a stub. Each cursor of each object's
- * database is kept, and asked for its rows at the end.
+ * The Worker and all objects share an environment whose namespaces count every call of a stub. Every cursor of every
+ * object's database is kept, and its rows are counted at the end.
  */
 
 import { createExecutionContext, env, runInDurableObject, waitOnExecutionContext } from "cloudflare:test"
@@ -16,7 +16,7 @@ export type ObjectClass = (typeof CLASSES)[number]
 export interface ObjectCost {
   readonly requests: number
   readonly rowsRead: number
-  /** Rows of tables and indexes; an alarm that is set counts as one. */
+  /** Rows of tables and indexes. Setting an alarm counts as one row. */
   readonly rowsWritten: number
 }
 
@@ -24,15 +24,15 @@ export type Cost = Readonly<Partial<Record<ObjectClass, ObjectCost>>>
 
 export interface CountedDeployment {
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** The cost of everything since the last call. Classes that did nothing are left out. */
+  /** Returns the cost of everything since the last call, without classes that did nothing. */
   takeCost(): Promise<Cost>
-  /** Bytes of the database of an object. */
+  /** Returns the size of an object's database, in bytes. */
   readSize(objectClass: ObjectClass, name: string): Promise<number>
 }
 
 type AnyMethod = (this: object, ...args: unknown[]) => unknown
 
-/** Runs `work` with counted objects. All objects of this file's isolate use them meanwhile. */
+/** Runs `work` with counted objects. Meanwhile, all objects of this file's isolate use the counting environment. */
 export async function withCountedObjects(work: (deployment: CountedDeployment) => Promise<void>): Promise<void> {
   const requests = new Map<ObjectClass, number>()
   const known = new Map<string, ObjectClass>()

@@ -1,4 +1,4 @@
-/** depth.test.ts: deeply nested JSON of models, producers, files and clients can be stored, drawn and exported. */
+/** depth.test.ts: deeply nested JSON from models, producers, files and clients can be stored, rendered and exported. */
 
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -21,7 +21,7 @@ function measureJsonDepth(text: string): number {
   return deepest
 }
 
-/** An answer with one call, as records. `result` is the data of the call. */
+/** Returns an answer with one call, as records. `result` is the data of the call. */
 function recordsWith(args: unknown, result: unknown, card?: string): string {
   const base = { responseId: "answer", turnId: "turn" }
   return toJsonl(
@@ -43,7 +43,7 @@ async function readExport(id: string, format: "jsonl" | "markdown"): Promise<str
 }
 
 describe("deep JSON is stored to a bounded depth", () => {
-  test("[BD2] arguments of a model, 5,000 levels deep: the call fails, and what is stored can be drawn", async () => {
+  test("[BD2] arguments of a model, 5,000 levels deep: the call fails, and what is stored can be rendered", async () => {
     const id = await freshSession("deep")
     const client = await connect(id)
     const deep = { type: "tool_call", name: "weather", args: nested(5_000) }
@@ -101,7 +101,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     await importFile(id, recordsWith("{}", { a: 1 }, "weather_1"))
     await runInDurableObject(sessionOf(id), (_object, state) => {
       state.storage.sql.exec("UPDATE tool_calls SET args = ?, result = ?", nested(5_000), nested(30_000))
-      // An import takes no seq, so a resume from 0 would send nothing.
+      // An import uses no seq, so a resume from 0 would send nothing.
       state.storage.sql.exec("UPDATE transcript SET seq = pos")
     })
     await evictDurableObject(sessionOf(id))
@@ -145,7 +145,7 @@ describe("deep JSON of clients is refused", () => {
     expect(await call("/v1/sessions", { method: "POST", token, body })).toEqual(refusal(400, "body_malformed"))
   })
 
-  test("[BD1] a producer's line of four million brackets is a bad line, and so is one of a file", async () => {
+  test("[BD1] a line of four million brackets, from a producer or in a file, is a bad line", async () => {
     const id = await freshSession("deep")
     const brackets = "[".repeat(1_900_000)
     const file = `${toJsonl({ type: "user_message", text: "kept" })}${brackets}\n`

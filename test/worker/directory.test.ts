@@ -14,7 +14,7 @@ afterEach(() => {
 test("[DI1] lists a user's own sessions, last used first, titled by their first message", async () => {
   const token = await tokenOf("list", "ada")
   const [one, two] = [await makeSession(token), await makeSession(token, "Named")]
-  // Both would be equally recent in the same millisecond.
+  // In the same millisecond, both would be equally recent.
   const created = Date.now()
   await expect.poll(() => Date.now()).toBeGreaterThan(created)
   await call(`/v1/sessions/${one}/messages`, { method: "POST", token, body: '{"content":"/say  first\\nwords"}' })
@@ -28,7 +28,7 @@ test("[DI1] lists a user's own sessions, last used first, titled by their first 
   expect(sessions[0].active).toBeGreaterThanOrEqual(sessions[0].created)
 })
 
-test("[DI1] a user sees no other user's sessions, of the same tenant or the same name", async () => {
+test("[DI1] a user sees no sessions of other users, even in the same tenant or with the same name", async () => {
   await makeSession(await tokenOf("own", "ada"))
   for (const [tenant, user] of [
     ["own", "eve"],
@@ -47,7 +47,7 @@ test("[DI2] reading or touching an unknown user's directory writes nothing", asy
   expect(await tablesOf(stub)).toEqual([])
 })
 
-test("[DI3] adding is idempotent; a touch only moves forward, keeps a title it doesn't name, and adds nothing", async () => {
+test("[DI3] adding is idempotent; a touch only moves the time forward, keeps the title if it names none, and adds nothing", async () => {
   const stub = env.DIRECTORY.getByName("acme:grace")
   await stub.addSession("s1", "One", 100)
   await stub.recordActivity("s1", 300)
@@ -85,7 +85,7 @@ test("[DI3] a directory created before revocations existed is kept, and accepts 
   expect(await stub.listSessions(5)).toEqual([{ id: "s1", title: "One", created: 100, active: 200, running: false }])
 })
 
-test("[DI4] a read costs the rows it returns, however many there are", async () => {
+test("[DI4] a read costs only the rows that it returns, however many sessions there are", async () => {
   const stub = env.DIRECTORY.getByName("acme:many")
   for (let n = 0; n < 300; n += 1) await stub.addSession(`s${n}`, "", n)
   const rowsRead = await runInDurableObject(stub, (_object, state) => {
@@ -96,7 +96,7 @@ test("[DI4] a read costs the rows it returns, however many there are", async () 
   expect(rowsRead).toBeLessThanOrEqual(40)
 })
 
-test("[DI4] a page costs the same with 100,000 sessions as with 200, the first and the last", async () => {
+test("[DI4] the first and the last page cost the same with 100,000 sessions as with 200", async () => {
   const rowsRead = async (sessions: number): Promise<number[]> => {
     const stub = env.DIRECTORY.getByName(`acme:full${sessions}`)
     await stub.addSession("s", "", 0)
@@ -116,7 +116,7 @@ test("[DI4] a page costs the same with 100,000 sessions as with 200, the first a
   expect(await rowsRead(100_000)).toEqual(await rowsRead(200))
 })
 
-/** Adds sessions to the directory of a user, and returns the user's token. `count` sessions share one time of activity. */
+/** Adds sessions to a user's directory, and returns the user's token. `count` sessions share one time of activity. */
 async function fillDirectory(user: string, count: number): Promise<string> {
   const stub = env.DIRECTORY.getByName(`pages:${user}`)
   await runInDurableObject(stub, async (object) => {
@@ -128,7 +128,7 @@ async function fillDirectory(user: string, count: number): Promise<string> {
 const isNewerFirst = (sessions: readonly SessionSummary[]): boolean =>
   sessions.every(({ active }, n) => n === 0 || active <= (sessions[n - 1]?.active ?? 0))
 
-test("[DI6] pages return every session once, also those of the same time, newest activity first", async () => {
+test("[DI6] pages return every session once, newest activity first, even sessions of the same time", async () => {
   const token = await fillDirectory("ann", 2 * MAX_SESSIONS_LISTED + 40)
   const pages: SessionSummary[][] = []
   for (let query = ""; pages.length < 4; ) {
@@ -143,7 +143,7 @@ test("[DI6] pages return every session once, also those of the same time, newest
   expect(isNewerFirst(all)).toBe(true)
 })
 
-test("[DI6] a page of exactly the last sessions has no next one; neither has an empty directory", async () => {
+test("[DI6] a page that ends with the last session has no next page; neither does an empty directory", async () => {
   const token = await fillDirectory("ben", MAX_SESSIONS_LISTED)
   expect((await call("/v1/sessions", { token })).json).toMatchObject({ next: null })
   expect((await call("/v1/sessions", { token: await tokenOf("pages", "nobody") })).json).toEqual({
@@ -170,7 +170,7 @@ test("[DI6] using, creating or erasing a session while paging moves no other ses
   expect(second.next).toBeNull()
 })
 
-test("[DI6] a cursor that no page returned is refused, and grants nothing of another user", async () => {
+test("[DI6] a cursor that no page returned is refused, and gives no access to another user's sessions", async () => {
   const token = await fillDirectory("dora", 3)
   for (const after of [
     "x",
@@ -190,7 +190,7 @@ test("[DI6] a cursor that no page returned is refused, and grants nothing of ano
   expect((await call("/v1/sessions?after=9999.9999.s999", { token })).json.sessions).toHaveLength(3)
 })
 
-test("[DI6] a later page costs the rows it returns, however many sessions come before it or share its time", async () => {
+test("[DI6] a later page costs only the rows that it returns, however many sessions come before it or share its time", async () => {
   const stub = env.DIRECTORY.getByName("pages:flat")
   const rowsRead = await runInDurableObject(stub, async (object, state) => {
     for (let n = 0; n < 600; n += 1) await object.addSession(`s${String(n).padStart(3, "0")}`, "", 1_000)

@@ -1,4 +1,4 @@
-/** dispatch.test.ts: one tool call to its end, whatever the tool does. */
+/** dispatch.test.ts: one tool call from its start to its end, whatever the tool does. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_RESULT_BYTES } from "../../shared/limits.ts"
@@ -9,7 +9,7 @@ import { createCardTrailer, type ToolResult, type Tool, type ToolContext, toolRe
 import { answerOf, callOf, startOf, TIMES } from "../support/turn.ts"
 import { saveNothing } from "./tools.ts"
 
-/** A result that the types keep a tool from returning. */
+/** Returns a result that the types do not allow a tool to return. */
 const asToolResult = (text: string): ToolResult => text as ToolResult
 
 describe("tools", () => {
@@ -49,27 +49,30 @@ describe("tools", () => {
     return result.then((event) => ({ ...event, progress }))
   }
 
-  test("[TU7] a tool that throws is a failed call that is reported to the model", async () => {
+  test("[TU7] a tool that throws gives a failed call, which is reported to the model", async () => {
     const result = await run(() => {
       throw new Error("no luck")
     })
     expect(result).toMatchObject({ status: "failed", card: null, error: { code: "tool_failed" } })
-    // The message may contain URLs and keys, so it goes to the log only.
+    // The message may contain URLs and keys, so the model must not see it.
     expect(JSON.stringify(result)).not.toContain("no luck")
   })
 
-  test.each(["{", "[1]", "null", '"x"'])("[TU7] arguments %s are refused before the tool gets them", async (args) => {
-    let ran = false
-    const result = await run(
-      () => {
-        ran = true
-        return {}
-      },
-      { args },
-    )
-    expect(result).toMatchObject({ status: "failed", error: { code: "tool_arguments" } })
-    expect(ran).toBe(false)
-  })
+  test.each(["{", "[1]", "null", '"x"'])(
+    "[TU7] arguments %s are refused before the tool receives them",
+    async (args) => {
+      let ran = false
+      const result = await run(
+        () => {
+          ran = true
+          return {}
+        },
+        { args },
+      )
+      expect(result).toMatchObject({ status: "failed", error: { code: "tool_arguments" } })
+      expect(ran).toBe(false)
+    },
+  )
 
   test("[TU7] an unknown tool is reported as unknown", async () => {
     const signal = new AbortController().signal
@@ -88,7 +91,7 @@ describe("tools", () => {
     expect(result).toMatchObject({ status: "failed", error: { code: "tool_unknown" } })
   })
 
-  test("[TU7] a result over the limit is a failed call that reports it; one at the limit is stored whole", async () => {
+  test("[TU7] a result over the limit gives a failed call with the reason; a result at the limit is stored whole", async () => {
     expect(await run(() => asToolResult("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
       status: "failed",
       error: { code: "tool_result_too_large" },
@@ -104,7 +107,7 @@ describe("tools", () => {
     expect(await result).toMatchObject({ status: "interrupted", error: { code: "tool_interrupted" } })
   })
 
-  test("[CN1] a stopped call can't save an asset any more", async () => {
+  test("[CN1] a stopped call can no longer save an asset", async () => {
     const abort = new AbortController()
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
     const { promise: over, resolve: end } = Promise.withResolvers<unknown>()
@@ -143,7 +146,7 @@ describe("tools", () => {
     expect(carded).toMatchObject({ status: "ok", card: "probe_1" })
   })
 
-  test("[TU2] a tag is offered on channel user only", async () => {
+  test("[TU2] a tag is offered only on channel user", async () => {
     const seen: ToolContext["card"][] = []
     const tool: Tool = {
       name: "probe",

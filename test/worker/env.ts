@@ -1,4 +1,4 @@
-/** env.ts: gives `cloudflare:test` the types of the Worker's bindings. */
+/** env.ts: declares the types of the Worker's bindings for `cloudflare:test`. */
 import type { Env as WorkerEnv } from "../../worker/env.ts"
 
 declare global {

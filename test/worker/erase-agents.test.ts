@@ -1,4 +1,4 @@
-/** erase-agents.test.ts: erasing a session group: which agent sessions are erased too, and which callers are notified. */
+/** erase-agents.test.ts: erasing a session also erases agent sessions and notifies waiting callers. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -7,7 +7,7 @@ import { tablesOf } from "./http.ts"
 import { ask } from "./agents.ts"
 import { freshSession, pause, say, script, toolsIn } from "./session-helpers.ts"
 
-/** Waits for the only session that this one asked. */
+/** Waits until this session has asked another one, and returns that session. */
 async function findAskedSession(id: string): Promise<string> {
   const readRows = () =>
     runInDurableObject(sessionOf(id), (_object, { storage }) =>
@@ -21,7 +21,7 @@ async function findAskedSession(id: string): Promise<string> {
 const waitForAnswer = (id: string) =>
   expect.poll(async () => (await pageOf(id)).messages[1]?.segments.length ?? 0).toBeGreaterThan(0)
 
-test("[RT10] the sessions of the agents that were asked are erased too, at any depth, and nothing reappears", async () => {
+test("[RT10] the sessions of asked agents are erased, too, at any depth, and nothing reappears", async () => {
   const id = await freshSession("gone")
   const client = await connect(id)
   const weatherScript = script([say("w "), pause(900), say("late")])
@@ -50,7 +50,7 @@ test("[RT10] erasing an agent's session alone keeps the others, and notifies the
   expect(await tablesOf(sessionOf(agent))).toEqual([])
 })
 
-test("[RT10] a call that continues without the answer is notified that there will be none", async () => {
+test("[RT10] an asynchronous call is notified that there will be no answer", async () => {
   const id = await freshSession("async")
   const client = await connect(id)
   const agentScript = script([say("r "), pause(4_000), say("late")])

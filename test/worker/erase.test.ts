@@ -1,4 +1,4 @@
-/** erase.test.ts: a session's title, its erasure by its owner, and the directory's mark of running sessions. */
+/** erase.test.ts: a session's title, its erasure by its owner, and its running mark in the directory. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -52,7 +52,7 @@ describe("a title", () => {
     await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
   })
 
-  test("[RT9] an empty, too long or foreign one is refused, and nothing changes", async () => {
+  test("[RT9] is refused if it is empty, too long or of another user's session, and nothing changes", async () => {
     const token = await tokenOf("era", "titles")
     const id = await makeSession(token, "Mine")
     for (const title of ["", "  \n ", "x".repeat(MAX_TITLE_CHARS + 1), 7, undefined]) {
@@ -67,7 +67,7 @@ describe("a title", () => {
 })
 
 describe("an erased session", () => {
-  test("[RT10] [RT11] leaves no row, no alarm, no socket and no directory entry; erased again it is unknown", async () => {
+  test("[RT10] [RT11] leaves no row, no alarm, no socket and no directory entry; a second erasure finds no session", async () => {
     const token = await tokenOf("era", "ada")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -108,7 +108,7 @@ describe("an erased session", () => {
     ["a model that still talks", script([say("one "), pause(500), say("two"), pause(100), say("three")])],
     ["a tool that still works", script([say("one"), asks("probe_slow", { ms: 500 })], [say("done")])],
     ["a call that waits for leave", script([say("one"), asks("probe_ask", { ms: 1 })], [say("done")])],
-  ])("[RT10] %s writes nothing afterwards, also not into a new session of the same id", async (what, messageText) => {
+  ])("[RT10] %s writes nothing afterwards, even into a new session with the same id", async (what, messageText) => {
     const token = await tokenOf("era", what.replaceAll(" ", "_"))
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -119,7 +119,7 @@ describe("an erased session", () => {
     await later(LATE_MS)
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
 
-    // Again, but a new session with the same id is created at once.
+    // The same again, but a new session with the same id is created at once.
     const again = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title: "New" }) })
     expect(again.status).toBe(201)
     await send(id, token, messageText)
@@ -132,7 +132,7 @@ describe("an erased session", () => {
     connection.socket.close()
   })
 
-  test("[RT10] a late alarm does nothing, even after the object was evicted", async () => {
+  test("[RT10] does nothing at a late alarm, even after the object was evicted", async () => {
     const token = await tokenOf("era", "alarm")
     const id = await makeSession(token)
     await send(id, token, script([say("one"), pause(300), say("two")]))
@@ -145,7 +145,7 @@ describe("an erased session", () => {
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
   })
 
-  test("[RT10] a socket that doesn't close can't reach the next session of that id", async () => {
+  test("[RT10] has a socket that doesn't close: it can't reach the next session with that id", async () => {
     const token = await tokenOf("era", "ghost")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -154,7 +154,7 @@ describe("an erased session", () => {
     try {
       connection.socket.send(JSON.stringify({ type: "send", id: "ghost", content: "boo" }))
     } catch {
-      // Already closed.
+      // The socket is already closed.
     }
     await later(100)
     expect((await pageOf(id, token)).messages).toEqual([])
@@ -200,7 +200,7 @@ describe("running turns", () => {
     expect((await pageOf(id, token)).messages.at(-1)?.status).toBe("completed")
   })
 
-  test("[DI5] a turn that waits for the user isn't marked; neither is a stopped one", async () => {
+  test("[DI5] a turn that waits for the user isn't marked; neither is a stopped turn", async () => {
     const token = await tokenOf("era", "wait")
     const id = await makeSession(token)
     await send(id, token, script([asks("probe_ask", { ms: 1 })], [say("done")]))
@@ -225,7 +225,7 @@ describe("running turns", () => {
     await expect.poll(() => running(token)).toEqual([false])
   })
 
-  test("[DI5] a mark that the directory could not take is repeated by the alarm until it does", async () => {
+  test("[DI5] if the directory can't store a mark, the alarm repeats it until the directory does", async () => {
     const token = await tokenOf("era", "kept")
     const id = await makeSession(token)
     await env.DIRECTORY.getByName("era:kept").setRunning(id, true)
@@ -236,7 +236,7 @@ describe("running turns", () => {
     expect(await running(token)).toEqual([true])
     marking.mockRestore()
     expect(await runDurableObjectAlarm(objectOf(id))).toBe(true)
-    // The alarm has waited for it, so a kill in between repeats the alarm.
+    // The alarm waits for the mark, so a kill in between repeats the alarm.
     expect(await running(token)).toEqual([false])
     expect((await readStoredState(id)).alarm).toBeNull()
   })

@@ -4,7 +4,7 @@ import { expect } from "vitest"
 import { CLAIMS, connect, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 import { call, say, script } from "./session-helpers.ts"
 
-/** Exports a session as JSONL, whole or after a position. */
+/** Exports a session as JSONL, either whole or after a position. */
 export async function exportOf(id: string, after: number | null = null): Promise<string> {
   const exported = await sessionOf(id).export(CLAIMS, after)
   if (!exported.ok) throw new Error(exported.fault.reason)

@@ -1,4 +1,4 @@
-/** export.test.ts: a session as JSONL: whole, in part, sealed, and read back. */
+/** export.test.ts: exports of a session as JSONL: whole, in part, sealed, and read back. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -39,7 +39,7 @@ describe("an export", () => {
     expect(records.at(-1)).toMatchObject({ type: "signature", records: lines.length - 1 })
   })
 
-  test("[RE3] read back, it equals what history shows", async () => {
+  test("[RE3] equals what history shows when it is read back", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const assembler = createAssembler()
@@ -50,7 +50,7 @@ describe("an export", () => {
     const messages = [...assembled, ...assembler.end()].flatMap((one) => (one.kind === "message" ? [one.message] : []))
     for (const shown of (await pageOf(id)).messages) {
       const found = messages.find((message) => message.id === shown.id)
-      // A trace belongs to the server that ran the turn.
+      // A trace id belongs to the server that ran the turn.
       const { versions: _, version: __, trace: _____, ...rest } = shown
       const { versions: ___, version: ____, ...back } = messageToWire(found ?? ({} as never))
       expect(toCanonicalJson(back)).toBe(toCanonicalJson(rest))
@@ -58,7 +58,7 @@ describe("an export", () => {
     expect(messages).toHaveLength(6)
   })
 
-  test("[RE4] is sealed with the tenant's key, in whatever session; another tenant's key doesn't verify", async () => {
+  test("[RE4] is sealed with the tenant's key, whatever the session; another tenant's key doesn't verify it", async () => {
     const id = await freshSession("exp")
     await fillSession(id)
     const records = (await linesOf(id)).map((line) => JSON.parse(line))
@@ -81,7 +81,7 @@ describe("an export", () => {
     expect(JSON.parse(part[0] ?? "")).toMatchObject({ type: "user_message", turnId: "q2" })
   })
 
-  test("[RE5] over HTTP as JSONL; another user's session is unknown", async () => {
+  test("[RE5] is JSONL over HTTP; another user's session is unknown", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token, "Mine")
     const response = await callRoute(`/v1/sessions/${id}/events`, { token })
@@ -93,7 +93,7 @@ describe("an export", () => {
     expect(await callRoute(`/v1/sessions/${id}/events`, { token: eve })).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RE22] as Markdown it is the active path alone, in order, and a card is what history shows", async () => {
+  test("[RE22] contains only the active path as Markdown, in order, with each card as history shows it", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await freshSession("exp")
     await fillSession(id)

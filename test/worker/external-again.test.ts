@@ -46,7 +46,7 @@ const SAMPLE = [
   END,
 ]
 
-/** The answer to the sample when it is sent in one request. */
+/** Returns the answer that the sample gives when it is sent in one request. */
 async function sampleShown(): Promise<string> {
   const id = await freshSession()
   await postRecords(id, numberRecords("r1", ...SAMPLE))
@@ -74,14 +74,14 @@ describe("reconnecting", () => {
       const n = Number((await readState(id, "r1")).json["n"])
       expect(n).toBeLessThanOrEqual(at)
       if (at % 2 === 0) await evictDurableObject(sessionOf(id))
-      // Overlaps with accepted records, each of which takes effect once.
+      // This overlaps with accepted records, each of which takes effect once.
       const second = await postRecords(id, records.slice(Math.max(n - 2, 0)), "?responseId=r1")
       expect(second.json).toMatchObject({ n: records.length, status: "completed", skipped: 0 })
       expect(await shownIn(id), `cut after ${at}`).toBe(whole)
     }
   })
 
-  test("[EX9] `n` of an answer is stored with its effect, and returned on request and in each response", async () => {
+  test("[EX9] the `n` of an answer is stored with its effect, and returned on request and in each response", async () => {
     const id = await freshSession()
     const some = await postRecords(id, numberRecords("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
@@ -97,7 +97,7 @@ describe("reconnecting", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("abcd")
   })
 
-  test("[EX16] a number that skips others is refused; one after an unreadable line isn't", async () => {
+  test("[EX16] a number that skips others is refused; a number after an unreadable line isn't", async () => {
     const id = await freshSession()
     const response = await postRecords(
       id,
@@ -215,7 +215,7 @@ describe("disappearing", () => {
 })
 
 describe("invalid input", () => {
-  test("[EX10] [EX19] each bad line is reported by its number, the rest is accepted, and the connection continues", async () => {
+  test("[EX10] [EX19] each bad line is reported by its number, the other lines are accepted, and the connection continues", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")
@@ -270,7 +270,7 @@ describe("invalid input", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("fine")
   })
 
-  test("[EX21] exceeding a limit ends the answer, and the rest of the body isn't read", async () => {
+  test("[EX21] exceeding a limit ends the answer, and the remainder of the body isn't read", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     const block = "x".repeat(MAX_ANSWER_CHARS / 4)
@@ -319,7 +319,7 @@ describe("around the answer", () => {
     await expect.poll(isRunning).toBe(false)
   })
 
-  test("[EX11] a session erased meanwhile is unknown, and nothing of it reappears", async () => {
+  test("[EX11] a session that is erased meanwhile is unknown, and nothing of it reappears", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("a"), n: 1 })

@@ -57,7 +57,7 @@ describe("a write that fails", () => {
     await expectSame(id, client)
   })
 
-  test("[EX18] of the last window of a request: the same", async () => {
+  test("[EX18] of the last window of a request has the same effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
@@ -72,7 +72,7 @@ describe("a write that fails", () => {
 })
 
 describe("steps", () => {
-  test("[EX3] a skipped step number splits nothing: text of one step is one text", async () => {
+  test("[EX3] a skipped step number splits nothing: the text of a step is one text", async () => {
     const id = await freshSession()
     const chunks = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
     await postRecords(id, numberRecords("r1", ...chunks, { ...callStart("c1"), step: 5 }, result("c1"), END))
@@ -81,7 +81,7 @@ describe("steps", () => {
     expect(message?.content).toBe("Hello world")
   })
 
-  test("[EX3] a program that tried again gives one text", async () => {
+  test("[EX3] a program that retried gives one text", async () => {
     const id = await freshSession()
     const mapper = createPiMapper()
     const begin = [{ type: "agent_start" }, { type: "turn_start" }]
@@ -118,7 +118,7 @@ describe("its exchange", () => {
     expect((await pageOf(id)).messages[0]?.exchange_id).toBe("t1")
   })
 
-  test("[EX7] [EX12] an older answer is found by it, and no other message may take it", async () => {
+  test("[EX7] [EX12] identifies older answers, and no other message can use it", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, [text("a"), END], "?responseId=r1&turnId=t1")
@@ -133,7 +133,7 @@ describe("its exchange", () => {
 })
 
 describe("limits", () => {
-  test("[EX21] a text sent whole, and arguments from before an eviction, count toward them", async () => {
+  test("[EX21] apply to a text sent whole, and to arguments from before an eviction", async () => {
     const id = await freshSession()
     const whole = await postRecords(id, numberRecords("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
@@ -148,7 +148,7 @@ describe("limits", () => {
     expect(state).toMatchObject({ status: "failed", reason: "answer_too_long" })
   })
 
-  test("[EX20] the limits of a call's output hold across requests, and its full size is reported", async () => {
+  test("[EX20] of a call's output apply across requests, and its full size is reported", async () => {
     const id = await freshSession()
     const long = "z".repeat(150_000)
     await postRecords(id, [callStart("c1"), output("c1", `a\ud83d`)], "?responseId=r1")
@@ -168,7 +168,7 @@ describe("limits", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("slow")
   })
 
-  test("[EX22] a line that doesn't end is given up, and the records before it stay", async () => {
+  test("[EX22] a line that doesn't end is abandoned, and the records before it stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("kept"), n: 1 })
@@ -179,7 +179,7 @@ describe("limits", () => {
 })
 
 describe("a body", () => {
-  test("[EX22] over its limit is given up at once, and what it contained so far stays", async () => {
+  test("[EX22] over its limit is abandoned at once, and its records so far stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     await request.send({ ...text("kept"), n: 1 })
@@ -191,7 +191,7 @@ describe("a body", () => {
 })
 
 describe("numbers", () => {
-  test("[EX16] a line that was refused before is skipped when it is repeated, and hides no gap", async () => {
+  test("[EX16] of refused lines are skipped when repeated, and hide no gap", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -223,7 +223,7 @@ describe("numbers", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("acd")
   })
 
-  test("[EX16] one that was refused before its answer began isn't missed", async () => {
+  test("[EX16] of lines refused before their answer began leave no gap", async () => {
     const id = await freshSession()
     const response = await postRecords(
       id,
@@ -274,7 +274,7 @@ describe("numbers", () => {
         if (half) await request.send('{"type":"text_delta","delta":"half')
         await sleep(pause)
         if (isCut) await request.cut()
-        // An acknowledged record is stored, so a new process has it too.
+        // An acknowledged record is stored, so a new process also has it.
         const acked = isCut ? 0 : Number((await request.end()).json["n"] ?? 0)
         if (evict) await evictDurableObject(sessionOf(id))
         expect(Number((await readState(id, "r1")).json["n"] ?? 0)).toBeGreaterThanOrEqual(acked)
@@ -322,7 +322,7 @@ describe("reading a feed", () => {
     expect(cut.endedBy()).toBe(null)
   })
 
-  test("[TU8] a stream is left at an abort, even if it produces nothing more", async () => {
+  test("[TU8] an abort ends the reading of a stream, even if the stream produces nothing more", async () => {
     const abort = new AbortController()
     async function* stuck(): AsyncGenerator<number> {
       yield 1

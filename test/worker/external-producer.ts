@@ -22,7 +22,7 @@ export interface OpenRequest {
   send(record: object | string): Promise<void>
   /** Ends the body. */
   end(): Promise<Answer>
-  /** Breaks the body off. */
+  /** Breaks off the body. */
   cut(): Promise<void>
   readonly answer: Promise<Answer>
 }
@@ -32,7 +32,7 @@ async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, json: text.startsWith("{") ? JSON.parse(text) : { text } }
 }
 
-/** A request whose body is still open. */
+/** Opens a request whose body stays open. */
 export async function openRequest(session: string, query = "", token?: string): Promise<OpenRequest> {
   const bearer = token ?? (await externalToken(session))
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
@@ -80,7 +80,7 @@ export async function postAnswer(session: string, body: object): Promise<Answer>
   return await answerOf(await SELF.fetch(`${HOST}/external/sessions/${session}/messages`, init))
 }
 
-/** Records of one answer, numbered from 1. */
+/** Returns the records of one answer, numbered from 1. */
 export function numberRecords(id: string, ...records: readonly object[]): object[] {
   return records.map((record, at) => ({ ...record, responseId: id, n: at + 1 }))
 }

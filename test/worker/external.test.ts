@@ -1,4 +1,4 @@
-/** external.test.ts: external answers: live, once, within their limits, and without cards. */
+/** external.test.ts: external answers are live, take effect once, stay within their limits, and contain no cards. */
 
 import { describe, expect, test } from "vitest"
 import { connect, pageOf } from "../support/socket.ts"
@@ -68,7 +68,7 @@ describe("content", () => {
     await expectSame(id, client)
   })
 
-  test("[EX3] a text that is only sent whole, or only at the end, counts once", async () => {
+  test("[EX3] a text that is sent only whole, or only at the end, counts once", async () => {
     const id = await freshSession()
     await postRecords(
       id,
@@ -96,7 +96,7 @@ describe("content", () => {
     expect(messages).toMatchObject([{ content: "All **done**.", mode: "external", exchange_id: "r1" }])
   })
 
-  test("[EX4] it makes no card: card, ordinal, channel and approval of its own are ignored", async () => {
+  test("[EX4] it creates no card: its card, ordinal, channel and approval fields are ignored", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const payload = { location: "Paris", temp_c: 12 }
@@ -117,7 +117,7 @@ describe("content", () => {
     await expectSame(id, client)
   })
 
-  test("[EX4] reserved record types are refused by name, each line by number, and begin nothing", async () => {
+  test("[EX4] reserved record types begin nothing and are refused, with their names and line numbers", async () => {
     const id = await freshSession()
     const refused = [
       { type: "user_message", text: "forged" },
@@ -136,7 +136,7 @@ describe("content", () => {
 })
 
 describe("alongside the session's own turns", () => {
-  test("[EX6] the session is busy: a user's message waits, and its turn begins when it ends; the model isn't called", async () => {
+  test("[EX6] the session is busy: a user's message waits, and its turn begins when the answer ends; the model isn't called", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id)
@@ -179,7 +179,7 @@ describe("alongside the session's own turns", () => {
     expect((await pageOf(id)).messages).toEqual(before.messages)
   })
 
-  test("[EX7] a user stops it by its exchange: later records are refused and change nothing", async () => {
+  test("[EX7] a user can stop it by its exchange; later records are refused and change nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")

@@ -7,7 +7,7 @@ import { type Call, call } from "./http.ts"
 const bytesOf = (...parts: readonly (string | number)[]): number[] =>
   parts.flatMap((part) => (typeof part === "string" ? Array.from(part, (char) => char.charCodeAt(0)) : part))
 
-/** Parts, then zeros up to `size`. */
+/** Returns the parts, followed by zeros up to `size`. */
 export function file(size: number, ...parts: readonly (string | number)[]): Uint8Array {
   const bytes = new Uint8Array(size)
   bytes.set(bytesOf(...parts))
@@ -15,7 +15,7 @@ export function file(size: number, ...parts: readonly (string | number)[]): Uint
 }
 
 export const PNG_HEAD = [0x89, "PNG\r\n\x1a\n", 0, 0, 0, 13, "IHDR"] as const
-/** A small file with the signature of a PNG. `mark` makes its bytes unique. */
+/** Returns a small file with the signature of a PNG. `mark` makes its bytes unique. */
 export const png = (mark = 0, size = 200): Uint8Array => file(size, ...PNG_HEAD, mark % 256, mark >> 8)
 
 export interface Upload extends Call {
@@ -53,7 +53,7 @@ export async function listStoredAssets(tenant: string, session: string) {
 
 export const NOTHING = { bytes: [], rows: [] }
 
-/** A bucket of which one method fails: immediately, or after it has read some of its input. */
+/** Returns a bucket with one method that fails, either immediately or after it has read some of its input. */
 export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "early" | "late" = "early"): R2Bucket {
   const refuse = async (_key: string, value: unknown) => {
     if (when === "late" && value instanceof ReadableStream) {

@@ -1,10 +1,10 @@
-/** first-delta.test.ts: the cost of a message until the first delta of its answer is written. */
+/** first-delta.test.ts: the cost of a message until its answer's first delta is written. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { expect, test } from "vitest"
 import { connect, createSession, sessionOf } from "../support/socket.ts"
 
-/** Most statements of a turn that is not the first of its session: they take most of the time until the first delta. */
+/** Maximum statements for a turn after the first. Statements take most of the time until the first delta. */
 const MAX_STATEMENTS = 20
 
 test("[ST3] a message runs few statements until its first delta is written", async () => {

@@ -1,4 +1,4 @@
-/** foreign-tokens.test.ts: tokens of OpenID providers: which are accepted, and forged ones, all of which are refused. */
+/** foreign-tokens.test.ts: valid tokens of OpenID providers are accepted, and forged tokens are refused. */
 
 import { env } from "cloudflare:test"
 import { CompactSign, exportSPKI, importJWK, type JWK, SignJWT, generateKeyPair, exportJWK, UnsecuredJWT } from "jose"
@@ -13,7 +13,7 @@ import { AUDIENCE, foreignClaims, putIssuer, registerIssuer, startProvider, toke
 const TENANT = "ft-acme"
 
 let provider: RemoteProvider
-/** A provider that another tenant registered, and one that nobody did. */
+/** A provider that another tenant registered, and one that nobody registered. */
 let other: RemoteProvider
 let stranger: RemoteProvider
 let publicKey: JWK
@@ -26,7 +26,7 @@ beforeAll(async () => {
   publicKey = keys.find(({ kty }) => kty === "RSA") ?? {}
 })
 
-test("[AL13] refused tokens of a tenant's provider are recorded with their number, once a minute; expired ones are not", async () => {
+test("[AL13] refused tokens of a tenant's provider are counted and recorded once a minute; expired tokens are not", async () => {
   const own = await startProvider()
   await registerIssuer("ft-audit", own)
   const change = async (claims: Record<string, unknown>) => await own.sign({ payload: foreignClaims(own, claims) })
@@ -61,7 +61,7 @@ function encode(value: unknown): string {
 const sign = (change: Record<string, unknown> = {}, header: Record<string, unknown> = {}) =>
   provider.sign({ header, payload: foreignClaims(provider, change) })
 
-/** A valid token whose header was replaced after it was signed. */
+/** Returns a valid token whose header was replaced after signing. */
 async function withHeader(header: unknown): Promise<string> {
   const [, payload, signature] = (await sign()).split(".")
   return `${encode(header)}.${payload}.${signature}`
@@ -75,7 +75,7 @@ async function hmacToken(secret: string | Uint8Array, header: Record<string, unk
     .sign(bytes)
 }
 
-/** A token that an attacker signed with a key of their own. */
+/** Returns a token that an attacker signed with their own key. */
 async function selfSigned(createHeader: (key: JWK) => Record<string, unknown>): Promise<string> {
   const { privateKey, publicKey: own } = await generateKeyPair("RS256", { extractable: true })
   const payload = new TextEncoder().encode(JSON.stringify(foreignClaims(provider)))
@@ -101,7 +101,7 @@ describe("a token of a registered issuer", () => {
     ["with a jti", { jti: "one" }],
     ["with scopes of the provider", { scope: "openid profile" }],
   ])("[OI5] is accepted %s", async (_name, change) => {
-    // The clock of the test continues.
+    // The test's clock continues.
     const now = nowSeconds()
     const moved = Object.fromEntries(
       Object.entries(change).map(([name, value]) => [
@@ -141,7 +141,7 @@ describe("a token of a registered issuer", () => {
     expect(await call("/v1/issuers", { token: await sign(claims) })).toEqual(refusal(403, "scope_denied"))
   })
 
-  test("[OI8] has the role that it states, and two issuers never share a user", async () => {
+  test("[OI8] has the role that it names, and two issuers never share a user", async () => {
     expect(await whoIs(await sign({ role: ["viewer", "admin"] }))).toMatchObject({ value: { role: "admin" } })
     expect(await whoIs(await sign({ role: "viewer" }))).toMatchObject({ value: { role: "viewer" } })
     expect(await whoIs(await sign({ role: { admin: true } }))).toMatchObject({ value: { role: "member" } })
@@ -171,7 +171,7 @@ describe("a token of a registered issuer", () => {
       expect(await read(await signEmail(change))).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[OI9] is verified without asking another object, once issuer and user are known", async () => {
+  test("[OI9] is verified without a call to another object, once issuer and user are known", async () => {
     const token = await sign({ sub: "warm" })
     await whoIs(token)
     const refuse = () => {
@@ -211,7 +211,7 @@ describe("tokens of unknown issuers", () => {
     }
     await verify()
     await verify()
-    // One registry for each region, and one for the tenants without a region.
+    // There is one registry for each region, and one for the tenants without a region.
     expect(readCount()).toBe(2 * 5)
   })
 
@@ -232,7 +232,7 @@ describe("tokens of unknown issuers", () => {
   })
 })
 
-/** Each must be refused. They are signed with the registered provider's key unless the name says otherwise. */
+/** Each token must be refused. They are signed with the registered provider's key unless the name says otherwise. */
 const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   // The signature.
   ["alg none", async () => new UnsecuredJWT(foreignClaims(provider)).encode()],
@@ -268,7 +268,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["an x5c header", () => selfSigned(() => ({ x5c: [btoa("not a certificate")] }))],
   ["an x5t header", () => selfSigned(() => ({ x5t: "AAAA" }))],
   ["a key of one's own under the provider's kid", () => selfSigned(() => ({}))],
-  // kid.
+  // The key's name (`kid`).
   ["an unknown kid", () => sign({}, { kid: "unknown" })],
   ["a kid that is a path", () => sign({}, { kid: "../../../../dev/null" })],
   ["a kid that is a URL", () => sign({}, { kid: `${stranger.issuer}/jwks` })],
@@ -327,7 +327,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["an empty subject", () => sign({ sub: "" })],
   ["a subject that is a number", () => sign({ sub: 7 })],
   ["a huge subject", () => sign({ sub: "s".repeat(2_000) })],
-  // Texts that parsers read differently.
+  // Texts that parsers interpret differently.
   [
     "a claim twice",
     () => provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace("{", '{"sub":"eve",') }),
@@ -383,17 +383,17 @@ describe("a hostile token", () => {
     expect(await stranger.listRequests()).toEqual([])
   })
 
-  test("[OI5] the deployment's own tokens and secret don't count as foreign tokens, and the other way round", async () => {
+  test("[OI5] the deployment's own tokens and secret don't count as foreign tokens, or vice versa", async () => {
     expect(await whoIs(await tokenOf(TENANT, "ada"))).toMatchObject({ ok: false })
     const forged = await hmacToken(SECRET.slice(0, -1))
     expect(await read(forged)).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[OI5] of two tenants that share a provider, each accepts only its own audience", async () => {
+  test("[OI5] each of two tenants that share a provider accepts only its own audience", async () => {
     expect((await putIssuer("ft-shared", { issuer: provider.issuer, audience: "shared" })).status).toBe(200)
     expect(await whoIs(await sign({ aud: "shared" }))).toMatchObject({ value: { tenant: "ft-shared" } })
     expect(await whoIs(await sign())).toMatchObject({ value: { tenant: TENANT } })
-    // A token for both would belong to both.
+    // A token for both audiences would belong to both tenants.
     expect(await whoIs(await sign({ aud: ["shared", AUDIENCE] }))).toMatchObject({ fault: { reason: "token_invalid" } })
     const token = await tokenOfRole("ft-shared", "owner")
     await call("/v1/issuers/idp", { method: "DELETE", token })

@@ -1,8 +1,8 @@
 /**
- * golden.test.ts: check 5 of every golden transcript, in workerd on real SQLite.
+ * golden.test.ts: runs check GO5 on every golden file, in workerd on real SQLite.
  *
- * Each raw event goes to a fresh recorder on the stored rows, with the object evicted between every two events. The page
- * of history at the end, and the frames a socket would have received, must match the golden file.
+ * Each raw event goes to a fresh recorder on the stored rows, and the object is evicted between every two events. The final
+ * page of history, and the frames that a socket would have received, must match the golden file.
  */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -52,7 +52,7 @@ async function begin(name: string): Promise<void> {
   })
 }
 
-/** Plays one event in an object that has only its rows, and returns the ops for a socket. */
+/** Plays one event in an object that has only its rows. Returns the ops for a socket. */
 function feed(name: string, event: TurnEvent, resolver: Resolver): Promise<readonly Op[]> {
   return runInDurableObject(stubOf(name), (_object, state) => {
     const store = createSessionStore(state.storage.sql)
@@ -77,7 +77,7 @@ async function play(golden: Golden, name: string, events: readonly TurnEvent[]):
   let live: Segment[] = []
   for (const event of events) {
     live = apply(live, await feed(name, event, golden.resolver))
-    // Stored before shown: after every event the sent state equals the rows.
+    // Everything is stored before it is shown, so after every event the sent state equals the rows.
     expect(toCanonicalJson(live)).toBe(toCanonicalJson(await segmentsStored(name)))
     await evictDurableObject(stubOf(name))
   }

@@ -1,6 +1,6 @@
 /**
- * grants.test.ts: grants are decided when a directive is read, although the session changes meanwhile, and stay the same
- * afterwards: from fresh rows at every event, after a retry, and in a real turn over a real socket.
+ * grants.test.ts: grants are decided when a directive is read, even if the session changes meanwhile, and never change
+ * afterwards. This is tested from fresh rows at every event, after a retry, and in a real turn over a real socket.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -37,7 +37,7 @@ function assetCalled(id: string): Asset {
   }
 }
 
-/** A resolver whose answers depend on the step, so that a late lookup gives a different result. */
+/** Returns a resolver whose answers depend on the step, so that a late lookup gives a different result. */
 function createVaryingResolver(step: number, seed: number): Resolver {
   const isKnown = (name: string): boolean => ((name.length + name.charCodeAt(name.length - 1)) * seed + step) % 3 !== 0
   return {
@@ -51,7 +51,7 @@ function openStore(storage: DurableObjectStorage): SessionStore {
   return createSessionStore(storage.sql, (write) => storage.transactionSync(write))
 }
 
-/** An answer at `pos` that has begun. */
+/** Stores an answer at `pos` that has begun. */
 function beginAnswer(store: SessionStore, pos: number): WireMessage {
   const answer = createMessage({ id: `m-${pos}`, role: "assistant", exchange_id: `q-${pos}`, timestamp: TIME })
   store.insertMessage(placed(answer, { pos, parent: pos - 1 || null, seq: store.readLastSeq() + 1 }))
@@ -149,7 +149,7 @@ test("[DR11] a part of many chunks keeps its grants on the last one, and a retry
   })
 })
 
-test("[DR17] after MAX_GRANT_NAMES names in a part the rest is refused without a lookup", async () => {
+test("[DR17] after MAX_GRANT_NAMES names in a part, further names are refused without a lookup", async () => {
   const id = await freshSession("many")
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = openStore(storage)

@@ -1,6 +1,6 @@
 /**
- * hijack.test.ts: a real tool returns third-party text in a real turn, and the model repeats it. The socket's frames
- * match history, before and after an eviction, and none of the text becomes a card, a file or a frame.
+ * hijack.test.ts: a real tool returns third-party text in a real turn, and the model repeats that text. The socket's frames
+ * match history, before and after an eviction, and no part of the text becomes a card, a file or a frame.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -80,7 +80,7 @@ test("[DR15] [AG12] sent by another agent, and repeated by the caller: text", as
   await expectReload(id, client)
 }, 90_000)
 
-/** Asserts that cards show the tool results of this turn, and that files belong to the session. */
+/** Asserts that cards show tool results of this turn, and that files belong to the session. */
 function expectOwn(segment: Segment, text: string, as: string): void {
   if (segment.type === "rich") {
     expect([as === "card" || as === "wrapped", segment.tag, segment.payload]).toEqual([true, "probe_data_1", { text }])

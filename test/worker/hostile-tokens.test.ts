@@ -1,4 +1,4 @@
-/** hostile-tokens.test.ts: forged tokens are refused, and nothing is asked or fetched for them. */
+/** hostile-tokens.test.ts: forged tokens are refused without calls to objects or fetches. */
 
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { signLink } from "../../worker/auth/link-signing.ts"
@@ -7,7 +7,7 @@ import { call, nowSeconds, refusal, SECRET, socketHeaders } from "./http.ts"
 import { forge, type Loot, UNVERIFIED_TOKENS } from "./hostile-tokens.ts"
 import { createTenant, tokenWith } from "./tenant-access.ts"
 
-/** The bytes of a tenant's token key, derived as the server does it. */
+/** Returns the bytes of a tenant's token key, derived as the server derives it. */
 async function deriveBytes(tenant: string): Promise<Uint8Array<ArrayBuffer>> {
   const hmac = { name: "HMAC", hash: "SHA-256" }
   const master = await crypto.subtle.importKey("raw", new TextEncoder().encode(SECRET), hmac, false, ["sign"])
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 afterEach(() => void vi.restoreAllMocks())
 
-/** Bindings that record which objects and keys of the bucket are asked for. */
+/** Returns bindings that record which objects and bucket keys are requested. */
 function watchBindings() {
   const asked: string[] = []
   const recorder = (binding: string) =>
@@ -47,12 +47,12 @@ function watchBindings() {
   return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, recorder(binding)])) }
 }
 
-/** Header values carry bytes. */
+/** Header values carry bytes, not characters. */
 const toHeader = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
 
 describe("forged tokens", () => {
-  test("[TK7] the key that they are forged with is evil's", async () => {
+  test("[TK7] are signed with evil's own key", async () => {
     const token = await forge(loot, { alg: "HS256", kid: "cuecard:evil:1" }, { tenant: "evil", sub: "eve", exp: 4e9 })
     expect(await verifyToken(token, SECRET, Date.now())).toMatchObject({ ok: true })
     expect(UNVERIFIED_TOKENS.length).toBeGreaterThanOrEqual(100)
@@ -84,7 +84,7 @@ describe("forged tokens", () => {
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  test("[TK7] a token of 8 KB is still read, and a longer one isn't", async () => {
+  test("[TK7] are read up to 8 KB, and longer ones aren't", async () => {
     const header = { alg: "HS256", kid: "cuecard:evil:1" }
     const sized = (extra: number) =>
       forge(loot, header, { tenant: "evil", sub: "eve", exp: 4e9, more: "x".repeat(extra) })
@@ -110,7 +110,7 @@ describe("the warm path", () => {
       DIRECTORY: watch("DIRECTORY", {}),
     }
     for (const each of [token, first]) expect((await call("/v1/agents", { token: each, env: warm })).status).toBe(200)
-    // The route itself asks the tenant for its agents.
+    // The route itself calls the tenant for its agents.
     expect(asked).toEqual(["TENANT tk9", "TENANT tk9"])
   })
 })

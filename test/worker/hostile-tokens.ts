@@ -1,11 +1,11 @@
 /**
- * hostile-tokens.ts: tokens that must be refused. Their author has the token key of a tenant of their own (`evil`), valid
- * tokens of it, and any text that the server shows; and wants to act in the tenant `victim`, or as somebody else.
+ * hostile-tokens.ts: tokens that must be refused. Their author owns the tenant `evil`, has its token key and valid tokens,
+ * and sees any text that the server shows. The author wants to act in the tenant `victim`, or as another user.
  */
 
 import { base64url } from "jose"
 
-/** The knowledge of the author of the tokens. */
+/** What the author of the tokens knows. */
 export interface Loot {
   /** The bytes of evil's token key. */
   readonly key: Uint8Array<ArrayBuffer>
@@ -27,7 +27,7 @@ async function mac(key: Uint8Array<ArrayBuffer>, data: string, hash = "SHA-256")
   return base64url.encode(new Uint8Array(await crypto.subtle.sign("HMAC", imported, new TextEncoder().encode(data))))
 }
 
-/** A JWT of any header and payload, given as values or as JSON text, signed with evil's key. */
+/** Returns a JWT with any header and payload, given as values or as JSON text, signed with evil's key. */
 export async function forge({ key }: Pick<Loot, "key">, header: Json, payload: Json, hash?: string): Promise<string> {
   const data = `${encode(header)}.${encode(payload)}`
   return `${data}.${await mac(key, data, hash)}`
@@ -39,7 +39,7 @@ const HEADER = { alg: "HS256", kid: "cuecard:evil:1" }
 
 type Make = (loot: Loot) => string | Promise<string>
 
-/** `[what, make]`. The server refuses all of them without asking an object and without fetching anything. */
+/** Pairs `[what, make]`. The server refuses all these tokens without calling an object or fetching anything. */
 export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   // The algorithm.
   ...["none", "None", "NONE", "nOnE", ""].map(

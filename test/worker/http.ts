@@ -22,7 +22,7 @@ export function tokenOf(tenant: string, user: string, seconds = 600): Promise<st
   return issueToken({ tenant, user, expires, token: nanoid(), issued }, SECRET)
 }
 
-/** A token of scope `user` with a role. */
+/** Returns a token of scope `user` with a role. */
 export function roleToken(tenant: string, user: string, role: Role): Promise<string> {
   const [expires, issued] = [nowSeconds() + 600, Date.now() / 1000]
   return issueToken({ tenant, user, expires, token: nanoid(), issued, role }, SECRET)
@@ -37,7 +37,7 @@ export interface Call {
   readonly env?: Partial<Record<keyof Env, unknown>>
 }
 
-/** `path` may be a whole address. */
+/** `path` can be a whole URL. */
 export async function call(path: string, options: Call = {}) {
   const response = await respond(path, options)
   const text = response.webSocket === null ? await response.text() : ""
@@ -49,7 +49,7 @@ export async function call(path: string, options: Call = {}) {
     status: response.status,
     headers: response.headers,
     text,
-    // Not of JSON lines.
+    // JSON Lines are not parsed.
     json: text.startsWith("{") && !type.includes("jsonl") ? JSON.parse(text) : null,
   }
 }
@@ -63,7 +63,7 @@ async function respond(path: string, { method = "GET", token, body, headers = {}
   noteJson(body)
   noteContent(token ?? "")
   if (over === undefined) return await SELF.fetch(url, init)
-  // A deployment under test must not have the test tools.
+  // A deployment under test must not contain the test tools.
   const own = { ...env, PROBE_TOOLS: undefined, PROBE_URL: undefined, MEDIA_UPSTREAM: undefined }
   return await worker.fetch(new Request(url, init), { ...own, ...over }, createExecutionContext())
 }
@@ -85,7 +85,7 @@ export function socketHeaders(token: string, origin?: string): Record<string, st
   return origin === undefined ? protocols : { ...protocols, origin }
 }
 
-/** Lists the tables of an object; empty until something is stored there. */
+/** Lists the tables of an object. The list is empty until something is stored. */
 export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
   const sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'"
   return await runInDurableObject(stub, (_object, state) =>
@@ -96,12 +96,12 @@ export async function tablesOf(stub: DurableObjectStub): Promise<string[]> {
   )
 }
 
-/** The first frame of a client. */
+/** The first frame that a client sends. */
 export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION, live: true })
 
 export interface TestConnection {
   readonly socket: WebSocket
-  /** Types of the received frames, in order. For an error frame, its code. */
+  /** Returns the types of the received frames in order. For an error frame, returns its code. */
   readonly received: string[]
   closed: number | null
 }

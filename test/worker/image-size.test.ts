@@ -9,7 +9,7 @@ const webp = (chunk: string, ...more: readonly number[]) =>
 /** The frame header of a JPEG of 640 × 480 pixels. */
 const SOF = [0xff, 0xc0, 0, 17, 8, 0x01, 0xe0, 0x02, 0x80]
 const JFIF = [0xff, 0xe0, 0, 4, 0, 0]
-/** An Exif segment with the orientation, in either byte order. */
+/** Returns an Exif segment with the orientation, in either byte order. */
 const exif = (orientation: number, isLittle: boolean): readonly (number | string)[] => {
   const two = (value: number) => (isLittle ? [value & 255, value >> 8] : [value >> 8, value & 255])
   const four = (value: number) => (isLittle ? [...two(value), 0, 0] : [0, 0, ...two(value)])
@@ -86,7 +86,7 @@ describe("the size of an image", () => {
     expect(readImageSize(type, bytes)).toBeNull()
   })
 
-  test("[AS15] cut anywhere, it gives the true size or none", () => {
+  test("[AS15] of a file that is cut anywhere is the true size or none", () => {
     for (const [, type, bytes, width, height] of SIZES) {
       for (let end = 0; end <= bytes.byteLength; end++) {
         const size = readImageSize(type, bytes.slice(0, end))

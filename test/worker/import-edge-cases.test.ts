@@ -1,4 +1,4 @@
-/** import-edge-cases.test.ts: imports with odd positions, times and sizes: nothing is lost, hidden, blocked or forged. */
+/** import-edge-cases.test.ts: imports with odd positions, times and sizes lose, hide, block and forge nothing. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_IMPORTED_CALLS, MAX_TITLE_CHARS } from "../../shared/limits.ts"
@@ -66,7 +66,7 @@ describe("our own export", () => {
     expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
   })
 
-  test("[RE10] with one damaged line still shows all the others, and its pages end", async () => {
+  test("[RE10] with one damaged line still shows all other lines, and its pages end", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     const client = await connect(here)
     for (const id of ["q1", "q2", "q3"]) {
@@ -139,7 +139,7 @@ describe("retrying an imported answer", () => {
     answer({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
-  test("[RE8] it stays marked as imported where steps of it are kept, even in an export; a new answer is our own", async () => {
+  test("[RE8] stays marked as imported if it keeps imported steps, even in an export; a new answer is our own", async () => {
     const id = await freshSession()
     await importFile(id, forged)
     const client = await connect(id)

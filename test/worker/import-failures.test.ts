@@ -35,7 +35,7 @@ describe("records that can't be folded", () => {
     }
   })
 
-  test("[VE2] two versions with one number are two versions", async () => {
+  test("[VE2] two versions with the same number stay two versions", async () => {
     const id = await freshSession()
     const file = toJsonl(
       user({ text: "x", responseId: "u", pos: 1, parent: null }),
@@ -47,7 +47,7 @@ describe("records that can't be folded", () => {
     expect((await pageOf(id)).messages.at(-1)).toMatchObject({ id: "a3", version: 3, versions: 3 })
   })
 
-  test("[RE32] a turn that fails each time is given up: nothing is kept, it is reported, and waiting messages begin", async () => {
+  test("[RE32] a turn that fails each time is abandoned: nothing is kept, the failure is reported, and waiting messages begin", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec(`CREATE TRIGGER poison BEFORE INSERT ON transcript WHEN NEW.words = 'poison'
@@ -104,7 +104,7 @@ describe("records that can't be folded", () => {
 })
 
 describe("the same file again", () => {
-  test("[RE7] must be the same to its end: one that only begins the same is another", async () => {
+  test("[RE7] must be the same to its end: a file that only begins the same is a different file", async () => {
     const id = await freshSession()
     const file = toJsonl(user({ text: "hi" }), answer({ text: "one" }))
     await importFile(id, file)
@@ -117,7 +117,7 @@ describe("the same file again", () => {
     })
   })
 
-  test("[RE30] the same holds for a part of message-shaped history", async () => {
+  test("[RE30] the same is true of a part of message-shaped history", async () => {
     const id = await freshSession()
     const [one, two] = [
       ["a", "x"],
@@ -159,7 +159,7 @@ describe("too large", () => {
     expect(String(call?.["result"]).length).toBeLessThan(1_000)
   })
 
-  test("[RE36] of one turn's calls only as many are kept as can be folded at once", async () => {
+  test("[RE36] only as many of one turn's calls are kept as can be folded at once", async () => {
     const id = await freshSession()
     const ids = Array.from({ length: MAX_IMPORTED_CALLS + 500 }, (_, n) => `c${n}`)
     const file = toJsonl(
@@ -186,7 +186,7 @@ describe("too large", () => {
       user({ text: "between", responseId: "u2" }),
     ]
     await importFile(id, toJsonl(...records))
-    // The state after a process ended when it had folded the first turn.
+    // The state after the process ended: it had folded the first turn.
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE tool_calls SET status = 'waiting', error = NULL")
       const staging = createStagedRows(storage.sql)

@@ -1,4 +1,4 @@
-/** import-history.test.ts: files of other systems, imported over the real store: history, an export and its import agree. */
+/** import-history.test.ts: files of other systems, imported into a real store. History, export and import agree. */
 
 import { describe, expect, test } from "vitest"
 import { MAX_MESSAGE_BYTES } from "../../shared/limits.ts"
@@ -80,7 +80,7 @@ describe("a data export", () => {
     expect(JSON.parse(exported.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ title: "Sea gnp.exe" })
   })
 
-  test("[IH10] of several conversations is refused with what to do, and changes nothing", async () => {
+  test("[IH10] of several conversations is refused with an instruction, and changes nothing", async () => {
     const id = await freshSession()
     const file = JSON.stringify([conversation("one"), conversation("two")], null, 1)
     expect(await importFile(id, file)).toEqual({ ok: false, fault: { reason: "import_many", count: 2 } })
@@ -117,7 +117,7 @@ test("[IH11] [RE30] a file in parts, the later part first, gives one answer", as
   })
 })
 
-test("[IH9] kinds of all parts are added up, and a message count is there once it is done", async () => {
+test("[IH9] the kinds of all parts are added up, and the message count is available at the end", async () => {
   const id = await freshSession()
   const image = { type: "image", source: { type: "base64", data: "AA" } }
   const file = toJsonl(
@@ -133,7 +133,7 @@ test("[IH9] kinds of all parts are added up, and a message count is there once i
 
 const contentsIn = async (id: string): Promise<string[]> => (await pageOf(id)).messages.map(({ content }) => content)
 
-test("[IH17] a question over the limit of a message is shortened with a note, opens its turn, and is counted", async () => {
+test("[IH17] a question over the message limit is shortened with a note, opens its turn, and is counted", async () => {
   for (const [letter, question] of [
     ["x", (content: string) => ({ role: "user", content })],
     ["漢", (text: string) => ({ type: "user_message", text })],
@@ -158,14 +158,14 @@ test("[IH17] a question over the limit of a message is shortened with a note, op
 })
 
 describe("[RE10] a line that can't be read", () => {
-  test("costs only itself, however many runs of backticks it has", async () => {
+  test("affects only itself, however many runs of backticks it contains", async () => {
     const id = await freshSession()
     const canvas = { type: "canvas", content: "` ".repeat(200_000) }
     const file = toJsonl({ role: "user", content: "Hi" }, { role: "assistant", content: [canvas] })
     expect(await importFile(id, file)).toMatchObject({ ok: true, value: { messages: 2, skipped: 0 } })
   })
 
-  test("is reported if reading it throws", () => {
+  test("is reported if the reader throws", () => {
     const records = (function* () {
       yield* []
       throw new RangeError("Maximum call stack size exceeded")
@@ -180,7 +180,7 @@ describe("[RE45] a file whose first line begins a JSON value", () => {
     { role: "assistant", content: "Hello" },
   ]
 
-  test("is one document, however it is printed", async () => {
+  test("is one document, however it is formatted", async () => {
     const printed = JSON.stringify({ messages: [question, answer] }, null, 1)
     for (const file of [printed, printed.replace(/\n\s*/, " "), `{"messages": [\n${JSON.stringify(question)}\n]}`]) {
       const id = await freshSession()
@@ -189,7 +189,7 @@ describe("[RE45] a file whose first line begins a JSON value", () => {
     }
   })
 
-  test("is read by its lines if only the first one is damaged", async () => {
+  test("is read line by line if only the first line is damaged", async () => {
     const id = await freshSession()
     const file = `{"role": "user", "content": "Wha\n${toJsonl(question, answer)}`
     expect(await importFile(id, file)).toMatchObject({
@@ -199,7 +199,7 @@ describe("[RE45] a file whose first line begins a JSON value", () => {
     expect(await contentsIn(id)).toEqual(["Hi", "Hello"])
   })
 
-  test("is read by its lines if it is too long for a document", async () => {
+  test("is read line by line if it is too long for a document", async () => {
     const id = await freshSession()
     const long = Array.from({ length: 20 }, () => ({ role: "assistant", content: "x".repeat(900_000) }))
     const file = `{"role": "user", "content": "Wha\n${toJsonl(question, ...long)}`

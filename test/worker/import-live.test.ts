@@ -11,7 +11,7 @@ const freshSession = (): Promise<string> => fresh("live")
 
 const TURNS = 250
 
-/** A file of TURNS turns. */
+/** Returns a file of TURNS turns. */
 function fileOf(prefix: string): string {
   const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString()
   const turns = Array.from({ length: TURNS }, (_, n) => n)
@@ -22,7 +22,7 @@ function fileOf(prefix: string): string {
   return toJsonl(...records)
 }
 
-/** The numbered frames of a client, and the epochs that it was told, in order. */
+/** Returns the numbered frames that a client received, and the announced epochs, in order. */
 function wireOf({ frames }: TestClient): (number | string)[] {
   return frames.flatMap((frame): (number | string)[] =>
     "prev" in frame ? [frame.seq] : frame.type === "hello" ? [frame.epoch] : [],
@@ -42,7 +42,7 @@ async function queue(client: TestClient, id: string): Promise<void> {
   expect(client.messages.get(id)?.status).toBe("queued")
 }
 
-test("[HI6] an import sends no numbered frame and takes no seq: clients see one new epoch, and no gap before or after", async () => {
+test("[HI6] an import sends no numbered frame and uses no seq: clients see one new epoch, and no gap before or after", async () => {
   const id = await freshSession()
   const [client, whole] = [await connect(id), await connect(id, CLAIMS, { live: false })]
   const first = (await pageOf(id)).epoch
@@ -68,7 +68,7 @@ test("[HI6] an import sends no numbered frame and takes no seq: clients see one 
   expect(page.seq).toBe(client.last)
 })
 
-test("[HI6] until the whole file is folded history is empty, for a reload as for a connected client, even after a restart", async () => {
+test("[HI6] history is empty for reloads and connected clients until the whole file is folded, even after a restart", async () => {
   const id = await freshSession()
   const client = await connect(id)
   await importFile(id, fileOf("a"), 1, 2)

@@ -1,4 +1,4 @@
-/** import-load.test.ts: while a file is imported, other requests of the process are served. Counts work, not time. */
+/** import-load.test.ts: the process serves other requests while it imports a file. The tests count work, not time. */
 
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -15,7 +15,7 @@ const freshSession = (): Promise<string> => fresh("load")
 
 const FOLD_STEP_ROWS = BATCH_ROWS * FOLD_YIELD_BATCHES
 
-/** Counts the turns of the event loop that others get while work runs: nearly one for each step of it. */
+/** Counts the turns of the event loop that other work gets meanwhile: nearly one for each step. */
 async function countTurnsDuring(work: Promise<unknown>, onTurn: () => void = () => {}): Promise<number> {
   let turns = 0
   let isRunning = true
@@ -31,7 +31,7 @@ async function countTurnsDuring(work: Promise<unknown>, onTurn: () => void = () 
 }
 
 describe("an import of many small records", () => {
-  test("[RE41] stages a bounded number of them before others get their turn", async () => {
+  test("[RE41] stages a bounded number of them before other work gets its turn", async () => {
     const id = await freshSession()
     const count = 6_000
     const largestStep = await runInDurableObject(sessionOf(id), async (_object, { storage }) => {
@@ -58,7 +58,7 @@ describe("an import of many small records", () => {
     expect(largestStep).toBeLessThanOrEqual(3 * YIELD_EVERY_RECORDS)
   })
 
-  test("[RE41] so does a list of messages on a single line", async () => {
+  test("[RE41] does the same for a list of messages on a single line", async () => {
     const id = await freshSession()
     const count = 3_000
     const list = Array.from({ length: count }, (_, n) => ({ role: "user", content: `${n}` }))
@@ -67,7 +67,7 @@ describe("an import of many small records", () => {
     expect(await rowsIn(id)).toMatchObject({ transcript: count })
   })
 
-  test("[RE41] folds a bounded number of them before others get their turn", async () => {
+  test("[RE41] folds a bounded number of them before other work gets its turn", async () => {
     const id = await freshSession()
     const count = 2_000
     const file = toJsonl(...Array.from({ length: count }, (_, n) => ({ type: "user_message", text: `${n}` })))
@@ -77,7 +77,7 @@ describe("an import of many small records", () => {
   })
 })
 
-test("[RE41] an import runs few statements per record: each leaves garbage, by which the process grows", async () => {
+test("[RE41] an import runs few statements per record, because each leaves garbage and the process grows", async () => {
   const id = await freshSession()
   const count = 2_000
   const records = Array.from({ length: count }, (_, n) => {
@@ -95,11 +95,11 @@ test("[RE41] an import runs few statements per record: each leaves garbage, by w
   })
   await importFile(id, toJsonl(...records))
   expect(await rowsIn(id)).toMatchObject({ transcript: count })
-  // A turn of two: a row for each message, one for the text of the answer, one for the progress.
+  // A turn of two messages writes a row for each message, one for the answer's text, and one for the progress.
   expect(statements / count).toBeLessThan(2.5)
 })
 
-test("[RE6] a record whose id a message took meanwhile gets another one", async () => {
+test("[RE6] a record gets another id if a message has used its id meanwhile", async () => {
   const id = await freshSession()
   const count = 1_000
   const lines = Array.from({ length: count }, (_, n) => ({ type: "user_message", turnId: `t${n}`, text: `${n}` }))
@@ -115,7 +115,7 @@ test("[RE6] a record whose id a message took meanwhile gets another one", async 
   expect(messages.slice(-3, -1).map((message) => message.id)).toEqual([`imported-${count}`, `t${count - 1}`])
 })
 
-test("[RE41] no folded id is taken for a new one", () => {
+test("[RE41] every folded id is recognised as used", () => {
   const filter = new IdFilter()
   const ids = Array.from({ length: 20_000 }, (_, n) => `t${n}`)
   for (const one of ids) filter.add(one)
@@ -124,7 +124,7 @@ test("[RE41] no folded id is taken for a new one", () => {
   expect(others.filter((one) => filter.mayHave(one)).length).toBeLessThan(20)
 })
 
-test("[RE40] a file whose parts take too long in total is dropped, even if one has just arrived", async () => {
+test("[RE40] a file is dropped if its parts take too long in total, even if one has just arrived", async () => {
   const id = await freshSession()
   await importFile(id, toJsonl({ type: "user_message", text: "one" }), 1, 3)
   const began = await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -141,7 +141,7 @@ test("[RE40] a file whose parts take too long in total is dropped, even if one h
   expect((await pageOf(id)).messages).toEqual([])
 })
 
-test("[RE40] a part that is sent again doesn't extend that time", async () => {
+test("[RE40] a part that is sent again does not extend the time limit", async () => {
   const id = await freshSession()
   const began = async () =>
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {

@@ -1,4 +1,4 @@
-/** import-parts.test.ts: imports in numbered parts: their progress, and parts that never arrive. */
+/** import-parts.test.ts: imports in numbered parts, their progress, and parts that never arrive. */
 
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -32,7 +32,7 @@ function splitFile(file: string, of: number): string[] {
 const userRecord = (n: number): object => ({ type: "user_message", text: `words ${n}` })
 
 describe("a file in parts", () => {
-  test("[RE20] [RE30] in any order, some twice and across restarts, equals one file: bytes, cards and seal", async () => {
+  test("[RE20] [RE30] equals one file in bytes, cards and seal, in any order, with repeated parts and across restarts", async () => {
     const here = await freshSession()
     await fillSession(here)
     const file = await exportOf(here)
@@ -72,7 +72,7 @@ describe("a file in parts", () => {
     expect(await importFile(there, parts[1] ?? "", 2, 4)).toEqual({ ok: false, fault: { reason: "session_begun" } })
   })
 
-  test("[RE20] a part sent again replaces the earlier one", async () => {
+  test("[RE20] replaces a part that is sent again", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1), userRecord(2), userRecord(3)), 1, 2)
     await importFile(id, toJsonl(userRecord(4)), 1, 2)
@@ -81,7 +81,7 @@ describe("a file in parts", () => {
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["words 4", "words 5"])
   })
 
-  test("[RE30] [RE28] is ordered by time over all parts; a record without time stays with the one before it", async () => {
+  test("[RE30] [RE28] is ordered by time across all parts; a record without time stays with the one before it", async () => {
     const id = await freshSession()
     const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
     await importFile(
@@ -111,7 +111,7 @@ describe("a file in parts", () => {
     ])
   })
 
-  test("[RE20] a part of another count, with a bad number or sent while the same is uploaded is refused", async () => {
+  test("[RE20] refuses a part with another count or a bad number, or one that is being uploaded already", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 3)
     expect(await importFile(id, toJsonl(userRecord(2)), 2, 4)).toEqual({
@@ -132,7 +132,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE30] parts without any usable line are `import_empty`, and the session is unchanged", async () => {
+  test("[RE30] without any usable line is `import_empty`, and the session is unchanged", async () => {
     const id = await freshSession()
     await importFile(id, "nonsense\n", 1, 2)
     expect(await importFile(id, "{}\n", 2, 2)).toEqual({ ok: false, fault: { reason: "import_empty" } })
@@ -164,7 +164,7 @@ describe("a file in parts", () => {
     })
   })
 
-  test("[RE31] an alarm of its own clears it", async () => {
+  test("[RE31] is cleared by a separate alarm", async () => {
     const id = await freshSession()
     await importFile(id, toJsonl(userRecord(1)), 1, 2)
     await runDurableObjectAlarm(sessionOf(id))
@@ -232,7 +232,7 @@ describe("progress", () => {
     expect(await callRoute("/v1/sessions/nowhere/import", { token })).toEqual(refusal(404, "session_unknown"))
   })
 
-  test("[RE6] folding cut off by a restart continues there: nothing twice, nothing lost", async () => {
+  test("[RE6] of folding that a restart cut off continues there; nothing is duplicated or lost", async () => {
     const id = await freshSession()
     const count = 300
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {

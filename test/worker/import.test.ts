@@ -1,4 +1,4 @@
-/** import.test.ts: imports: our own exports, older formats, broken files. */
+/** import.test.ts: imports of our own exports, older formats, and broken files. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -53,7 +53,7 @@ describe("our own export", () => {
     expect(await exportOf(there)).toBe(before)
   })
 
-  test("[RE8] one that was changed is unverified: its cards are marked, and another export of it doesn't hide that", async () => {
+  test("[RE8] is unverified if it was changed: its cards are marked, and another export of it doesn't hide that", async () => {
     const [here, there, third] = [await freshSession(), await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const forged = (await exportOf(here)).replace("Partly cloudy", "Raining frogs").replace(/"temp/, '"temp')
@@ -69,7 +69,7 @@ describe("our own export", () => {
     expect((await pageOf(third)).messages[1]).toMatchObject({ origin: "import" })
   })
 
-  test("[RE6] compressed with gzip", async () => {
+  test("[RE6] can be compressed with gzip", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
@@ -78,7 +78,7 @@ describe("our own export", () => {
     expect((await exportOf(there)).replaceAll(there, here)).toBe(file)
   })
 
-  test("[RE6] folding continues after the process ended between staging and folding", async () => {
+  test("[RE6] is folded even if the process ended between staging and folding", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await talkAndSwitch(here)
     const file = await exportOf(here)
@@ -104,7 +104,7 @@ describe("our own export", () => {
 describe("files of other systems", () => {
   const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-  test("[RE9] turn records alone: a question, its tools, its answer", async () => {
+  test("[RE9] with only turn records: a question, its tools, its answer", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "What is in a.txt?" },
@@ -121,7 +121,7 @@ describe("files of other systems", () => {
     ])
   })
 
-  test("[RE9] a mixture: an assistant_message counts only if nothing of its response streamed", async () => {
+  test("[RE9] in a mixture, an assistant_message counts only if nothing of its response streamed", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "one" },
@@ -137,7 +137,7 @@ describe("files of other systems", () => {
     expect(messages.filter((one) => one.role === "assistant").map(textIn)).toEqual(["Hello world", "Only here"])
   })
 
-  test("[RE28] [RE9] ordered by time, then by the file; a tool without a response belongs to the open turn", async () => {
+  test("[RE28] [RE9] are ordered by time, then by position in the file; a tool without a response belongs to the open turn", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "text_delta", timestamp: T(5), responseId: "r2", delta: "second" },
@@ -157,7 +157,7 @@ describe("files of other systems", () => {
     expect(toolsIn(messages[1])).toMatchObject([{ status: "interrupted" }])
   })
 
-  test("[RE9] nothing in a file can run or forge: text is cleaned, and its card is marked as imported", async () => {
+  test("[RE9] can't run or forge anything: text is cleaned, and cards are marked as imported", async () => {
     const id = await freshSession()
     const result = '{"location":"X"}'
     const file = toJsonl(
@@ -181,7 +181,7 @@ describe("while it is uploaded", () => {
   test("[RE6] leftovers of a broken upload aren't part of the next one", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
-      // The state after a process ended while it staged a longer file.
+      // The state after the process ended while it staged a longer file.
       const staging = createStagedRows(storage.sql)
       for (let n = 1; n <= 9; n++)
         staging.addRows(1, [
@@ -215,7 +215,7 @@ describe("while it is uploaded", () => {
       .toEqual(["first", "second", "/say later", "later"])
   })
 
-  test("[RE10] a seal without records is nothing usable", async () => {
+  test("[RE10] a seal without records is not usable", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     expect(await importFile(there, await exportOf(here))).toEqual({ ok: false, fault: { reason: "import_empty" } })
   })
@@ -260,7 +260,7 @@ describe("message-shaped history", () => {
     expect(new Set(shown).size).toBe(1)
   })
 
-  test("[RE11] plain content gets the older layout: thinking on top, one text", async () => {
+  test("[RE11] plain content gets the older layout: thinking first, then one text", async () => {
     const id = await freshSession()
     const file = JSON.stringify([
       { role: "user", content: "hi" },

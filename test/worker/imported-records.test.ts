@@ -31,20 +31,20 @@ describe("imported fixtures", () => {
     expect(await importFile(here, file)).toMatchObject({ ok: true, value: { skipped: 0, bad: [], isSealed: false } })
     const { messages } = await pageOf(here)
     expect(messages.map(shownOf)).toEqual(importLines(lines).map((message) => shownOf(messageToWire(message))))
-    // Everything but the user's own messages is marked.
+    // Everything except the user's own messages is marked.
     expect(messages.every(({ role, origin }) => role === "user" || origin === "import")).toBe(true)
     const exported = await exportOf(here)
     expect(await importFile(there, exported)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true } })
     const again = await pageOf(there)
     expect(again.messages.map(shownOf)).toEqual(messages.map(shownOf))
     expect((await exportOf(there)).replaceAll(there, here)).toBe(exported)
-    // One upload in the middle of which gzip is used has the same effect.
+    // A compressed upload has the same effect.
     const zipped = await new Response(streamOf(file).pipeThrough(new CompressionStream("gzip"))).bytes()
     await importFile(third, zipped)
     expect((await pageOf(third)).messages.map(shownOf)).toEqual(messages.map(shownOf))
   })
 
-  test("[IR4] a spoken question without a text can be followed by a message of the user", async () => {
+  test("[IR4] a user's message can follow a spoken question without text", async () => {
     const id = await freshSession()
     const spoken = { type: "user_message", modality: "audio", audioItemId: "a1" }
     await importFile(id, toJsonl(spoken, { type: "assistant_message", responseId: "r1", modality: "audio" }))
@@ -88,7 +88,7 @@ describe("live external answers", () => {
     await expectSame(id, client)
   })
 
-  test("[IR3] delta A, tool, text_done A shows A once, even after a reconnection", async () => {
+  test("[IR3] delta A, tool, text_done A shows A once, even after a reconnect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const records = numberRecords(

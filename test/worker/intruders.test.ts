@@ -1,6 +1,6 @@
 /**
- * intruders.test.ts: generated requests and frames of other tenants, users and roles against everything that a tenant has.
- * None returns any of it, and none changes a row or a file.
+ * intruders.test.ts: sends generated requests and frames of other tenants, users and roles against all data of a tenant.
+ * None of them returns any of the data, and none changes a row or a file.
  */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
@@ -31,24 +31,24 @@ import { digestBucket, digestOf } from "./storage-digest.ts"
 import { exportTenant } from "./tenant-transfer.ts"
 
 const T = "vault"
-/** In everything that only ada, boss and the tenant's administrators may read. */
+/** A text in everything that only ada, boss and the tenant's administrators may read. */
 const MARK = "zq-private-mark"
-/** In the session that ada shares with vic. */
+/** A text in the session that ada shares with vic. */
 const SHARED_MARK = "zq-shared-mark"
 const VICTIMS = { ada: ["a1", "a2"], boss: ["b1"] } as const
 
-/** Attempts between two comparisons of the stored data. */
+/** Number of attempts between two comparisons of the stored data. */
 const ATTEMPTS_PER_RUN = 50
 const ATTEMPTS = 10_000
 
 interface Intruder {
   readonly name: string
   readonly token: string | null
-  /** Belongs to the victims' tenant, or claims to. */
+  /** Whether it belongs to the victims' tenant, or claims to. */
   readonly isInside: boolean
-  /** May read the shared session. */
+  /** Whether it may read the shared session. */
   readonly isViewer?: true
-  /** Absent: none. */
+  /** Absent if there are none. */
   readonly rights?: Rights
 }
 
@@ -109,7 +109,7 @@ async function prepareIntruders(): Promise<void> {
   await call("/v1/tokens/revoke", { method: "POST", token: revoked, body: "{}" })
   const add = (name: string, token: string | null, more: Partial<Intruder> = {}) =>
     intruders.push({ name, token, isInside: true, ...more })
-  // Every tenant name that a mistake could confuse with the victim's, as its most powerful user and as the victim's namesake.
+  // Every tenant name that a mistake could confuse with the victim's, each with its most powerful user and a namesake.
   for (const tenant of ["eu.vault", "us.vault", "Vault", "vault2", "vaul", "vault_", "demo"]) {
     const outside = { isInside: false }
     for (const user of ["ada", "boss", "eve"])
@@ -148,7 +148,7 @@ async function prepareIntruders(): Promise<void> {
   names = { ...names, exported: await exportTenant(T) }
 }
 
-/** Users of the tenant's provider and of another tenant's, and tokens that these have not signed for the tenant. */
+/** Users of the tenant's provider and of another tenant's, and tokens that these providers did not sign for the tenant. */
 async function prepareProviders(
   add: (name: string, token: string | null, more?: Partial<Intruder>) => void,
 ): Promise<void> {
@@ -171,7 +171,7 @@ async function prepareProviders(
 
 let prepared: Promise<void> | undefined
 
-/** Once for all tests: inside the first one, because it polls. */
+/** Prepares the data once for all tests. The first test does it, because it polls. */
 function prepare(): Promise<void> {
   prepared ??= prepareVictims()
     .then(prepareIntruders)
@@ -202,7 +202,7 @@ const attempt = fc.record({
   user: fc.constantFrom(...USERS),
   agent: fc.constantFrom("secret", "general"),
   claims: fc.constantFrom(undefined, { tenant: T, user: "ada", expires: 4e9, token: null, issued: 0, role: "owner" }),
-  // Null: one that the route accepts.
+  // Null means a body that the route accepts.
   body: fc.constantFrom<object | null>(
     null,
     null,
@@ -234,13 +234,13 @@ const PLAIN_ATTEMPT: Omit<Attempt, "rule" | "user" | "body"> = {
   frame: null,
 }
 
-/** Whether the sender may use the route, at least on some users and keys. */
+/** Whether the sender may use the route for at least some users and keys. */
 function isAllowedToSome(rule: AccessRule, rights: Rights): boolean {
   const isOfSessions = /^\/(?:v1|external)\/sessions/.test(rule.path)
   return !isOfSessions && !isAlwaysForbidden(rule, rights)
 }
 
-/** A frame of a viewer, whose socket opens. */
+/** Generates frames of a viewer, whose socket opens. */
 const viewerFrame = fc
   .tuple(attempt, fc.constantFrom(...Object.keys(FRAME_ACCESS)))
   .map(([one, frame]): Attempt => ({ ...one, frame, target: { session: "a2", owner: "ada" } }))
@@ -250,7 +250,7 @@ const anyAttempt = fc.oneof(
   fc.record({ one: viewerFrame, isViewers: fc.constant(true) }),
 )
 
-/** Text that an intruder receives. */
+/** Sends a request and returns the text that the intruder receives. */
 async function tryRequest(
   intruder: Intruder,
   { rule, target: { session, owner }, user, agent, claims, body, query }: Attempt,
@@ -270,7 +270,7 @@ async function tryRequest(
       ...(claims === undefined ? {} : { "x-cuecard-claims": JSON.stringify(claims) }),
     },
   })
-  // Of all requests to the administration, an intruder's is refused before it is read.
+  // An intruder's request to the administration is refused before it is read.
   const isRefused = [401, 403, 404].includes(answer.status) || (body !== null && answer.status === 400)
   if (intruder.isInside && isAdministration(rule) && !isRefused) return MARK
   const links = (answer.json?.signed ?? []).map(({ href }: { href: string | null }) => href)
@@ -290,7 +290,7 @@ async function tryFrame({ token }: Intruder, { target: { session, owner }, frame
   const frames = [
     { ...JSON.parse(HELLO), after: 0, epoch: "x" },
     { type: frame, ...ids, content: "x", version: 1, seq: 1, protocol: PROTOCOL_VERSION, live: true },
-    // The answer to this one is the last.
+    // The response to this frame is the last one.
     { type: "last" },
   ]
   await new Promise<void>((resolve) => {
@@ -306,7 +306,7 @@ async function tryFrame({ token }: Intruder, { target: { session, owner }, frame
   return received.join("\n")
 }
 
-/** The tables that others write to, each with a query for the rows that no intruder may change. */
+/** The tables that other users write to, each with a query for the rows that no intruder may change. */
 function listOthersTables(): Readonly<Record<string, string>> {
   const ids = known.map((id) => `'${id}'`).join()
   return {
@@ -314,7 +314,7 @@ function listOthersTables(): Readonly<Record<string, string>> {
     users: `SELECT * FROM users WHERE id IN (${ids}) OR role IN ('owner', 'admin')`,
     // The use of a key changes its row.
     api_keys: "SELECT id, hash, name, roles, created, expires FROM api_keys",
-    // A token that names an unknown key makes the tenant ask the provider again.
+    // A token that names an unknown key makes the tenant fetch the provider's keys again.
     issuers: "SELECT name, issuer, audience, config, secret, metadata, keys, created FROM issuers",
     audit:
       "SELECT at, actor, action, target FROM audit WHERE action NOT IN ('key.used', 'key.refused', 'token.refused', 'failures.omitted')",
@@ -325,7 +325,7 @@ async function listRows(stub: DurableObjectStub, sql: string) {
   return await runInDurableObject(stub, (_object, { storage }) => storage.sql.exec(sql).toArray())
 }
 
-/** Everything the victims have. */
+/** Returns all data of the victims. */
 async function digestVictims(): Promise<string> {
   const [tenant, others] = [env.TENANT.getByName(T), listOthersTables()]
   const directories = ["ada", "boss", "vic", "ex"].map((user) => env.DIRECTORY.getByName(`${T}:${user}`))
@@ -353,9 +353,9 @@ test("[RL6] on every route of the administration, every intruder of the tenant i
   for (const rule of ADMINISTRATION_RULES) {
     for (const intruder of intruders) {
       const { isInside, rights = "none" } = intruder
-      // Other tenants' users may do all this in their own tenant.
+      // Users of other tenants may do all this in their own tenant.
       if (!isInside || !isForbidden(rule, rights)) continue
-      // An administrator may change everyone but owners.
+      // An administrator may change everyone except owners.
       for (const user of rights === "none" && rule.path.includes("/users/:id") ? ["ada", "boss"] : ["boss"])
         for (const body of listBodies(rule, names)) {
           const text = await tryRequest(intruder, { ...PLAIN_ATTEMPT, rule, user, body })
@@ -373,7 +373,7 @@ test("[RL6] of 10,000 attempts across tenants, users and roles, on every route a
   const seen = new Set<string>()
   await assertPropertyAsync(
     fc.asyncProperty(
-      // Each attempt acts on the state that the earlier ones left, so a shorter list shows nothing.
+      // Do not shrink a failing list: each attempt acts on the state that the earlier attempts left.
       fc.noShrink(fc.array(anyAttempt, { minLength: ATTEMPTS_PER_RUN, maxLength: ATTEMPTS_PER_RUN })),
       async (attempts) => {
         for (const { one, isViewers } of attempts) {
@@ -396,6 +396,6 @@ test("[RL6] of 10,000 attempts across tenants, users and roles, on every route a
     ),
     ATTEMPTS / ATTEMPTS_PER_RUN,
   )
-  // Each route and each frame was among them.
+  // The attempts included each route and each frame.
   if (IS_FULL) expect(seen.size).toBe(RULES.length + Object.keys(FRAME_ACCESS).length)
 }, 600_000)

@@ -1,4 +1,4 @@
-/** issuer-identity.test.ts: nobody can become another user of an issuer, be it through a claim, another registration, or a removed one. */
+/** issuer-identity.test.ts: no claim, second registration or removed registration lets one user become another. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -21,7 +21,7 @@ function forward(ms: number): void {
 }
 
 describe("two registrations of one provider", () => {
-  test("[OI10] the value of another claim identifies another user, and sub keeps its id", async () => {
+  test("[OI10] a different user claim identifies different users, and sub keeps its id", async () => {
     const provider = await startProvider()
     await registerIssuer("id-sub", provider)
     await registerIssuer("id-nick", provider, { audience: "nick", user_claim: "nickname" })
@@ -36,7 +36,7 @@ describe("two registrations of one provider", () => {
     expect(new Set(await Promise.all(ids)).size).toBe(2)
   })
 
-  test("[OI10] of a tenant have the same user claim and the same address of the keys", async () => {
+  test("[OI10] in one tenant have the same user claim and the same key address", async () => {
     const provider = await startProvider()
     const { issuer } = provider
     await registerIssuer("id-same", provider)
@@ -50,14 +50,14 @@ describe("two registrations of one provider", () => {
     expect((await putIssuer("id-same", { issuer, audience: "mine" }, { name: "mine" })).status).toBe(200)
   })
 
-  test("[OI10] an administrator can only add a provider that the tenant has never had", async () => {
+  test("[OI10] an administrator can add only a provider that the tenant has never had", async () => {
     const provider = await startProvider()
     const own = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/jwks` }
     await registerIssuer("id-admin", provider)
     const asAdmin = { role: "admin" } as const
     expect(await putIssuer("id-admin", { ...own, audience: "mine" }, { ...asAdmin, name: "mine" })).toEqual(denied)
     expect(await putIssuer("id-admin", { ...own, audience: "mine" }, asAdmin)).toEqual(denied)
-    // Nor after removing it.
+    // This is also refused after the provider was removed.
     const token = await tokenOfRole("id-admin", "admin")
     expect((await call("/v1/issuers/idp", { method: "DELETE", token })).status).toBe(204)
     expect(await putIssuer("id-admin", { ...own, audience: "mine" }, { ...asAdmin, name: "mine" })).toEqual(denied)
@@ -104,7 +104,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: foreign })).status).toBe(401)
   }
 
-  test("[OI11] removed: sign-ins, tokens and sockets of its users end, and those of another issuer's users don't", async () => {
+  test("[OI11] ends the sign-ins, tokens and sockets of its users when removed, but of no other issuer's users", async () => {
     const used = await useIssuer("id-removed")
     const other = await startProvider()
     await registerIssuerAs("id-removed", "other", other)
@@ -116,7 +116,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
   })
 
-  test("[OI11] replaced by another one under its name: the same, and a sign-in in progress ends", async () => {
+  test("[OI11] has the same effect when replaced under its name, and a sign-in in progress ends", async () => {
     const used = await useIssuer("id-replaced")
     const begun = new TestBrowser("id-replaced")
     const callback = await begun.beginSignIn()
@@ -155,7 +155,7 @@ async function registerIssuerAs(tenant: string, name: string, { issuer }: { read
 }
 
 describe("claims that an issuer requires", () => {
-  test("[OI14] people without them are refused, with tokens and at the sign-in", async () => {
+  test("[OI14] people without them are refused, both with tokens and at sign-in", async () => {
     const provider = await startProvider()
     const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
     expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })
@@ -188,7 +188,7 @@ describe("claims that an issuer requires", () => {
   })
 })
 
-test("[OI2] a secret that can't be decrypted doesn't make the client a public one", async () => {
+test("[OI2] a secret that can't be decrypted doesn't turn the client into a public client", async () => {
   const provider = await startProvider()
   await registerIssuer("id-secret", provider)
   await runInDurableObject(env.TENANT.getByName("id-secret"), (_object, { storage }) => {

@@ -1,4 +1,4 @@
-/** issuer-keys.test.ts: the keys of OpenID providers over time: rotation, withdrawal, outages, floods of unknown keys. */
+/** issuer-keys.test.ts: rotation and withdrawal of OpenID providers' keys, outages, and floods of unknown keys. */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, expect, test, vi } from "vitest"
@@ -14,7 +14,7 @@ import type { RemoteProvider } from "../support/oidc-client.ts"
 import { call, refusal } from "./http.ts"
 import { foreignClaims, registerIssuer, startProvider, TestBrowser, tokenOfRole } from "./oidc.ts"
 
-/** Longest time until a new key works, in milliseconds. SPEC OI6. */
+/** Longest time until a new key works, in milliseconds (SPEC OI6). */
 const NEW_KEY_MS = 35_000
 const DAY_SECONDS = 24 * 60 * 60
 
@@ -28,7 +28,7 @@ function forward(ms: number): void {
 
 const read = (token: string) => call("/v1/sessions", { token })
 
-/** Valid for a day, so that only its key decides. */
+/** Returns a token that is valid for a day, so that only its key decides. */
 const signLong = (provider: RemoteProvider, change: Record<string, unknown> = {}) =>
   provider.sign({ payload: foreignClaims(provider, { exp: Math.floor(Date.now() / 1000) + DAY_SECONDS, ...change }) })
 
@@ -36,7 +36,7 @@ async function countKeyFetches(provider: RemoteProvider): Promise<number> {
   return (await provider.listRequests()).filter((request) => request === "GET /jwks").length
 }
 
-test("[OI6] a new key works within 35 seconds, and the withdrawn one ends with it", async () => {
+test("[OI6] a new key works within 35 seconds, and the withdrawn key stops working at the same time", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-new", provider)
   const before = await signLong(provider)
@@ -77,7 +77,7 @@ test("[OI6] unknown key ids cause at most one fetch of the keys in half a minute
     if (second % 40 === 0) await evictDurableObject(env.TENANT.getByName("ik-flood"))
   }
   const fetches = await countKeyFetches(provider)
-  // The first fetch is the one of the registration.
+  // The first fetch belongs to the registration.
   expect(fetches).toBeGreaterThanOrEqual(4)
   expect(fetches).toBeLessThanOrEqual(1 + (120 * 1_000) / ISSUER_KEYS_COOLDOWN_MS)
 })
@@ -105,7 +105,7 @@ test("[OI6] a cold isolate fetches nothing: the keys are stored", async () => {
   expect(JSON.stringify(keys)).not.toMatch(/"(?:d|p|q|k|x5c|x5u)":/)
 })
 
-test("[OI7] a key that the provider withdrew is refused after ten minutes, although nobody uses another one", async () => {
+test("[OI7] a key that the provider withdrew is refused after ten minutes, even if nobody uses another key", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-withdrawn", provider)
   const token = await signLong(provider)
@@ -122,14 +122,14 @@ test.each(["down", "error"] as const)("[OI7] while the provider is %s, known key
   const token = await signLong(provider)
   const begun = Date.now()
   await provider.setFaults({ outage })
-  // Nobody needs the keys for two hours: the outage is found with the first token after them.
+  // Nobody needs the keys for two hours. The first token after that discovers the outage.
   for (let minute = 120; minute < 180; minute += 7) {
     vi.useFakeTimers({ toFake: ["Date"], now: begun + minute * 60_000 })
     expect((await read(token)).status, `minute ${minute}`).toBe(200)
   }
   vi.useFakeTimers({ toFake: ["Date"], now: begun + 120 * 60_000 + ISSUER_KEYS_TRUST_MS + 1_000 })
   expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
-  // The trust of one token ends in a warm isolate as well, and the sign-in reports the reason.
+  // The trust in one token also ends in a warm isolate, and the sign-in reports the reason.
   forward(1_000)
   expect(await read(token)).toEqual(refusal(503, "issuer_unreachable"))
   await provider.setFaults({})
@@ -154,7 +154,7 @@ test("[OI7] keys are trusted for at most a day after they were fetched, and a su
   expect((await read(await signLong(provider))).status).toBe(200)
 })
 
-test("[OI7] a new provider key during an outage is refused, and known ones still work", async () => {
+test("[OI7] during an outage a new provider key is refused, and known keys still work", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-mixed", provider)
   const known = await signLong(provider)

@@ -1,4 +1,4 @@
-/** issuers.test.ts: registering OpenID providers: accepted configurations, stored rows, rights, and fetches. */
+/** issuers.test.ts: registration of OpenID providers: accepted configurations, stored rows, rights, and fetches. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -150,13 +150,13 @@ describe("who may register issuers", () => {
 })
 
 describe("who has an issuer and audience", () => {
-  test("[OI3] belong to one tenant, until it removes or changes them", async () => {
+  test("[OI3] is one tenant, until it removes or changes them", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: AUDIENCE }
     expect((await putIssuer("oi-one", body)).status).toBe(200)
     expect(await putIssuer("oi-two", body)).toEqual(refusal(409, "issuer_taken"))
     expect(await listIssuers("oi-two")).toEqual([])
-    // Another audience at the same provider is free: many tenants can share one.
+    // Another audience at the same provider is free, because many tenants can share a provider.
     expect((await putIssuer("oi-two", { issuer, audience: "two" })).status).toBe(200)
     expect((await putIssuer("oi-one", { issuer, audience: "one" })).status).toBe(200)
     expect((await putIssuer("oi-two", body)).status).toBe(200)
@@ -164,7 +164,7 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-one", body)).status).toBe(200)
   })
 
-  test("[OI3] [OI5] tenants of different regions do not share one either, and a token finds the region", async () => {
+  test("[OI3] [OI5] tenants of different regions do not share a pair either, and a token finds the region", async () => {
     const provider = await startProvider()
     const body = { issuer: provider.issuer, audience: AUDIENCE }
     expect((await putIssuer("eu.oi-region", body)).status).toBe(200)
@@ -178,7 +178,7 @@ describe("who has an issuer and audience", () => {
     expect(await putIssuer("eu.oi-region", body)).toEqual(refusal(409, "issuer_taken"))
   })
 
-  test("[OI3] of many tenants at once, one gets it, and the others keep no claim", async () => {
+  test("[OI3] of many tenants at once, one gets the pair, and the others keep no claim", async () => {
     const { issuer } = await startProvider()
     const body = { issuer, audience: "raced" }
     const tenants = Array.from({ length: 6 }, (_, i) => `oi-race-${i}`)
@@ -195,7 +195,7 @@ describe("who has an issuer and audience", () => {
     const stub = env.TENANT.getByName("oi-cut")
     expect((await putIssuer("oi-cut", { issuer, audience: "first" })).status).toBe(200)
     const { claimIssuer } = await import("../../worker/auth/issuer/issuer-registry.ts")
-    // As after a kill between the claim and the row.
+    // The state after a kill between the claim and the row.
     await runInDurableObject(stub, async (_object, { storage }) => {
       storage.sql.exec("INSERT INTO issuer_claims (issuer, audience) VALUES (?, 'lost')", issuer)
       await claimIssuer(env, "oi-cut", issuer, "lost")
@@ -205,7 +205,7 @@ describe("who has an issuer and audience", () => {
     expect((await putIssuer("oi-cut-b", { issuer, audience: "lost" })).status).toBe(200)
   })
 
-  test("[OI3] a registration that was killed after its claim frees it by itself", async () => {
+  test("[OI3] an alarm frees the claim of a registration that was killed after it", async () => {
     const { issuer } = await startProvider()
     const stub = env.TENANT.getByName("oi-killed")
     const shared = await runInDurableObject(
@@ -239,7 +239,7 @@ describe("who has an issuer and audience", () => {
     expect(await putIssuer("oi-full", { issuer, audience: "more" }, { name: "more" })).toEqual(
       refusal(409, "issuers_full"),
     )
-    // Replacing one still works.
+    // Replacing an issuer still works.
     expect((await putIssuer("oi-full", { issuer, audience: "a0" }, { name: "n0" })).status).toBe(200)
     expect((await putIssuer("oi-full-b", { issuer, audience: "more" })).status).toBe(200)
   })
@@ -306,7 +306,7 @@ describe("what a provider responds", () => {
     )
   })
 
-  test("[OI4] addresses that the provider names are checked too, and http is for this machine only", async () => {
+  test("[OI4] addresses that the provider names are checked, too, and http is allowed only on this machine", async () => {
     const provider = await startProvider()
     const { issuer } = provider
     const metadata = { issuer, jwks_uri: "http://10.0.0.1/jwks" }
@@ -353,7 +353,7 @@ describe("the operator", () => {
     expect(entries[0]).toMatchObject({ action: "issuer.removed", target: "idp", actor: { kind: "operator" } })
   })
 
-  test("[OI15] text that is not a tenant's id is refused", async () => {
+  test("[OI15] a text that is not a tenant id is refused", async () => {
     const refused = await call("/v1/tenants/a%3Ab/issuers/idp", { method: "DELETE", token: OPERATOR })
     expect(refused).toEqual(refusal(400, "field_invalid", "id"))
   })

@@ -1,4 +1,4 @@
-/** key-limits.test.ts: limits of an API key that follow from its creator. */
+/** key-limits.test.ts: limits of an API key that depend on its creator. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -51,7 +51,7 @@ describe("a new user", () => {
     expect(stored?.role ?? null).toBe(role)
   })
 
-  test("[AK12] gets the role that is named", async () => {
+  test("[AK12] gets the named role", async () => {
     const first = await createTenant("ak12")
     const { key } = await createKey(first, { roles: ["admin"] })
     await tokenWith(key, "ada", { role: "admin" })
@@ -61,7 +61,7 @@ describe("a new user", () => {
 })
 
 describe("a user above the creator of a key", () => {
-  test("[AK13] gets no token of it, whatever its role; others do", async () => {
+  test("[AK13] gets no token from the key, whatever its role; other users do", async () => {
     const first = await createTenant("ak13")
     await tokenWith(first, "boss", { role: "owner" })
     const admin = await tokenWith(first, "adm", { role: "admin" })
@@ -69,14 +69,14 @@ describe("a user above the creator of a key", () => {
     for (const body of [{ user: "boss", role: "member" }, { user: "boss" }])
       expect(await post("/v1/tokens", own.key, body)).toEqual(DENIED)
     for (const user of ["adm", "new"]) await tokenWith(own.key, user, { role: "member" })
-    // Nor with a key that such a key makes, or that is rotated.
+    // A key that such a key creates, or a rotated key, gives no token either.
     const adminKey = await createKey(admin, { roles: ["admin", "member"] })
     const ownerMade = await createKey(first, { roles: ["member"] })
     await tokenWith(ownerMade.key, "boss", { role: "member" })
     const rotated = (await post(`/v1/keys/${ownerMade.id}/rotate`, admin)).json.key
     for (const key of [adminKey.key, (await createKey(adminKey.key, { roles: ["member"] })).key, rotated])
       expect(await post("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
-    // Also once they have become one.
+    // The same is true of users who have become one later.
     await tokenWith(own.key, "new", { role: "member" })
     await setRole(first, "new", "owner")
     expect(await post("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
@@ -95,7 +95,7 @@ describe("a user above the creator of a key", () => {
 })
 
 describe("the audit log", () => {
-  test("[AK14] has the first token of each key, user and day", async () => {
+  test("[AK14] contains the first token of each key, user and day", async () => {
     const first = await createTenant("ak14")
     const { id, key } = await createKey(first)
     for (const user of ["ada", "bob", "ada"]) await tokenWith(key, user)
@@ -103,12 +103,12 @@ describe("the audit log", () => {
     passTime(24 * 60 * 60_000)
     for (const user of ["ada", "ada"]) await tokenWith(key, user)
     expect(await listIssued(first)).toEqual([`${id} ada`, `${id} bob`, `${id} ada`])
-    // A refused request has made no token.
+    // A refused request has created no token.
     await post("/v1/tokens", key, { user: "eve", role: "owner" })
     expect(await listIssued(first)).toHaveLength(3)
   })
 
-  test("[AK14] has at most MAX_RECORDED_TOKENS a day, says so, and has those for admins anyway", async () => {
+  test("[AK14] contains at most MAX_RECORDED_TOKENS a day and says so, but always contains tokens for admins", async () => {
     const first = await createTenant("ak14b")
     const { id, key } = await createKey(first)
     await tokenWith(first, "adm", { role: "admin" })
@@ -127,7 +127,7 @@ describe("the audit log", () => {
 })
 
 describe("the creator of a key", () => {
-  test("[AK15] is shown, and a key that a key has made ends with the same user", async () => {
+  test("[AK15] is shown, and a key that a key created ends with the same user", async () => {
     const first = await createTenant("ak15")
     const admin = await tokenWith(first, "adm", { role: "admin" })
     const own = await createKey(admin, { roles: ["admin"] })
@@ -159,7 +159,7 @@ describe("the creator of a key", () => {
     expect((await call("/v1/users", { token: own.key })).status).toBe(200)
   })
 
-  test("[AK15] who is erased loses the keys too", async () => {
+  test("[AK15] who is erased loses the keys, too", async () => {
     const first = await createTenant("ak15c")
     const { key } = await createKey(await tokenWith(first, "adm", { role: "admin" }), { roles: ["admin"] })
     expect((await call("/v1/users/adm", { method: "DELETE", token: first })).status).toBe(202)

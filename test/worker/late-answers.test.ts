@@ -1,4 +1,4 @@
-/** late-answers.test.ts: answers of other agents that arrive when their question's version is no longer active. */
+/** late-answers.test.ts: answers from other agents that arrive when their question's version is no longer active. */
 
 import { evictDurableObject, runInDurableObject, SELF } from "cloudflare:test"
 import { expect, test } from "vitest"
@@ -11,7 +11,7 @@ import { END, numberRecords, openRequest, postRecords, result, text, callStart }
 import { HOST, tokenOf } from "./http.ts"
 import { answerTo, begin, call, expectSame, renew, say, script, textIn, toolsIn } from "./session-helpers.ts"
 
-/** Long enough that a command precedes the answer. */
+/** Long enough for a command to arrive before the answer. */
 const SLOW_MS = 900
 
 /** A question that asks the researcher and doesn't wait for the answer. */
@@ -25,7 +25,7 @@ type Command = Extract<ClientFrame, { type: "regenerate" | "edit" | "switch" }>
 interface Tabs {
   readonly live: TestClient
   readonly second: TestClient
-  /** It takes whole messages only. */
+  /** Whether it receives only whole messages. */
   readonly slow: TestClient
 }
 
@@ -43,7 +43,7 @@ async function command(id: string, tabs: Tabs, frame: Command): Promise<HistoryP
   return await renew(id, tabs.slow)
 }
 
-/** How many questions of the session have no answer yet. */
+/** Returns the number of the session's questions that have no answer yet. */
 function countOpenAsks(id: string): Promise<number> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) =>
     Number(storage.sql.exec("SELECT count(*) AS n FROM asked WHERE open = 1").one()["n"]),
@@ -54,13 +54,13 @@ async function untilAnswered(id: string): Promise<void> {
   await expect.poll(() => countOpenAsks(id), { timeout: 10_000 }).toBe(0)
 }
 
-/** Ids of the messages that a client has received frames about since the last hello. */
+/** Returns the ids of the messages about which a client has received frames since the last hello. */
 function idsSinceHello({ frames }: TestClient): string[] {
   const since = frames.slice(frames.findLastIndex(({ type }) => type === "hello") + 1)
   return since.flatMap((frame) => (frame.type === "message" ? [frame.id] : frame.type === "ops" ? [frame.message] : []))
 }
 
-/** No tab hears of a message that history doesn't contain, every seq follows the one before it, and all tabs show history. */
+/** Asserts that all tabs show history, receive no frame about a message outside it, and see seqs without gaps. */
 async function expectOnlyHistory(id: string, tabs: Tabs): Promise<void> {
   await askFor(tabs.live, `next-${id}`, "/say after it")
   await tabs.second.untilEnd(`next-${id}`)
@@ -87,7 +87,7 @@ function expectNoGap({ frames }: TestClient): void {
   }
 }
 
-/** The turn that the late answer begins, once it has ended. */
+/** Returns the turn that the late answer begins, once it has ended. */
 async function untilReply(id: string): Promise<readonly WireMessage[]> {
   const replyOf = (messages: readonly WireMessage[]): WireMessage | undefined =>
     messages.find(({ role }) => role === "agent")
@@ -151,7 +151,7 @@ test("[VE8] a late answer to the answer of an edited question stays with it, in 
   expect(await exportOf(id, "?format=markdown")).toContain("Found it.")
 })
 
-test("[VE8] a late answer to a version that was switched away stays with it; a turn begins once, however often it is shown", async () => {
+test("[VE8] a late answer to an inactive version stays with it; its turn begins once, however often the version is shown", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   await askFor(tabs.live, "q1", "/say plain")

@@ -1,4 +1,4 @@
-/** late-changes.test.ts: changes of a message after its end, and which clients get them. */
+/** late-changes.test.ts: changes of a message after its end, and the clients that receive them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -11,7 +11,7 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 import { answerOf, callOf, placed, resultOf, startOf } from "../support/turn.ts"
 import { freshSession, shownOf } from "./session-helpers.ts"
 
-/** A question, an answer with an open call, and `after` further messages. */
+/** Stores a question, an answer with an open call, and `after` further messages. */
 async function fill(id: string, after: number): Promise<void> {
   await runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
@@ -33,7 +33,7 @@ async function fill(id: string, after: number): Promise<void> {
   await evictDurableObject(sessionOf(id))
 }
 
-/** Fills in the result of that call, as a late answer does. */
+/** Adds the result of that call, as a late answer does. */
 function settleLate(id: string, times = 1): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)
@@ -84,7 +84,7 @@ describe("a late result", () => {
     })
   })
 
-  test("[HI5] is remembered for the newest MAX_LATE_CHANGES only; a client away for longer reads history", async () => {
+  test("[HI5] is remembered only for the newest MAX_LATE_CHANGES; a client that was away for longer reads history", async () => {
     const id = await freshSession("late")
     await fill(id, 4)
     const { seq } = await pageOf(id)

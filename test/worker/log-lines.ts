@@ -6,8 +6,8 @@ import { checkLine } from "../support/log-check.ts"
 export type LogLine = Readonly<Record<string, unknown>> & { readonly event: string }
 
 /**
- * Records the lines from now to the end of the test. `session`: only lines of that session, because sessions of other files
- * may still be at work.
+ * Records the lines from now to the end of the test. With `session`, records only lines of that session, because sessions
+ * of other files may still be running.
  */
 export function recordLogLines(session?: string): LogLine[] {
   const lines: LogLine[] = []

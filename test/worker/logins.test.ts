@@ -1,4 +1,4 @@
-/** logins.test.ts: the lifetime of a sign-in: rotation of its secret, copies of its cookie, limits, and signing out. */
+/** logins.test.ts: the life of a sign-in: rotation of its secret, copies of its cookie, limits, and signing out. */
 
 import { env, evictDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -42,7 +42,7 @@ function copyOf(tenant: string, browser: TestBrowser): TestBrowser {
 const tokenFrom = async (browser: TestBrowser): Promise<string> => (await browser.post("/auth/token")).json.token
 
 describe("the secret of a cookie", () => {
-  test("[SI7] is replaced by each use; two tabs at the same time get the same next one", async () => {
+  test("[SI7] is replaced by each use; two tabs at the same time get the same next secret", async () => {
     const { browser } = await signedIn("si-tabs")
     const first = browser.jar.get(COOKIE)
     const tabs = [copyOf("si-tabs", browser), copyOf("si-tabs", browser), copyOf("si-tabs", browser)]
@@ -54,7 +54,7 @@ describe("the secret of a cookie", () => {
     for (const tab of tabs) expect((await copyOf("si-tabs", tab).post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI7] a lost response harms nobody", async () => {
+  test("[SI7] stays usable after a lost response", async () => {
     const { browser } = await signedIn("si-lost")
     expect((await copyOf("si-lost", browser).post("/auth/token")).status).toBe(200)
     forward(LOGIN_OVERLAP_MS - 1_000)
@@ -63,7 +63,7 @@ describe("the secret of a cookie", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI7] an old one ends the sign-in and revokes its tokens, whoever holds the copy", async () => {
+  test("[SI7] ends the sign-in and revokes its tokens when an old one is used, no matter by whom", async () => {
     const { browser, signInAgain } = await signedIn("si-stolen")
     const other = await signInAgain()
     const otherToken = await tokenFrom(other)
@@ -83,7 +83,7 @@ describe("the secret of a cookie", () => {
     expect((await other.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI7] [AL13] it is recorded once, with the user whose cookie was copied", async () => {
+  test("[SI7] [AL13] of a copied cookie is recorded once, with the user", async () => {
     const { browser } = await signedIn("si-copied")
     const { user } = (await browser.post("/auth/token")).json
     const thief = copyOf("si-copied", browser)
@@ -98,7 +98,7 @@ describe("the secret of a cookie", () => {
     expect(entries).toMatchObject([{ target: user.id, actor }])
   })
 
-  test("[SI7] a copied cookie is also detected if the owner uses it second", async () => {
+  test("[SI7] of a copied cookie is also detected if the owner uses it second", async () => {
     const { browser } = await signedIn("si-second")
     const thief = copyOf("si-second", browser)
     await thief.post("/auth/token")
@@ -126,7 +126,7 @@ describe("the secret of a cookie", () => {
 })
 
 describe("how long a sign-in lasts", () => {
-  test("[SI6] it ends after a month without use", async () => {
+  test("[SI6] ends after a month without use", async () => {
     const { browser, signInAgain } = await signedIn("si-idle")
     const other = await signInAgain()
     forward(LOGIN_IDLE_MS - 60_000)
@@ -136,7 +136,7 @@ describe("how long a sign-in lasts", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI6] it ends after three months in any case", async () => {
+  test("[SI6] ends after three months in any case", async () => {
     const { browser } = await signedIn("si-absolute")
     const begun = Date.now()
     for (let day = 20; day < 90; day += 20) {
@@ -147,7 +147,7 @@ describe("how long a sign-in lasts", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI6] one more than the limit ends the least recently used one", async () => {
+  test("[SI6] beyond the limit, a new sign-in ends the least recently used one", async () => {
     const { browser } = await signedIn("si-many")
     const { user } = (await browser.post("/auth/token")).json
     const directory = env.DIRECTORY.getByName(`si-many:${user.id}`)
@@ -170,7 +170,7 @@ describe("how long a sign-in lasts", () => {
     expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
   })
 
-  test("[SI5] its tokens are valid for ten minutes and name it", async () => {
+  test("[SI5] its tokens are valid for ten minutes and contain its id", async () => {
     const { browser } = await signedIn("si-short")
     const token = await tokenFrom(browser)
     const claims = JSON.parse(atob(token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? ""))
@@ -209,7 +209,7 @@ describe("signing out", () => {
     expect(await tab.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI9] everywhere ends all sign-ins, tokens and sockets of the user, and nobody else's", async () => {
+  test("[SI9] everywhere ends all sign-ins, tokens and sockets of the user, but nobody else's", async () => {
     const { browser, signInAgain } = await signedIn("si-all")
     const other = await signInAgain()
     const grace = new TestBrowser("si-all")
@@ -244,7 +244,7 @@ describe("signing out", () => {
     // A copy ends its own sign-in, as at any other use.
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await third.post("/auth/token")).status).toBe(200)
-    // With the current cookie, and with the previous one, whose response may have been lost.
+    // It works with the current cookie, and with the previous one, because a response may have been lost.
     const previous = copyOf("si-late", third)
     await third.post("/auth/token")
     expect((await previous.post("/auth/logout", { everywhere: true })).status).toBe(204)
@@ -274,7 +274,7 @@ describe("what is read with each token", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[CM5] [SI11] the tenant is asked for the first token, after ADMISSION_MS and after a change, and not in between", async () => {
+  test("[CM5] [SI11] the tenant is called for the first token, after ADMISSION_MS and after a change, and not in between", async () => {
     const { browser } = await signedIn("si-asked")
     const asked = vi.spyOn(Tenant.prototype, "admitSignIn")
     const { user } = (await browser.post("/auth/token")).json

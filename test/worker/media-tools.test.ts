@@ -24,7 +24,7 @@ interface SavedFile {
   readonly as: SaveOptions
 }
 
-/** Runs a tool twice and collects its files: with a card tag, as in a user's turn, where the result has a trailer; and without. */
+/** Runs a tool twice and collects its files: with a card tag (as in a user's turn, with a trailer) and without. */
 async function run(tool: Tool, args: object) {
   const saved: SavedFile[] = []
   const save: SaveAsset = async (bytes, as) => {
@@ -39,7 +39,7 @@ async function run(tool: Tool, args: object) {
   return { saved, result, object }
 }
 
-/** Decodes a generated PNG: its width, height and colours. */
+/** Decodes the width, height and colours of a generated PNG. */
 async function readPng(bytes: Uint8Array) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const [width, height] = [view.getUint32(16), view.getUint32(20)]
@@ -108,7 +108,7 @@ describe("image_generate", () => {
     }
   })
 
-  test("[AS12] Workers AI paints where it is bound; an invalid response is an error result", async () => {
+  test("[AS12] Workers AI creates the image if it is bound; an invalid response is an error result", async () => {
     const jpeg = btoa("\xff\xd8\xff\xe0 and more")
     const requests: unknown[] = []
     const answers = (answer: unknown) => ({
@@ -149,7 +149,7 @@ describe("a chart", () => {
     }
   })
 
-  test("[AS12] prints figures exactly, and marks where it rounds", () => {
+  test("[AS12] prints figures exactly, and marks rounded ones", () => {
     const texts = [123_456, -0.25, 1_234_567, 2e9, 999_999, -1e15, 0, 4.25].map(formatNumber)
     expect(texts).toEqual(["123456", "-0.25", "1.235M", "2B", "999999", "-1000T", "0", "4.25"])
   })
@@ -163,7 +163,7 @@ describe("a request for a chart", () => {
     ["Please, make me a bar chart from: rent $1,200, food: 450", ["rent 1200", "food 450"], "I'll draw it."],
     ["plot a chart of 2023 = 1,000,000; 2024 = 12%", ["2023 1000000", "2024 12"], "I'll draw it."],
     ["Draw a chart of apples 3, my hopes", ["apples 3"], "I'll draw the items that have a number."],
-  ])("[AS12] %j: only its figures, as written", (question, figures, text) => {
+  ])("[AS12] %j contains only these figures, as written", (question, figures, text) => {
     const [, texts, call] = planMediaCall(question, spec) ?? []
     const { data } = JSON.parse(call?.type === "tool_call" ? call.args : "{}")
     expect(data.map(({ label, value }: { label: string; value: number }) => `${label} ${value}`)).toEqual(figures)
@@ -191,7 +191,7 @@ describe("speak", () => {
     expect(file[0]?.bytes).toEqual(bytes)
   })
 
-  test("[AS13] too long a text, or an empty one, is an error result", async () => {
+  test("[AS13] a text that is too long or empty is an error result", async () => {
     for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
       expect((await run(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
     }
@@ -218,7 +218,7 @@ describe("what a tool returns to the model", () => {
   ] as const
 
   test.each(makers)(
-    "[DR21] whatever the request: its data, then its own trailer and nothing more ($name)",
+    "[DR21] is its data and then its own trailer, whatever the request ($name)",
     async (tool, argsOf) => {
       const plain = (await run(tool, argsOf("plain"))).result.split("\n\n")[1]?.split("\n") ?? []
       expect(plain.length).toBeGreaterThan(1)
@@ -231,13 +231,13 @@ describe("what a tool returns to the model", () => {
         const shown = segments.filter(({ type }) => type !== "text")
         expect(shown).toMatchObject(tool.name === "canvas_create" ? [{ preview: { viewId: "id1" } }] : [])
         expect([voice, reply_to]).toEqual([tool.name === "speak", null])
-        // It stays home.
+        // The trailer is not part of the data.
         expect(extractResultData({ name: tool.name, result, media: ["its file"] })).toBe(head)
       }
     },
   )
 
-  test.each(makers)("[AG7] off channel user it is the plain object ($name)", async (tool, argsOf) => {
+  test.each(makers)("[AG7] is the plain object outside channel user ($name)", async (tool, argsOf) => {
     const { result, object } = await run(tool, argsOf("plain"))
     const id = /id1/g
     expect(JSON.stringify(object).replace("id2", "id1")).toBe(result.split("\n\n")[0])
@@ -275,7 +275,7 @@ describe("in a session", () => {
     expect(client.texts.join("\n")).not.toContain("To place it elsewhere")
   })
 
-  test("[AS10] a file the text doesn't place appears at its end, with its voice flag", async () => {
+  test("[AS10] a file that the text doesn't place appears at the end, with its voice flag", async () => {
     const id = "tools-speak"
     await createSession(id)
     const { message, types } = await say(id, "Say hello world")
@@ -308,7 +308,7 @@ describe("in a session", () => {
     expect(object).toMatchObject({ code: "tool_arguments" })
   })
 
-  test("[AS10] a bucket that fails is an error result, and nothing is left", async () => {
+  test("[AS10] a bucket that fails gives an error result, and nothing is left behind", async () => {
     const id = "tools-broken"
     await createSession(id)
     const { message } = await withBrokenBucket(sessionOf(id), "put", () => say(id, "Paint a sunset"))

@@ -1,4 +1,4 @@
-/** media.test.ts: signed URLs, and how files are served under them. */
+/** media.test.ts: signed URLs, and the files served under them. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -18,7 +18,7 @@ async function uploadFile(bytes: Uint8Array, name = "a.png") {
 }
 
 describe("signing", () => {
-  test("[MS1] own files, own canvases and public URLs, in order; nothing else", async () => {
+  test("[MS1] accepts the session's files, its canvases and public URLs, in order, and nothing else", async () => {
     const { token, session, id } = await uploadFile(png(1))
     const canvas = { id: "cv1", kind: "canvas", mime_type: "text/html", label: "c", size: 1 } as const
     const stub = env.SESSION.getByName(`${T}:${session}`)
@@ -71,7 +71,7 @@ describe("signing", () => {
     })
   })
 
-  test("[MS1] only for the session's owner and its own files, up to MAX_SIGNED_URLS", async () => {
+  test("[MS1] is only for the session's owner and its own files, up to MAX_SIGNED_URLS", async () => {
     const { token, session, id } = await uploadFile(png(1))
     expect(await sign(session, await tokenOf("else", "ann"), [])).toEqual(refusal(404, "session_unknown"))
     expect(await sign(session, await tokenOf(T, "eve"), [])).toEqual(refusal(404, "session_unknown"))
@@ -101,7 +101,7 @@ describe("signing", () => {
     ])
   })
 
-  test("[MS2] [MS6] a signature opens what it names, in its audience, until it expires, and isn't a user's token", async () => {
+  test("[MS2] [MS6] a signature opens only what it names, in its audience, until it expires; it isn't a user token", async () => {
     const { token, session, id } = await uploadFile(png(1))
     const claims = { tenant: T, session, what: id, expires: nowSeconds() + 60 }
     const get = async (link: string, of = id) => await call(`/media/${of}?token=${link}`)
@@ -143,7 +143,7 @@ describe("signing", () => {
 })
 
 describe("serving", () => {
-  test("[MS3] with its type and name, and nothing that could run", async () => {
+  test("[MS3] sends a file with its type and name, and nothing that could run", async () => {
     const { href, id } = await uploadFile(png(1), 'c"a\\t ü😀.png')
     const { status, headers } = await call(href)
     expect(status).toBe(200)

@@ -1,4 +1,4 @@
-/** model-files.test.ts: the files that a model receives, with a real bucket, and a loopback server as the model. */
+/** model-files.test.ts: the files that a model receives, with a real bucket and a loopback server as the model. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -40,7 +40,7 @@ const TYPES = {
 const questionOf = (id: string, attachments: readonly Asset[], questionText = id): Message =>
   createUserMessage(id, questionText, 0, { attachments })
 
-/** The context of a session with these questions and an answer to each. The last answer is running. */
+/** Returns the context of a session with these questions and an answer to each. The last answer is running. */
 function contextOf(
   questions: readonly Message[],
   { tokens = 32_000, takes = ALL_FILE_KINDS as FileKinds, now = answerOf() } = {},
@@ -64,14 +64,14 @@ function contextOf(
   return context.messages
 }
 
-/** The inclusion of each file of a context, by its id. */
+/** Returns how each file of a context is included, by id. */
 function inclusionsIn(messages: readonly ModelMessage[]): Record<string, ModelFile["inclusion"]> {
   const files = messages.flatMap((message) => (message.role === "user" ? (message.files ?? []) : []))
   return Object.fromEntries(files.map(({ asset, inclusion: given }) => [asset.id, given]))
 }
 
 describe("which files are sent", () => {
-  test("[AT5] [AT8] those of kinds that the model accepts; others are described", () => {
+  test("[AT5] [AT8] files of kinds that the model accepts are sent; others are described", () => {
     const files = [assetOf("png"), ...Object.entries(TYPES).map(([id, change]) => assetOf(id, change))]
     expect(inclusionsIn(contextOf([questionOf("q", files)], { takes: new Set(["image", "text"]) }))).toEqual({
       png: "whole",
@@ -87,21 +87,21 @@ describe("which files are sent", () => {
     expect(inclusionsIn(contextOf([questionOf("q", files)]))).toEqual({ ...all, svg: "untaken", zip: "untaken" })
   })
 
-  test("[AT5] the kind follows from the type alone, even with parameters", () => {
+  test("[AT5] the kind depends only on the type, even with parameters", () => {
     expect(getFileKind({ kind: "file", mime_type: "text/plain; charset=utf-8" })).toBe("text")
     expect(getFileKind({ kind: "image", mime_type: "IMAGE/PNG" })).toBe("image")
     expect(getFileKind({ kind: "canvas", mime_type: "text/html" })).toBeNull()
     expect(getFileKind({ kind: "file", mime_type: "" })).toBeNull()
   })
 
-  test("[AT8] a file too large for the context is reported as left out; text and other files are sent", () => {
+  test("[AT8] a file that is too large for the context is reported as omitted; text and other files are sent", () => {
     const files = [assetOf("book", { ...TYPES.pdf, size: 5_000_000 }), assetOf("png")]
     const context = contextOf([questionOf("q", files)])
     expect(inclusionsIn(context)).toEqual({ book: "left_out", png: "whole" })
     expect(context).toMatchObject([{ role: "user", content: "q" }])
   })
 
-  test("[AT7] the newest come first, then those of older turns in the context, while there is space", () => {
+  test("[AT7] the newest files come first, then files of older turns in the context, while there is space", () => {
     const questions = Array.from({ length: 12 }, (_, n) => questionOf(`q${n}`, [assetOf(`f${n}`)]))
     const given = inclusionsIn(contextOf(questions, { tokens: IMAGE_TOKENS * 6 }))
     const whole = Object.keys(given).filter((id) => given[id] === "whole")
@@ -133,14 +133,14 @@ describe("which files are sent", () => {
     expect(Object.values(late)).toEqual(["left_out", "left_out", "left_out", "left_out"])
   })
 
-  test("[AT7] the estimate of a text is never below its cost", () => {
+  test("[AT7] the estimate for a text is never below its cost", () => {
     for (const text of ["plain words ".repeat(99), "ä€東🌦️".repeat(99), "\u07ff".repeat(999)]) {
       const size = new TextEncoder().encode(text).byteLength
       expect(estimateFileTokens(assetOf("t", { ...TYPES.text, size }))).toBeGreaterThanOrEqual(estimateTokens(text))
     }
   })
 
-  test("[AT5] MODEL_TAKES lists them; an unknown kind is an invalid configuration", () => {
+  test("[AT5] MODEL_TAKES lists the kinds; an unknown kind is an invalid configuration", () => {
     expect(parseFileKinds()).toEqual({ ok: true, value: new Set(["image", "text"]) })
     expect(parseFileKinds(" pdf, audio ,")).toEqual({ ok: true, value: new Set(["pdf", "audio", "text"]) })
     expect(parseFileKinds("")).toEqual({ ok: true, value: new Set(["text"]) })
@@ -155,7 +155,7 @@ describe("which files are sent", () => {
 
 let runs = 0
 
-/** The request that an OpenAI-compatible endpoint receives for a question with these files. */
+/** Returns the request that an OpenAI-compatible endpoint receives for a question with these files. */
 async function sendToModel(files: readonly ModelFile[], session: string, questionText = "What is this?") {
   runs += 1
   const run = `files${runs}`
@@ -221,7 +221,7 @@ describe("how they are sent", () => {
     expect(text.length).toBeLessThan(MAX_MODEL_TEXT_BYTES + 600)
   })
 
-  test("[AT8] a file the bucket has lost, or can't read, is reported, and the call continues", async () => {
+  test("[AT8] a file that the bucket has lost, or can't read, is reported, and the call continues", async () => {
     expect((await sendToModel([whole(assetOf("gone"))], "mf")).content).toMatchObject([
       { type: "text" },
       { type: "text", text: expect.stringContaining("could not be read") },
@@ -256,7 +256,7 @@ describe("the scripted model", () => {
     return text
   }
 
-  test("[MO2] lists the files it received, and states that it can't read them", async () => {
+  test("[MO2] lists the files that it received, and says that it can't read them", async () => {
     const id = await freshSession("mf")
     const client = await connect(id)
     await putAsset(id, assetOf("one", { label: "A `plan`.png" }))

@@ -16,12 +16,12 @@ const QUESTION: ModelMessage = { role: "user", content: "What's the weather in L
 
 let runs = 0
 
-/** Short enough for a test, and long enough for a loopback connection under load. */
+/** Short enough for a test, but long enough for a loopback connection under load. */
 const TIMES = { firstByteMs: 1_500, idleMs: 1_500 }
-/** Longer than a test may take: only an abort ends a call. */
+/** Longer than a test can take, so that only an abort ends a call. */
 const PATIENT = { firstByteMs: 600_000, idleMs: 600_000 }
 
-/** Prepares a call to a scenario of the upstream: how to run it, its events, and the requests that the server received. */
+/** Prepares a call to a scenario of the upstream. Returns a way to run it, its events, and the requests received. */
 async function prepareCall(scenario: string, change: Partial<ModelRequest> = {}, times = TIMES) {
   runs += 1
   const run = `m${runs}`
@@ -48,14 +48,14 @@ async function prepareCall(scenario: string, change: Partial<ModelRequest> = {},
   return { events, runCall, seen }
 }
 
-/** Only a scenario that is silent runs with short limits: on a busy machine any other could exceed them. */
+/** Only a silent scenario runs with short limits. On a busy machine, any other scenario could exceed them. */
 async function eventsOf(scenario: string): Promise<ModelEvent[]> {
   const isSilent = scenario.startsWith("silent")
   const times = isSilent ? TIMES : scenario === "stall" ? { ...PATIENT, idleMs: TIMES.idleMs } : PATIENT
   return (await prepareCall(scenario, {}, times)).runCall()
 }
 
-/** The events as strings, with adjacent deltas of one kind joined, and the reported tokens at the finish. */
+/** Returns the events as strings. Adjacent deltas of one kind are joined, and the finish shows the reported tokens. */
 function describeEvents(events: readonly ModelEvent[]): string[] {
   const lines: string[] = []
   let kind = ""
@@ -105,7 +105,7 @@ describe("what it streams", () => {
     ["usage-cut", { input: 50, cached: 0, cacheWritten: 0, output: 2, reasoning: 0 }],
     ["usage-length", { input: 9, cached: 0, cacheWritten: 0, output: 4, reasoning: 0 }],
   ])(
-    "[MT1] %s: the last report of the tokens comes before the end, also of a call that fails",
+    "[MT1] %s: the last report of the tokens comes before the end, even if the call fails",
     async (scenario, tokens) => {
       const events = await eventsOf(scenario)
       expect(events.findLast(({ type }) => type === "usage")).toEqual({ type: "usage", tokens })
@@ -113,7 +113,7 @@ describe("what it streams", () => {
     },
   )
 
-  test("[MT1] before a tool call, the first chunk is an event of its own", async () => {
+  test("[MT1] before a tool call, the first chunk is a separate event", async () => {
     expect((await eventsOf("bad-args")).map(({ type }) => type)).toEqual(["started", "tool_call", "finish"])
   })
 
@@ -225,7 +225,7 @@ describe("upstream failures", () => {
     ["silent", ["fault model_timeout"]],
     ["silent-stream", ["fault model_timeout"]],
     ["stall", ["text One moment", "fault model_timeout"]],
-  ])("[MO8] %s is one fault, after the text so far", async (scenario, lines) => {
+  ])("[MO8] %s gives one fault, after the text so far", async (scenario, lines) => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
@@ -241,7 +241,7 @@ describe("upstream failures", () => {
     await expect.poll(async () => (await seen())[0]?.closed).toBe(true)
   })
 
-  test("[MO8] a host that doesn't answer", async () => {
+  test("[MO8] a host that doesn't respond", async () => {
     const model = createOpenAiModel({ baseUrl: "http://127.0.0.1:9/v1", modelName: "fake", fileKinds: ALL_FILE_KINDS })
     const events: ModelEvent[] = []
     const { signal } = new AbortController()
@@ -249,7 +249,7 @@ describe("upstream failures", () => {
     expect(describeEvents(events)).toEqual(["fault model_unreachable"])
   })
 
-  test("[MO8] the log gets the retry delay, and never the key", async () => {
+  test("[MO8] the log contains the retry delay, but never the key", async () => {
     const [fault] = await eventsOf("429")
     expect(fault).toMatchObject({ detail: "429 Slow down. (retry after 7)" })
     expect(JSON.stringify([fault, ...(await eventsOf("401"))])).not.toContain("secret-key")
@@ -261,8 +261,8 @@ describe("upstream failures", () => {
     expect(await readUpstream(env, "redirected")).toEqual([])
   })
 
-  test("[MO9] silence is counted again with each part: a slow answer is read to its end", async () => {
-    // In total longer than the allowed silence, with pauses of 75 ms, which stay far shorter on a busy machine too.
+  test("[MO9] each part restarts the silence limit, so a slow answer is read to its end", async () => {
+    // The total is longer than the allowed silence, but the pauses of 75 ms stay far shorter, even on a busy machine.
     const { runCall } = await prepareCall("steady", {}, { firstByteMs: 3_000, idleMs: 3_000 })
     expect(describeEvents(await runCall())).toEqual([`text ${"x".repeat(50)}`, "finish - -"])
   })
@@ -283,7 +283,7 @@ describe("aborts", () => {
     },
   )
 
-  test("[MO9] a consumer that stops reading closes the connection too", async () => {
+  test("[MO9] a consumer that stops reading also closes the connection", async () => {
     runs += 1
     const run = `m${runs}`
     const model = createOpenAiModel({

@@ -1,4 +1,4 @@
-/** model-retry.test.ts: retries of a model that is temporarily unavailable, before its first byte; also over real HTTP. */
+/** model-retry.test.ts: retries of a temporarily unavailable model before its first byte, also over real HTTP. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -13,7 +13,7 @@ const OPTIONS = { retryMs: 4, maxRetryAfterMs: 50, random: () => 1, log: () => {
 const BUSY: ModelEvent = { type: "fault", fault: "model_rate_limited", detail: "429", retry: { afterMs: null } }
 const HELLO: ModelEvent = { type: "text_delta", delta: "Hello" }
 
-/** A model whose n-th call returns the n-th list, and its number of calls. */
+/** Returns a model whose n-th call returns the n-th list, and its number of calls. */
 function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; readonly callCount: () => number } {
   let callCount = 0
   const model: Model = {
@@ -27,7 +27,7 @@ function modelOf(...calls: readonly ModelEvent[][]): { readonly model: Model; re
   return { model, callCount: () => callCount }
 }
 
-/** The events without those that only metering reads. */
+/** Returns the events, except those that only metering reads. */
 async function collectEvents(model: Model, signal = new AbortController().signal): Promise<ModelEvent[]> {
   const events: ModelEvent[] = []
   for await (const event of model.stream({ system: "", messages: [], tools: [], signal }))
@@ -62,7 +62,7 @@ describe("retries", () => {
     expect([spoken.callCount(), refused.callCount()]).toEqual([1, 1])
   })
 
-  test("[MO12] it waits as long as requested, and doesn't retry a delay over the limit", async () => {
+  test("[MO12] it waits as long as requested, and doesn't retry if the delay is over the limit", async () => {
     const waits: unknown[] = []
     const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
     const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent
@@ -108,7 +108,7 @@ describe("over HTTP", () => {
     expect(requests).toBe(3)
   })
 
-  test("[MO12] a temporary 429 isn't visible", async () => {
+  test("[MO12] a temporary 429 isn't visible to the user", async () => {
     const { events, requests } = await ask("busy-twice")
     expect(events.map((event) => event.type)).toEqual(["text_delta", "finish"])
     expect(requests).toBe(3)
@@ -118,7 +118,7 @@ describe("over HTTP", () => {
     expect((await ask(scenario)).requests).toBe(1)
   })
 
-  test("[MO12] a Retry-After beyond the limit ends it at once", async () => {
+  test("[MO12] a Retry-After beyond the limit ends the call at once", async () => {
     expect(7_000).toBeGreaterThan(MAX_RETRY_AFTER_MS * 0.05)
     expect((await ask("429")).requests).toBe(1)
   })

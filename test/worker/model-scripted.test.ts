@@ -1,4 +1,4 @@
-/** model-scripted.test.ts: the offline model: what it understands, how it places cards, and its commands. */
+/** model-scripted.test.ts: the questions, cards and commands of the offline model. */
 
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { TurnFault } from "../../shared/fault.ts"
@@ -46,7 +46,7 @@ interface Step {
   readonly events: readonly ModelEvent[]
 }
 
-/** Runs a whole turn like a session: each call is dispatched with the tag of its ordinal, unless `isBare`. */
+/** Runs a whole turn as a session does: each call is dispatched with the tag of its ordinal, unless `isBare`. */
 async function turn(messages: ModelMessage[], question: string, isBare = false): Promise<Step[]> {
   messages.push({ role: "user", content: question })
   const steps: Step[] = []
@@ -80,7 +80,7 @@ async function resultOf(name: string, args: string, card: string | null): Promis
   return typeof result === "string" ? result : JSON.stringify(result)
 }
 
-/** The intent of a question, or of several separated by " / ": "London + Tokyo", "tomorrow: Paris", "which place", "help". */
+/** Returns the intent of one question or several, separated by " / ": "London + Tokyo", "tomorrow: Paris", "help". */
 function describeIntent(questions: string): string {
   const ask = parseIntent(questions.split(" / "))
   if (ask.kind === "which_place") return "which place"
@@ -143,7 +143,7 @@ describe("what it understands", () => {
     expect(describeIntent(questions)).toBe(expected)
   })
 
-  test("[MO1] a long message and a long chain of follow-ups cost no more than their head", () => {
+  test("[MO1] a long message or a long chain of follow-ups costs no more than its beginning", () => {
     for (const long of ["weather in ".repeat(6000), `Is it warm in Oslo${", ".repeat(30_000)}`]) {
       expect(parseIntent([`${long} Rome tomorrow`])).toEqual(parseIntent([long]))
     }
@@ -199,7 +199,7 @@ describe("a turn about the weather", () => {
     expect(writeAnswer(outcomes, false)).toContain(`\n\n${sentence} `)
   })
 
-  test("[MO3] the tag is the one in the result, whatever it is", async () => {
+  test("[MO3] the tag is the result's tag, whatever it is", async () => {
     const result = (await resultOf("weather", '{"location":"Rome"}', "weather_1")).replaceAll("weather_1", "weather_17")
     const question: ModelMessage = { role: "user", content: "weather in Rome" }
     const events = await collectEvents([question, { role: "tool", call_id: "c", name: "weather", result, ok: true }])
@@ -217,7 +217,7 @@ describe("a turn about the weather", () => {
     expect(textIn(events).match(/^<span/gm)).toBeNull()
   })
 
-  test("[MO3] no trailer, no span", async () => {
+  test("[MO3] without a trailer it writes no span", async () => {
     const [, second] = await turn([], "weather in London and Tokyo", true)
     expect(textIn(second?.events ?? [])).not.toContain("<span")
     expect(textIn(second?.events ?? [])).toContain("It is 12 °C in London")
@@ -231,7 +231,7 @@ describe("a turn about the weather", () => {
     expect(answerText).not.toContain("weather_1")
   })
 
-  test("[MO2] a follow-up is a turn of its own", async () => {
+  test("[MO2] a follow-up is a separate turn", async () => {
     const messages: ModelMessage[] = []
     await turn(messages, "Will it rain in Paris tomorrow?")
     const [first, second] = await turn(messages, "and in Rome?")
@@ -312,7 +312,7 @@ describe("commands", () => {
     let pauses = 0
     mockTimers((callback) => {
       pauses += 1
-      // The third pause never ends by itself.
+      // The third pause never ends on its own.
       queueMicrotask(pauses < 3 ? callback : () => abort.abort(new Error("cancelled")))
     })
     const messages: ModelMessage[] = [{ role: "user", content: "help" }]
@@ -349,7 +349,7 @@ describe("/bench", () => {
     expect(steps.flatMap(({ events }) => callsIn(events))).toHaveLength(tools)
   })
 
-  test("[MO4] delay_ms holds for the whole: late timers don't add up", async () => {
+  test("[MO4] delay_ms applies to the whole answer: late timers don't add up", async () => {
     const start = Date.now()
     let now = start
     vi.spyOn(Date, "now").mockImplementation(() => now)
@@ -362,7 +362,7 @@ describe("/bench", () => {
     expect(now - start).toBe(1_007)
   })
 
-  test("[MO4] only the last question counts, and it is stateless", async () => {
+  test("[MO4] is stateless, and only the last question counts", async () => {
     const messages: ModelMessage[] = []
     await turn(messages, "/bench deltas=4 tools=1")
     const [only] = await turn(messages, "hello")
@@ -371,7 +371,7 @@ describe("/bench", () => {
     expect(again).toHaveLength(2)
   })
 
-  test("[MO4] it yields to the event loop every few deltas, and stops there on an abort", async () => {
+  test("[MO4] yields to the event loop every few deltas, and stops there on an abort", async () => {
     const abort = new AbortController()
     const question: ModelMessage = { role: "user", content: "/bench deltas=100000 yield_every=10" }
     setTimeout(() => abort.abort(new Error("cancelled")), 20)
@@ -392,7 +392,7 @@ describe("model selection", () => {
     return model.ok ? model.value.name : `fault ${model.fault}`
   }
 
-  test("[MO10] scripted by default; an endpoint if configured; a fault for the log if invalid", () => {
+  test("[MO10] is scripted by default, an endpoint if configured, and a logged fault if invalid", () => {
     expect(nameOf({})).toBe("scripted")
     expect(nameOf({ MODEL: "scripted", MODEL_BASE_URL: "https://example.com/v1" })).toBe("scripted")
     expect(nameOf({ MODEL_BASE_URL: "https://example.com/v1", MODEL_NAME: "small" })).toBe("small")

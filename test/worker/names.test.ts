@@ -1,4 +1,4 @@
-/** names.test.ts: invalid ids of tenants, users and sessions, in every place that takes one: one error each, nothing created. */
+/** names.test.ts: invalid ids of tenants, users and sessions give one error wherever they are sent, and create nothing. */
 
 import { env } from "cloudflare:test"
 import { SignJWT } from "jose"
@@ -10,7 +10,7 @@ import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platf
 import { call, nowSeconds, refusal, tablesOf, tokenOf } from "./http.ts"
 import { RECORDED_OPERATOR, RECORDED_SECRET, withRecordedDeployment } from "./recorded-objects.ts"
 
-/** No id of any kind. */
+/** Invalid as any kind of id. */
 const BAD_NAMES: readonly string[] = [
   "",
   " ",
@@ -67,7 +67,7 @@ const BAD_TENANTS: readonly string[] = [
   `eu.${"x".repeat(MAX_ID_CHARS + 1)}`,
 ]
 
-/** Values that are not texts. */
+/** Values that are not strings. */
 const NO_TEXT: readonly unknown[] = [null, 7, true, [], ["acme"], {}, { toString: "acme" }]
 
 const sign = (claims: object): Promise<string> =>
@@ -104,7 +104,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] of a session or user in a path, a query or a body: one clear error, and only the caller's directory and tenant are asked", async () => {
+  test("[RG5] of a session or user in a path, a query or a body: one error, and only the caller's directory and tenant are called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const token = await tokenFor({ tenant: "names", user: "ada" })
       const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -120,7 +120,7 @@ describe("invalid ids", () => {
         text: expect.stringContaining(`"${name}"`),
       })
       for (const name of [...BAD_NAMES, ...DOTTED]) {
-        // A path cannot have an empty segment, and the platform resolves dot segments, also escaped ones.
+        // A path cannot have an empty segment, and the platform resolves dot segments, even escaped ones.
         const escaped = toUrlText(name)
         const isPath = isSegment(name)
         if (isPath) {
@@ -152,7 +152,7 @@ describe("invalid ids", () => {
     expect(await tablesOf(env.DIRECTORY.getByName("names:ada"))).toEqual([])
   })
 
-  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one clear error, and no object of it", async () => {
+  test("[RG5] of a tenant or user for the operator, an API key or an administrator: one error, and none of its objects is called", async () => {
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
       const ask = async (method: string, path: string, token: string, body?: unknown) => {
         const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
@@ -183,7 +183,7 @@ describe("invalid ids", () => {
           await ask("POST", `/v1/tenants/${encodeURIComponent(name)}/keys`, RECORDED_OPERATOR, { name: "k" }),
           show(name),
         ).toEqual([400, "field_invalid"])
-      // The characters that a header can carry: printable ASCII without white space.
+      // A header can carry only printable ASCII characters; white space is not tested.
       for (const name of BAD_TENANTS.filter((one) => /^[\x21-\x7e]*$/.test(one)))
         expect(
           await ask("GET", "/v1/keys", formatApiKey({ tenant: name, id: "0".repeat(10), secret: "0".repeat(40) })),
@@ -194,7 +194,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] of a user who is to read a session: field_invalid, and no directory is asked", async () => {
+  test("[RG5] of a user who is to be given read access: field_invalid, and no directory is called", async () => {
     const token = await tokenOf("names", "eve")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {
@@ -214,7 +214,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] that a client puts into the header of the claims are discarded", async () => {
+  test("[RG5] a claims header sent by a client is ignored", async () => {
     const token = await tokenOf("names", "ben")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"bens"}' })
     const forged = JSON.stringify({
@@ -233,7 +233,7 @@ describe("invalid ids", () => {
 })
 
 describe("ids of tenants", () => {
-  test("[RG6] are those of version 0.1.0, alone or after a region; a new one is lower case, as in a host name", () => {
+  test("[RG6] every 0.1.0 id is still valid, with or without a region; new ids must be lower case, like a host name", () => {
     for (const name of BAD_TENANTS) {
       expect(v.is(tenantIdSchema, name), show(name)).toBe(false)
       expect(v.is(newTenantIdSchema, name), show(name)).toBe(false)
@@ -253,13 +253,13 @@ describe("ids of tenants", () => {
   })
 })
 
-/** Whether a name can be a segment of a path: dot segments are resolved by every parser of the address. */
+/** Whether a name can be a path segment. Every URL parser resolves dot segments. */
 function isSegment(name: string): boolean {
   const escaped = toUrlText(name)
   return escaped !== null && !/^(?:|\.{1,2}|%2e%2e)$/i.test(escaped)
 }
 
-/** As in an address; null for text that cannot be in one. */
+/** URL-encodes the text. Null if it cannot be encoded. */
 function toUrlText(name: string): string | null {
   try {
     return encodeURIComponent(name)

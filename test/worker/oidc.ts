@@ -18,7 +18,7 @@ export const CLIENT_ID = "cuecard"
 export const CLIENT_SECRET = "a-secret-of-the-test-client-0123456789"
 export const AUDIENCE = "https://api.cuecard.test"
 
-/** A provider of its own for each test that rotates keys or fails. */
+/** Starts a separate provider, for a test that rotates keys or makes the provider fail. */
 export function startProvider(): Promise<RemoteProvider> {
   return startRemoteProvider(String((env as unknown as Record<string, string>)["UPSTREAM_URL"]))
 }
@@ -45,13 +45,13 @@ export async function registerIssuer(tenant: string, { issuer }: RemoteProvider,
   return put.json
 }
 
-/** A token of the provider for the API, valid for five minutes. Undefined removes a claim. */
+/** Returns an API token of the provider, valid for five minutes. Undefined removes a claim. */
 export function foreignClaims({ issuer }: RemoteProvider, change: Record<string, unknown> = {}) {
   const now = nowSeconds()
   return { iss: issuer, aud: AUDIENCE, sub: "ada", iat: now, exp: now + 300, ...change }
 }
 
-/** A browser at the page of one tenant. */
+/** A browser on the page of one tenant. */
 export class TestBrowser {
   readonly jar = new CookieJar()
   readonly providerJar = new CookieJar()
@@ -82,14 +82,14 @@ export class TestBrowser {
     return response
   }
 
-  /** From `/auth/login` to the callback's address. */
+  /** Follows the sign-in from `/auth/login` to the callback's URL. */
   async beginSignIn(login = "ada", { consent = "allow" as ConsentAnswer, to = "/" } = {}): Promise<string> {
     const begun = await this.get(`/auth/login?provider=idp&to=${encodeURIComponent(to)}`)
     expect(begun.status, begun.text).toBe(302)
     return await signInAtProvider(begun.headers.get("location") ?? "", login, { consent, jar: this.providerJar })
   }
 
-  /** Signs in, and returns where that leads. */
+  /** Signs in, and returns the final address. */
   async signIn(login = "ada", options: { consent?: ConsentAnswer; to?: string } = {}): Promise<string | null> {
     return (await this.get(await this.beginSignIn(login, options))).headers.get("location")
   }

@@ -19,15 +19,15 @@ const TURN = "/bench deltas=400 tools=2 delay_ms=10"
 const SHORT_TURN = "/bench deltas=4"
 
 /**
- * How much less than the table says may be counted: an alarm that is set already, a cache that is still fresh. Reads cost a
- * thousandth of writes, and each new table adds some, so they may be twice the figures of the table.
+ * How far the counts may be below the table, for example if an alarm is already set or a cache is still fresh. Reads cost a
+ * thousandth of writes, and each new table adds some, so they may be twice the table's figures.
  */
 const TOLERANCE = { requests: 1, rowsWritten: 2 } as const
 
 const clock = new PacedClock()
 afterEach(() => clock.uninstall())
 
-/** The real object. While objects are counted, the environment has others. */
+/** The real object. While objects are counted, the environment contains counting ones. */
 const adasDirectory = env.DIRECTORY.getByName("costs:ada")
 
 const NONE = { requests: 0, rowsRead: 0, rowsWritten: 0 } as const
@@ -107,7 +107,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   await runTurn(SHORT_TURN)
   const withoutBatch = await takeCost()
   await runTurn(SHORT_TURN)
-  // The batch waits, and the alarm that is set for it counts above.
+  // The batch waits, and its alarm is counted above.
   await adasDirectory.flushUsage()
   const { TENANT, DIRECTORY } = await takeCost()
   if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtract(DIRECTORY, withoutBatch.DIRECTORY) }
@@ -154,7 +154,7 @@ test("[CM6] the cost model's table has the counted requests and rows of every op
           real[key] <= model[key] && real[key] >= model[key] - TOLERANCE[key]
         const isSame = isNear("requests") && isNear("rowsWritten") && real.rowsRead <= 2 * model.rowsRead
         expected[`${name} ${objectClass}`] = model
-        // The tenant's object is the one that must not be asked too often.
+        // The tenant's object is the one that must not be called too often.
         const isExact = objectClass !== "TENANT" || real.requests === model.requests
         counted[`${name} ${objectClass}`] = isSame && isExact ? model : real
       }

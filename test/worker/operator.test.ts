@@ -1,4 +1,4 @@
-/** operator.test.ts: the operator creates tenants, lists them, and gives them keys. */
+/** operator.test.ts: the operator creates and lists tenants, and gives them keys. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -9,7 +9,7 @@ import { createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
 const LIST = (after?: string) => call(`/v1/tenants${after === undefined ? "" : `?after=${after}`}`, { token: OPERATOR })
 
 describe("a tenant", () => {
-  test("[TN1] is created with one key, which makes a token that chats", async () => {
+  test("[TN1] is created with one key, which can create a working token", async () => {
     const created = await post("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
     expect(created).toMatchObject({ status: 201, json: { id: "tn1", name: "Tenant One" } })
     expect(created.json.key).toMatch(/^ck_tn1_/)
@@ -18,7 +18,7 @@ describe("a tenant", () => {
     expect((await call("/v1/sessions", { token })).json.sessions).toMatchObject([{ id }])
   })
 
-  test("[TN1] of a region is created like any other", async () => {
+  test("[TN1] in a region is created like any other", async () => {
     const key = await createTenant("eu.tn1")
     expect(key).toMatch(/^ck_eu\.tn1_/)
     await makeSession(await tokenWith(key, "ada"))
@@ -32,7 +32,7 @@ describe("a tenant", () => {
     expect((await call("/v1/keys", { token: key })).json).toEqual(before)
   })
 
-  test("[TN2] of requests at the same time, one creates it", async () => {
+  test("[TN2] is created by only one of several simultaneous requests", async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => post("/v1/tenants", OPERATOR, { id: "tn2c" })))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
     const key = answers.find(({ status }) => status === 201)?.json.key
@@ -45,7 +45,7 @@ describe("a tenant", () => {
     expect((await LIST("tn2c")).json.tenants.filter(({ id }: { id: string }) => id === "tn2d")).toHaveLength(1)
   })
 
-  test("[TN2] a tenant that tokens already name is taken over with its users", async () => {
+  test("[TN2] that tokens already name is taken over with its users", async () => {
     const old = await tokenOf("tn2b", "ada")
     const id = await makeSession(old)
     const token = await tokenWith(await createTenant("tn2b"), "ada")
@@ -93,7 +93,7 @@ describe("a tenant", () => {
     expect((await LIST("zzz")).json).toEqual({ tenants: [], next: null })
   })
 
-  test("[TN5] that has lost its keys gets another one from the operator", async () => {
+  test("[TN5] that has lost its keys gets another key from the operator", async () => {
     await createTenant("tn5")
     const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
@@ -121,7 +121,7 @@ describe("the page of a tenant on a developer's machine", () => {
     ["http://a--.localhost", {}, "demo"],
     ["http://acme.localhost", { PAGE_TENANT: "beta" }, "beta"],
     ["http://acme.localhost", { PAGE_DOMAIN: "localhost" }, "acme"],
-  ])("[TN10] [AU4] %s with %j is that of %s", async (origin, vars, tenant) => {
+  ])("[TN10] [AU4] %s with %j belongs to %s", async (origin, vars, tenant) => {
     const given = await call(`${origin}/v1/dev/token`, { method: "POST", env: vars })
     expect(given).toMatchObject({ status: 200, json: { tenant, user: "you" } })
     expect((await call("/v1/sessions", { token: given.json.token })).status).toBe(200)

@@ -1,14 +1,14 @@
 /**
- * paced-clock.ts: a clock that stands still while a turn works and moves on to the next timer when it waits, so that the
- * number of windows in which an answer is written does not depend on how busy the machine is.
+ * paced-clock.ts: a clock that stops while a turn works, and jumps to the next timer when the turn waits. The number of
+ * windows in which an answer is written then does not depend on how busy the machine is.
  *
- * The timers run in the objects that set them: an object can't be called from outside. So each one waits in its object, with
- * short real timers, until it is the next one.
+ * An object can't be called from outside, so each timer runs in the object that set it. The timer waits there, with short
+ * real timers, until it is the next one.
  */
 
-/** Longer timers guard against something that does not happen here. They stay real. Milliseconds. */
+/** Timers longer than this, in milliseconds, stay real. They guard against things that do not happen here. */
 const MAX_PACED_MS = 1_000
-/** Until a timer that is not the next one looks again, in milliseconds. */
+/** Interval at which a timer checks whether it is the next one, in milliseconds. */
 const LOOK_MS = 5
 
 interface PacedTimer {
@@ -21,7 +21,7 @@ type StartTimer = (run: () => void, ms?: number) => unknown
 
 export class PacedClock {
   readonly #real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout, now: Date.now }
-  /** In the order in which they were set. */
+  /** The timers, in the order in which they were set. */
   readonly #timers = new Set<PacedTimer>()
   #nowMs = 0
   #isPaced = false
@@ -41,7 +41,7 @@ export class PacedClock {
     globalThis.clearTimeout = this.#real.clearTimeout
   }
 
-  /** From now on time passes only when everything waits. Outside, the clock is the real one. */
+  /** From now on, time passes only when everything waits. Outside that, the clock is real. */
   async pace(work: () => Promise<void>): Promise<void> {
     this.#nowMs = Date.now()
     this.#isPaced = true

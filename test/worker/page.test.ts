@@ -22,7 +22,7 @@ function files() {
 describe("a path without a file", () => {
   const ASSETS = { fetch: async () => new Response("", { status: 404 }) }
 
-  test("[RT14] is 404: a short page for a browser, JSON for anything else, and never cached", async () => {
+  test("[RT14] gives 404, never cached: a short page for a browser, JSON for anything else", async () => {
     const page = await call("/nope", { env: { ASSETS }, headers: { accept: "text/html,*/*;q=0.8" } })
     expect(page).toMatchObject({ status: 404, text: expect.stringContaining('<a href="/">Open Cuecard</a>') })
     expect(Object.fromEntries(page.headers)).toMatchObject({
@@ -38,7 +38,7 @@ describe("a path without a file", () => {
 describe("a hashed file of another version", () => {
   const ASSETS = { fetch: async () => new Response("", { status: 404 }) }
 
-  test("[DP10] is served from the bucket as the files of this version are, with every header that they have", async () => {
+  test("[DP10] is served from the bucket like the files of this version, with the same headers", async () => {
     await env.MEDIA.put("~page/user-menu-AbC_12-9.js", "export const a = 1")
     await env.MEDIA.put("~page/index-12345678.css", "p{}")
     const script = await call("/assets/user-menu-AbC_12-9.js", { env: { ASSETS } })
@@ -57,7 +57,7 @@ describe("a hashed file of another version", () => {
     )
   })
 
-  test("[DP10] only hashed names of scripts and styles are looked for, and a bucket that fails is a missing file", async () => {
+  test("[DP10] is looked up only by hashed names of scripts and styles; if the bucket fails, the file is missing", async () => {
     const asked: string[] = []
     const MEDIA = {
       get: async (key: string) => {
@@ -134,7 +134,7 @@ describe("the page's policy", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'")
   })
 
-  test("[HD2] it frames what the tenant of this host allows, at once where it was set, and no other tenant's", async () => {
+  test("[HD2] frames only what the tenant of this host allows, at once in the isolate where it was set", async () => {
     await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, {
       embed_origins: ["https://charts.example.com"],
       media_hosts: [],
@@ -156,7 +156,7 @@ describe("the page's policy", () => {
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)
   })
 
-  test("[HD2] if the tenant can't be read it frames what the deployment allows, and the page is served", async () => {
+  test("[HD2] frames what the deployment allows if the tenant can't be read, and the page is served", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
     const TENANT = { getByName: () => ({ getSettings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })
@@ -176,7 +176,7 @@ describe("the page's policy", () => {
     expect(count).toBe(1)
   })
 
-  test("[HD3] with a canvas origin it frames that one and not its own", async () => {
+  test("[HD3] frames the canvas origin, if there is one, instead of its own", async () => {
     const vars = { CANVAS_ORIGIN: "https://canvas.example.net", PAGE_ORIGIN: HOST, PAGE_TENANT: "hd-canvas" }
     expect((await policyOf(vars)).get("frame-src")).toBe("https://canvas.example.net/canvas/documents/")
   })
@@ -200,7 +200,7 @@ describe("an invalid deployment", () => {
     expect(await call("/healthz", { env: vars })).toEqual(refusal(503, "deployment_unsafe", because))
   })
 
-  test("[HD3] a valid one serves; plain HTTP is allowed on localhost", async () => {
+  test("[HD3] serves once it is valid; plain HTTP is allowed on localhost", async () => {
     expect((await call("/healthz", { env: PLACES })).status).toBe(200)
     const local = { CANVAS_ORIGIN: "http://canvas.localhost:8787", PAGE_ORIGIN: "http://localhost:8787" }
     expect((await call("/healthz", { env: local })).status).toBe(200)

@@ -6,7 +6,7 @@ import { call, makeSession, openSocket, roleToken } from "./http.ts"
 import { createKey, createTenant, tokenWith } from "./tenant-access.ts"
 import { ask } from "./tenant-transfer.ts"
 
-/** Tables whose number of rows grows with use. The others have one row, or a bounded number of them. */
+/** Tables whose number of rows grows with use. Other tables have one row, or a bounded number of rows. */
 const GROWING = {
   DIRECTORY: ["sessions", "shared", "holder", "session_bytes", "usage_session", "usage_total"],
   TENANT: [
@@ -21,7 +21,7 @@ const GROWING = {
   ],
 } as const
 
-/** Partial indexes with few rows: what is in no batch yet, and what was erased today. */
+/** Partial indexes with few rows: reports that are in no batch yet, and sessions erased today. */
 const SMALL_INDEXES = ["usage_unsent", "usage_ended"]
 
 interface Statement {
@@ -50,7 +50,7 @@ beforeAll(async () => {
 
 afterAll(() => restore())
 
-/** What an object has run since the last call, with the steps of each plan that scan a growing table. */
+/** Returns the queries that an object has run since the last call, with each plan's steps that scan a growing table. */
 async function takeScans(
   stub: DurableObjectStub,
   growing: readonly string[],
@@ -63,7 +63,7 @@ async function takeScans(
     const scans = own.flatMap(({ query, bindings }) => {
       const plan = sql.exec<{ detail: string }>(`EXPLAIN QUERY PLAN ${query}`, ...bindings).toArray()
       const steps = plan.map(({ detail }) => detail)
-      // In the order of a table or an index, a page reads the rows that it returns.
+      // In the order of a table or an index, a page reads only the rows that it returns.
       const isPage = /\bLIMIT\b/.test(query) && !steps.some((step) => step.includes("TEMP B-TREE"))
       return isPage ? [] : steps.filter((step) => isScan(step, growing)).map((step) => `${step}: ${query}`)
     })

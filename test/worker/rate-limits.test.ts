@@ -17,7 +17,7 @@ import { call, HOST, makeSession, openSocket, refusal, roleToken, socketHeaders,
 import { recordAskedObjects } from "./asked-objects.ts"
 import { foreignClaims, registerIssuer, startProvider } from "./oidc.ts"
 
-/** Admits 5 for a key in a minute. A run may meet the end of a minute, so that 10 are admitted. */
+/** Admits 5 requests per key and minute. If a run crosses the end of a minute, 10 are admitted. */
 const RATE_OF_FIVE = Reflect.get(env, "RATE_OF_FIVE") as RateLimit
 const ATTEMPTS = 14
 const MAX_ADMITTED = 10
@@ -56,7 +56,7 @@ test("[LI1] of thousands of creations by one user, the refused ones call no obje
     if (status === 201) admitted += 1
     else expect([status, asked.length]).toEqual([429, before])
   }
-  // A slow run meets the end of several minutes.
+  // A slow run can cross the end of several minutes.
   expect(admitted).toBeLessThan(attempts / 10)
 })
 
@@ -69,7 +69,7 @@ test("[LI1] writes, reads and sockets are counted separately, and so are users",
   expect((await create(eve, over)).status).toBe(201)
 })
 
-test("[LI1] a tenant's limit counts all its users, and only what their own limits admit", async () => {
+test("[LI1] a tenant's limit counts all its users' requests, but only those that their own limits admit", async () => {
   const tenant = createTenant()
   const counted: string[] = []
   const RATE_WRITE_TENANT = {
@@ -140,7 +140,7 @@ test("[LI4] a flooding socket gets an error for each frame over the limit, and s
 test("[LI4] changes over a socket count as writes of the user", async () => {
   const rates = new FrameRates({ RATE_WRITE: RATE_OF_FIVE })
   const user = { tenant: createTenant(), user: "ada" }
-  // The binding counts a change after it was admitted.
+  // The binding counts a change after the change was admitted.
   await expect.poll(() => rates.countChange(user)).toMatchObject({ reason: "rate_limited", rateClass: "write" })
   expect(rates.countChange({ ...user, user: "eve" })).toBeNull()
 })
@@ -199,7 +199,7 @@ test("[LI7] an address whose sign-ins failed too often is redirected to the page
   expect((await attempt("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
 })
 
-/** Sends this in place of the binding that counts failed sign-ins: the address has failed too often. */
+/** Replaces the binding that counts failed sign-ins: the address has failed too often. */
 const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false }) } }
 
 test("[LI7] an API key that the isolate remembers works behind an address that failed", async () => {

@@ -1,8 +1,8 @@
 /**
  * recorded-objects.ts: a production deployment whose objects and buckets record their calls.
  *
- * workerd has no jurisdictions. Here the objects of a region are ordinary ones, and `<region>!<name>` in the record. Their
- * names begin with the region anyway, so they never equal another one's.
+ * workerd has no jurisdictions. Here the objects of a region are ordinary objects, recorded as `<region>!<name>`. Their
+ * names begin with the region anyway, so they never equal the name of another object.
  */
 
 import { createExecutionContext, env, runInDurableObject } from "cloudflare:test"
@@ -14,30 +14,30 @@ import type { Claims } from "../../worker/platform/rpc/claims.ts"
 /** The operator's secret of the deployment. */
 export const RECORDED_OPERATOR = "the-operator-of-a-recorded-deployment-0"
 
-/** Signs the tokens of the deployment. */
+/** The secret that signs the tokens of the deployment. */
 export const RECORDED_SECRET = "a-secret-of-a-recorded-deployment-000"
 const NAMESPACES = ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const
 
-/** The tenants `region1`, `region2` … of deployments that have ended. */
+/** The tenants `region1`, `region2` … of finished deployments. */
 const finished = new Set<string>()
 
-/** The tenant of an object: `eu!eu.acme:s1` → `eu.acme`. */
+/** Returns the tenant of an object: `eu!eu.acme:s1` → `eu.acme`. */
 function getTenant(name: string): string {
   return name.replace(/^[a-z-]+!/, "").split(":", 1)[0] ?? ""
 }
 
 export interface RecordedDeployment {
-  /** Names of the objects that were asked, by the Worker and by other objects. */
+  /** Names of the objects that the Worker or other objects called. */
   readonly asked: Set<string>
   /** The location hint of the first request to each object. */
   readonly hints: Map<string, string | undefined>
-  /** Keys that were written, with their binding: `MEDIA_EU eu.acme/s/a`. */
+  /** The written keys, with their binding: `MEDIA_EU eu.acme/s/a`. */
   readonly written: Set<string>
   readonly fetch: (path: string, init?: RequestInit<RequestInitCfProperties>) => Promise<Response>
   readonly tokenFor: (claims: Pick<Claims, "tenant" | "user"> & Partial<Claims>) => Promise<string>
 }
 
-/** Runs `work` against a production deployment with these bindings besides. All objects use it meanwhile. */
+/** Runs `work` against a production deployment with these additional bindings. All objects use it meanwhile. */
 export async function withRecordedDeployment(
   over: Partial<Record<keyof Env, unknown>>,
   work: (deployment: RecordedDeployment) => Promise<void>,

@@ -88,7 +88,7 @@ async function useEverything({ fetch, tokenFor }: RecordedDeployment, tenant: st
   await ask("POST", "/v1/tokens/revoke", '{"all":true}')
 }
 
-/** Registers a provider, and uses one of its tokens and one of nobody's. The provider's addresses are public, so they are replaced. */
+/** Registers a provider, and uses one of its tokens and an unknown issuer's. Replaces the provider's public addresses. */
 async function useIssuer(
   tenant: string,
   ask: (method: string, path: string, body?: string, token?: string) => Promise<{ status: number }>,
@@ -114,21 +114,21 @@ async function useIssuer(
   expect((await ask("DELETE", "/v1/issuers/idp")).status).toBe(204)
 }
 
-/** The one exception: the key of a registry, which says nothing but a hash. */
+/** The one exception: the key of a registry, which reveals only a hash. */
 const REGISTRY_KEY = /^(?:eu!eu\.)?issuer:[0-9a-f]{64}$/
 
-/** The jobs of the tenants of the earlier tests may still be running. */
+/** Jobs of earlier tests' tenants may still be running. */
 const isOfEarlierTest = (name: string): boolean => /region[12](?::|$)/.test(name)
 
 describe("a tenant's data", () => {
-  test("[RG1] with a region, nothing of it is created or written elsewhere, on any route", async () => {
+  test("[RG1] with a region, is never created or written elsewhere, on any route", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
       await useEverything(deployment, "eu.region1")
       const { asked, written } = deployment
       // The registry of the region lists the tenant.
       const elsewhere = [...asked].filter((name) => !/^eu!eu\.(?:region1(?::|$)|tenants$)/.test(name))
       expect(elsewhere.filter((name) => !REGISTRY_KEY.test(name))).toEqual([])
-      // The registry of the other tenants was asked for two hashes, and has stored nothing.
+      // The registry of the other tenants was called with two hashes, and has stored nothing.
       const registries = elsewhere.filter((name) => !name.startsWith("eu!"))
       expect(registries).toHaveLength(2)
       for (const name of registries) expect(await tablesOf(env.REGISTRY.getByName(name))).toEqual([])
@@ -143,7 +143,7 @@ describe("a tenant's data", () => {
     })
   })
 
-  test("[RG1] without a region, it is where version 0.1.0 has stored it", async () => {
+  test("[RG1] without a region, is where version 0.1.0 stored it", async () => {
     await withRecordedDeployment({ MEDIA_EU: env.MEDIA }, async (deployment) => {
       await useEverything(deployment, "region2")
       const others = [...deployment.asked].filter((name) => !/^(?:region2(?::|$)|tenants$)/.test(name))
@@ -238,7 +238,7 @@ describe("without a region", () => {
     [{ continent: 7 }, undefined],
     [{}, undefined],
     [undefined, undefined],
-  ])("[RG3] the place of a client %j gives the location %s", (cf, hint) => {
+  ])("[RG3] a client at %j gives the location %s", (cf, hint) => {
     expect(readLocationHint(cf === undefined ? {} : { cf })).toBe(hint)
   })
 

@@ -1,4 +1,4 @@
-/** remote.test.ts: media of other hosts; a real loopback server plays all of them. */
+/** remote.test.ts: media of other hosts. A real loopback server acts as all of them. */
 
 import { env, SELF } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -20,7 +20,7 @@ const ADMIN = {
 } as const
 const ANYWHERE = (): boolean => true
 
-/** A unique URL for each test, because responses are cached. */
+/** Returns a unique URL for each test, because responses are cached. */
 const place = (scenario: string, query = ""): string => `https://media.example.com/${scenario}/${nanoid(8)}${query}`
 
 async function path(what: string, tenant = "rm"): Promise<string> {
@@ -102,7 +102,7 @@ describe("media of other hosts", () => {
     expect(await seen(what)).toHaveLength(1)
   })
 
-  test("[RM5] one to another public URL is, but not in a circle", async () => {
+  test("[RM5] a redirect to another public URL is followed, but not in a circle", async () => {
     const to = place("png")
     expect((await call(await path(place("away", `?to=${encodeURIComponent(to)}`)))).status).toBe(200)
     expect((await call(await path(place("away", "?to=/png/there")))).status).toBe(200)
@@ -157,7 +157,7 @@ describe("media of other hosts", () => {
     expect(await call(await path(place("nowhere")))).toEqual(refused("unreachable"))
   })
 
-  test("[RM3] a declared size over the limit isn't read, an undeclared one breaks off at the limit", async () => {
+  test("[RM3] a body that declares a size over the limit isn't read; an undeclared one breaks off at the limit", async () => {
     const url = place("too-large")
     expect(await call(await path(url))).toEqual(refused("size"))
     await expect.poll(async () => (await seen(url))[0]?.closed).toBe(true)
@@ -201,21 +201,21 @@ describe("media of other hosts", () => {
     ])
   })
 
-  test("[RM3] compressed bytes count unpacked", async () => {
+  test("[RM3] compressed bytes count with their unpacked size", async () => {
     const remote = await fetchRemote(place("packed"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     expect(remote.value.size).toBeNull()
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow("too large")
   })
 
-  test("[RM3] a response that ends before its declared length breaks off here too", async () => {
+  test("[RM3] a response that ends before its declared length also breaks off here", async () => {
     const remote = await fetchRemote(place("short"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     await expect(new Response(remote.value.body).arrayBuffer()).rejects.toThrow()
     expect(await call(await path(place("short")), { headers: { range: "bytes=5-" } })).toEqual(refused("unreachable"))
   })
 
-  test("[RM3] one byte at a time is given up before the type is known", async () => {
+  test("[RM3] a response of one byte at a time is abandoned before the type is known", async () => {
     const drip = place("drip")
     expect(await fetchRemote(drip, readTimeLimits({ TIME_SCALE: "0.02" }), ANYWHERE, UPSTREAM)).toMatchObject({
       fault: { because: "timeout" },
@@ -223,7 +223,7 @@ describe("media of other hosts", () => {
     await expect.poll(async () => (await seen(drip))[0]?.closed).toBe(true)
   })
 
-  test("[RM3] silence is given up, at first and in the middle", async () => {
+  test("[RM3] a silent response is abandoned, at its start or in the middle", async () => {
     const times = readTimeLimits({ TIME_SCALE: "0.02" })
     const slow = place("slow")
     expect(await fetchRemote(slow, times, ANYWHERE, UPSTREAM)).toMatchObject({ fault: { because: "timeout" } })
@@ -235,7 +235,7 @@ describe("media of other hosts", () => {
     await expect.poll(async () => (await seen(stall))[0]?.closed).toBe(true)
   })
 
-  test("[RM4] it is fetched once for a tenant, and again for another", async () => {
+  test("[RM4] it is fetched once per tenant", async () => {
     const what = place("wav")
     // A range is answered once the whole file is cached.
     const fetchedBy = async (tenant: string, headers = {}) =>
@@ -282,7 +282,7 @@ describe("media of other hosts", () => {
     }
   })
 
-  test("[RM4] a player that requests the full range gets it as a range, while it streams, and it is cached", async () => {
+  test("[RM4] a player that requests the full range gets it as a range while it streams, and the file is cached", async () => {
     const what = place("wav")
     const first = await ask(what, { range: "bytes=0-" })
     expect([first.status, first.headers.get("content-range")]).toEqual([206, "bytes 0-9999/10000"])
@@ -305,7 +305,7 @@ describe("media of other hosts", () => {
   test.each([
     ["of unknown length", "wav-untold", 10_000],
     ["larger than what is kept", "wav-large", 17 * 1024 * 1024],
-  ])("[RM4] a range of audio %s is answered with the whole, without range support", async (_, scenario, bytes) => {
+  ])("[RM4] a range of audio %s gets the whole file, without range support", async (_, scenario, bytes) => {
     const answer = await ask(place(scenario), { range: "bytes=100-" })
     expect([answer.status, answer.headers.get("accept-ranges")]).toEqual([200, null])
     expect((await answer.arrayBuffer()).byteLength).toBe(bytes)

@@ -36,7 +36,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A token signed elsewhere: only the given claims, valid for an hour. */
+/** Returns a token that is signed elsewhere, with only the given claims, and valid for an hour. */
 function foreignToken(tenant: string, user: string, more: Record<string, unknown> = {}): Promise<string> {
   return new SignJWT({ tenant, sub: user, exp: nowSeconds() + 3600, ...more })
     .setProtectedHeader({ alg: "HS256" })
@@ -54,7 +54,7 @@ async function claimsOf(token: string): Promise<Claims> {
   return verified.value
 }
 
-/** A token that was issued just after it. */
+/** Returns a token that was issued just after the revocation. */
 const laterToken = (tenant: string, upTo: number) => foreignToken(tenant, "ada", { iat: upTo + 0.001 })
 
 const alarmOf = (stub: DurableObjectStub) => runInDurableObject(stub, (_object, { storage }) => storage.getAlarm())
@@ -71,7 +71,7 @@ async function expectClosed(connection: TestConnection): Promise<void> {
   expect(connection.received.at(-1)).toBe("token_revoked")
 }
 
-/** Asserts that the socket is open and gets answers. */
+/** Asserts that the socket is open and gets responses. */
 async function expectOpen(connection: TestConnection): Promise<void> {
   const before = connection.received.length
   connection.socket.send(HELLO)
@@ -95,10 +95,10 @@ describe("a revoked token", () => {
     expect(await tryOpen(id, stillValid)).toMatchObject({ status: 101 })
   })
 
-  test("[AU7] where the Worker has asked before, it is refused after TOKEN_TRUST_MS, and a new socket is closed before", async () => {
+  test("[AU7] is refused after TOKEN_TRUST_MS where the Worker has asked before; a new socket is closed earlier", async () => {
     const token = await tokenOf("au7b", "ada", 6000)
     const id = await makeSession(token)
-    // As in another isolate: the revocation is not in this one's memory.
+    // As in another isolate, the revocation is not in this isolate's memory.
     expect(await directory("au7b").revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
     expect(await list(token)).toMatchObject({ status: 200 })
     await expectClosed(await openSocket(id, token, null))
@@ -150,7 +150,7 @@ describe("a revoked token", () => {
 })
 
 describe("its sockets", () => {
-  test("[AU8] are closed with 4401 in every session; those of another token stay", async () => {
+  test("[AU8] are closed with 4401 in every session; another token's sockets stay open", async () => {
     const [lost, stillValid] = [await tokenOf("au8a", "ada"), await tokenOf("au8a", "ada")]
     const [one, two] = [await makeSession(lost), await makeSession(stillValid)]
     const closing = [await openSocket(one, lost), await openSocket(one, lost), await openSocket(two, lost)]
@@ -160,7 +160,7 @@ describe("its sockets", () => {
     for (const connection of staying) await expectOpen(connection)
   })
 
-  test("[AU8] all tokens of a user, and of no other user or tenant, whatever the ids", async () => {
+  test("[AU8] are closed for all tokens of a user, and of no other user or tenant, whatever the ids", async () => {
     const claims = { jti: "same", iat: nowSeconds() }
     const ownToken = await foreignToken("au8b", "ada", claims)
     const others = [await foreignToken("au8b", "eve", claims), await foreignToken("au8b-2", "ada", claims)]
@@ -174,7 +174,7 @@ describe("its sockets", () => {
     for (const one of staying) await expectOpen(one)
   })
 
-  test("[AU8] even after session and directory slept", async () => {
+  test("[AU8] are closed even after session and directory slept", async () => {
     const token = await tokenOf("au8c", "ada")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)
@@ -184,7 +184,7 @@ describe("its sockets", () => {
     await expectClosed(connection)
   })
 
-  test("[AU8] even if the session could not be notified at first: the alarm retries until it works", async () => {
+  test("[AU8] are closed even if the session could not be notified at first: the alarm retries until it works", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const token = await tokenOf("au8d", "ada", 6000)
     const id = await makeSession(token)
@@ -208,7 +208,7 @@ describe("its sockets", () => {
     await runDurableObjectAlarm(directory("au8d"))
     await expectClosed(connection)
     await expectOpen(other)
-    // Every session is notified, so the next alarm is when the revocation can be deleted.
+    // Every session is notified, so the next alarm is set for the time when the revocation can be deleted.
     expect(await alarmOf(directory("au8d"))).toBeGreaterThan(Date.now() + 60_000)
   })
 
@@ -238,7 +238,7 @@ describe("its sockets", () => {
     for (const connection of lines) await expectClosed(connection)
   })
 
-  test("[AU8] a socket admitted before that connects later is closed on connecting", async () => {
+  test("[AU8] are closed on connecting if they were admitted before and connect later", async () => {
     const claims: Claims = { tenant: "au8g", user: "ada", expires: 4_000_000_000, token: "late", issued: 1 }
     await createSession("s1", claims)
     const session = sessionOf("s1", claims)
@@ -269,7 +269,7 @@ describe("its sockets", () => {
     expect(await tablesOf(ghost)).toEqual([])
   })
 
-  test("[AU8] a client that doesn't close finds its socket closed, even after the object slept", async () => {
+  test("[AU8] are closed if a client doesn't close them, even after the object slept", async () => {
     const [lost, stillValid] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
     const id = await makeSession(stillValid)
     const connection = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
@@ -299,7 +299,7 @@ describe("its sockets", () => {
 })
 
 describe("revoking", () => {
-  test("[AU9] the same again gets the same response and changes nothing", async () => {
+  test("[AU9] the same token again gets the same response and changes nothing", async () => {
     const [one, two] = [await tokenOf("au9a", "ada"), await tokenOf("au9a", "ada")]
     for (let n = 0; n < 2; n += 1) expect(await revoke(one)).toMatchObject({ status: 200, json: { revoked: "token" } })
     const all = await revoke(two, '{"all":true}')
@@ -317,7 +317,7 @@ describe("revoking", () => {
     expect(await list(own)).toMatchObject({ status: 200 })
   })
 
-  test("[AU9] `all` is what was issued up to that moment: nothing later, but all of its second for other signers", async () => {
+  test("[AU9] `all` means every token issued up to that moment, and for other signers up to the end of that second", async () => {
     const token = await tokenOf("au9c", "ada")
     const { up_to } = (await revoke(token, '{"all":true}')).json
     expect(Math.abs(up_to - Date.now() / 1000)).toBeLessThan(5)
@@ -373,7 +373,7 @@ describe("revoking", () => {
       expect(isRevoked(claims("au14a", "other"), revoked)).toBe(false)
     })
 
-    test("[AU14] limited tokens leave room for the user's own, and a full list changes nothing", async () => {
+    test("[AU14] limited tokens leave room for the user's own tokens, and a full list changes nothing", async () => {
       const stub = directory("au14b")
       await stub.revokeTokens(claims("au14b", "first"), false)
       await fill(stub, MAX_REVOKED_LIMITED_TOKENS - 1, "x")
@@ -381,7 +381,7 @@ describe("revoking", () => {
       expect(await stub.revokeTokens(claims("au14b", "own"), false)).toMatchObject({ value: { revoked: "token" } })
       await fill(stub, MAX_REVOKED_TOKENS - MAX_REVOKED_LIMITED_TOKENS - 1, "y")
       expect(await stub.revokeTokens(claims("au14b", "own2"), false)).toEqual(FULL)
-      // Repeating one that was revoked changes nothing, as before.
+      // Revoking a revoked token again changes nothing, as before.
       expect(await stub.revokeTokens(claims("au14b", "own"), false)).toMatchObject({ value: { revoked: "token" } })
       const revoked = await stub.getRevocationState()
       expect(revoked).toMatchObject({ upTo: null, tokens: { length: MAX_REVOKED_TOKENS } })

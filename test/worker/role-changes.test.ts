@@ -33,7 +33,7 @@ const patchRole = async (tenant: string, user: string, role: Role) =>
     body: JSON.stringify({ role }),
   })
 
-/** As another isolate changes it: nothing that this one caches is cleared. */
+/** Changes the role as another isolate would: nothing that this isolate caches is cleared. */
 const changeElsewhere = async (tenant: string, user: string, role: Role) =>
   await env.TENANT.getByName(tenant).changeUser(
     { actor: { kind: "user", id: "boss", address: null }, role: "owner" },
@@ -64,13 +64,13 @@ describe("a user of an issuer who gets a lower role", () => {
     return received[1]
   }
 
-  test("[US10] opens no writing socket, at once in the isolate of the change", async () => {
+  test("[US10] can open no writing socket, effective at once in the isolate of the change", async () => {
     const { id, user, signNext } = await memberOf("us10a")
     expect((await patchRole("us10a", user, "viewer")).status).toBe(200)
     expect(await writes(id, await signNext())).toBe("scope_denied")
   })
 
-  test("[US10] keeps no socket with the role that another isolate still has", async () => {
+  test("[US10] keeps no socket with the role that another isolate still caches", async () => {
     const { id, user, signNext } = await memberOf("us10b")
     await changeElsewhere("us10b", user, "viewer")
     const token = await signNext()
@@ -136,7 +136,7 @@ describe("what is revoked while a token is being issued", () => {
   })
 })
 
-describe("a role that the provider states", () => {
+describe("a role that the provider sends", () => {
   async function claimedRole(tenant: string) {
     const provider = await startProvider()
     await registerIssuer(tenant, provider, { role_claim: "role" })
@@ -147,7 +147,7 @@ describe("a role that the provider states", () => {
     return { provider, browser, user: user.id as string }
   }
 
-  test("[US12] is not changed here, and a name is", async () => {
+  test("[US12] can't be changed here, but a name can", async () => {
     const { user } = await claimedRole("us12a")
     expect(await patchRole("us12a", user, "viewer")).toEqual(refusal(409, "role_from_issuer"))
     const token = await tokenOfRole("us12a", "owner")
@@ -155,7 +155,7 @@ describe("a role that the provider states", () => {
     expect(named).toMatchObject({ status: 200, json: { name: "Adi", role: "admin" } })
   })
 
-  test("[US12] is listed as the provider stated it last, and an issuer without the claim leaves it to the list", async () => {
+  test("[US12] is listed as the provider last sent it; without the claim, the list decides", async () => {
     const { provider, browser, user } = await claimedRole("us12b")
     const sign = (role: string) => provider.sign({ payload: foreignClaims(provider, { sub: "admin-adi", role }) })
     forward(TOKEN_TRUST_MS)
@@ -168,7 +168,7 @@ describe("a role that the provider states", () => {
     expect((await browser.post("/auth/token")).json.user.role).toBe("member")
   })
 
-  test("[US13] holds for CLAIMED_ROLE_MS of a sign-in, which then ends", async () => {
+  test("[US13] is valid for CLAIMED_ROLE_MS of a sign-in, which then ends", async () => {
     const { browser } = await claimedRole("us13a")
     forward(CLAIMED_ROLE_MS - 60_000)
     expect((await browser.post("/auth/token")).status).toBe(200)

@@ -1,4 +1,4 @@
-/** round-trip.test.ts: export, import and export again give the same bytes; real workerd, SQLite and bucket. */
+/** round-trip.test.ts: export, import and a second export give the same bytes, with real workerd, SQLite and bucket. */
 
 import { runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -24,10 +24,10 @@ const freshSession = (): Promise<string> => fresh("round")
 const START_MS = Date.UTC(2026, 0, 1)
 
 interface Exchange {
-  /** Which earlier message the question follows. */
+  /** The earlier message that the question follows. */
   readonly after: number
   readonly hasFile: boolean
-  /** The answers to the question: versions of one another. */
+  /** The answers to the question, which are versions of each other. */
   readonly answers: readonly (readonly TurnEvent[])[]
   /** Milliseconds between events. */
   readonly steps: readonly number[]
@@ -40,7 +40,7 @@ const exchangeArb: fc.Arbitrary<Exchange> = fc.record({
   steps: fc.array(fc.nat(3), { minLength: 1, maxLength: 5 }),
 })
 
-/** As an upload stores it: with the fields in another order than that of the parser. */
+/** As an upload stores it, with the fields in a different order from the parser's. */
 const PICTURE: Asset = {
   width: 1,
   height: 1,
@@ -65,7 +65,7 @@ const END: TurnEvent = {
   metrics: { output_tokens: 3, steps: 1, ms: 9 },
 }
 
-/** Writes answers as a turn does: each event at its time, each in a window of its own. */
+/** Writes answers as a turn does, with each event at its time and in a separate window. */
 function writeAnswer(store: SessionStore, pos: number, parent: number, { events, steps, version }: Answer): number {
   let at = START_MS + pos * 1_000
   let seq = pos * 1_000
@@ -116,7 +116,7 @@ const recordsOf = (text: string): StreamRecord[] =>
     .split("\n")
     .map((line) => JSON.parse(line))
 
-/** Imports a file into a new session, and exports that one. Its session id is replaced by the given one. */
+/** Imports a file into a new session, and exports that session. The given session id replaces its own. */
 async function importAndExport(text: string, from: string): Promise<{ readonly id: string; readonly text: string }> {
   const id = await freshSession()
   expect(await importFile(id, text)).toMatchObject({ ok: true, value: { skipped: 0, isSealed: true, state: "done" } })
@@ -165,7 +165,7 @@ describe("times", () => {
       return `${record.type}${call}@${Date.parse(record.timestamp ?? "") - START_MS}`
     })
 
-  test("[RE42] each record has its own, and calls that ran at the same time overlap", async () => {
+  test("[RE42] are separate for each record, and calls that ran at the same time overlap", async () => {
     const id = await freshSession()
     await writeTimed(id, [
       [10, { type: "step_start" }],
@@ -223,7 +223,7 @@ describe("times", () => {
     expect((await importAndExport(text, id)).text).toBe(text)
   })
 
-  test("[RE42] a live turn has them, too", async () => {
+  test("[RE42] are also set in a live turn", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "What's the weather in London and in Tokyo?" })

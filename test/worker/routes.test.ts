@@ -1,4 +1,4 @@
-/** routes.test.ts: the HTTP routes: bodies, sessions, history, other users, errors; through the whole Worker. */
+/** routes.test.ts: bodies, sessions, history, other users and errors on the HTTP routes, through the whole Worker. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -17,7 +17,7 @@ async function messagesOf(id: string, token: string): Promise<readonly { readonl
 }
 
 describe("sessions and messages", () => {
-  test("[RT1] create, send, read: the same effect as on the socket", async () => {
+  test("[RT1] create, send and read have the same effect as on the socket", async () => {
     const { token, id } = await open()
     const post = { method: "POST", token }
     const response = await call(`/v1/sessions/${id}/messages`, { ...post, body: '{"id":"m1","content":"/say hi"}' })
@@ -71,7 +71,7 @@ describe("the type and time of a body", () => {
   })
 
   test.each(["application/json", "Application/JSON; charset=utf-8", "application/vnd.api+json"])(
-    "[RT12] one of type %s is accepted",
+    "[RT12] a body of type %s is accepted",
     async (type) => {
       const token = await tokenOf("acme", "ada")
       const options = { method: "POST", token, body: "{}", headers: { "content-type": type } }
@@ -79,7 +79,7 @@ describe("the type and time of a body", () => {
     },
   )
 
-  test("[RT12] one that doesn't arrive in time is refused, whether it drips or stops", async () => {
+  test("[RT12] a body that doesn't arrive in time is refused, whether it is slow or stops", async () => {
     const token = await tokenOf("acme", "ada")
     const headers = { "content-type": "application/json" }
     for (const everyMs of [5, null]) {
@@ -94,7 +94,7 @@ describe("the type and time of a body", () => {
           isCancelled = true
         },
       })
-      // Twenty seconds become a tenth of one.
+      // This shortens twenty seconds to a tenth of a second.
       const options = { method: "POST", token, body, headers, env: { TIME_SCALE: "0.005" } }
       expect(await call("/v1/sessions", options)).toEqual(refusal(408, "body_stalled"))
       clearInterval(timer)
@@ -160,7 +160,7 @@ describe("bodies", () => {
     },
   )
 
-  test("[RT4] a message of the full size, in its worst escaping, is accepted", async () => {
+  test("[RT4] a message of the full size is accepted, even with the longest escaping", async () => {
     const { token, id } = await open()
     const body = `{"content":"/say ${"\\u0001".repeat(MAX_MESSAGE_BYTES - 5)}"}`
     expect(await call(`/v1/sessions/${id}/messages`, { method: "POST", token, body })).toMatchObject({ status: 202 })
@@ -209,7 +209,7 @@ describe("missing resources", () => {
   })
 
   test.each(["ghost", "x".repeat(65), "a%20b", "a:b", "%zz", "..%2f"])(
-    "[RT5] the session %s is unknown on every route, and asking stores nothing",
+    "[RT5] the session %s is unknown on every route, and the requests store nothing",
     async (id) => {
       const token = await tokenOf("acme", "ada")
       expect(await call(recent(id), { token })).toEqual(refusal(404, "session_unknown"))
@@ -255,7 +255,7 @@ describe("headers of every response", () => {
     ["/healthz", 200],
     ["/v1/nothing", 404],
     ["/v1/sessions", 401],
-  ])("[RT7] %s (%i): nothing to sniff, cache, refer to or run", async (path, status) => {
+  ])("[RT7] %s (%i) can't be sniffed, cached or run, and sends no referrer", async (path, status) => {
     const { headers, ...answer } = await call(path)
     expect(answer.status).toBe(status)
     expect(headers.get("x-content-type-options")).toBe("nosniff")
@@ -274,7 +274,7 @@ describe("headers of every response", () => {
   })
 })
 
-test("[RT8] a thrown error is `internal`; the log has its name and place in one line, and its text is nowhere", async () => {
+test("[RT8] a thrown error is `internal`; the log has its name and place in one line, and its text appears nowhere", async () => {
   const logged = vi.spyOn(console, "error").mockImplementation(() => {})
   const DIRECTORY = {
     getByName: () => {

@@ -1,4 +1,4 @@
-/** scheduled-backup.test.ts: ticks of the cron trigger back tenants up into a bucket, from which they are restored. */
+/** scheduled-backup.test.ts: ticks of the cron trigger back up tenants into a bucket, from which they can be restored. */
 
 import { createScheduledController, env } from "cloudflare:test"
 import { afterAll, beforeEach, describe, expect, test } from "vitest"
@@ -45,7 +45,7 @@ async function untilBackedUp(tenant: string): Promise<string> {
   return (await backupsOf(tenant))[0]?.folder ?? ""
 }
 
-/** As an operator copies a backup out of the bucket. */
+/** Copies a backup out of the bucket, as an operator does. */
 async function readArchive(folder: string): Promise<Archive> {
   const read = async (n: number) =>
     new Uint8Array(await ((await bucket.get(`${folder}${n}`)) as R2ObjectBody).arrayBuffer())
@@ -70,7 +70,7 @@ describe("a tick of the cron trigger", () => {
     const folder = await untilBackedUp("bk-acme")
     expect(folder).toMatch(/^\d{4}-\d\d-\d\d\/bk-acme\/[\w-]+\/$/)
     expect(await untilBackedUp("bk-other")).toContain("/bk-other/")
-    // No owner's export, and nothing in the bucket of the tenant's files.
+    // The backup is no owner's export, and nothing is in the bucket of the tenant's files.
     expect((await call("/v1/tenant/exports", { token: await ownerToken("bk-acme") })).json.exports).toEqual([])
     expect((await env.MEDIA.list({ prefix: "bk-acme/." })).objects).toEqual([])
 
@@ -93,7 +93,7 @@ describe("a tick of the cron trigger", () => {
     const boss = await ownerToken("bk-due")
     expect((await call("/v1/users/eve", { method: "DELETE", token: boss })).status).toBe(202)
     expect(await tenant.startBackup("bk-due", 0)).toBe("busy")
-    // Nothing is stored of a tenant that nobody has used.
+    // Nothing is stored for a tenant that nobody has used.
     expect(await env.TENANT.getByName("bk-unused").startBackup("bk-unused", 0)).toBe("none")
   })
 
@@ -106,20 +106,20 @@ describe("a tick of the cron trigger", () => {
     expect((await backupsOf("bk-erase")).filter(({ state }) => state === "running")).toEqual([])
   })
 
-  test("[BK4] asks a bounded number of tenants, each once in a round, however many there are", async () => {
+  test("[BK4] calls a bounded number of tenants, each once per round, however many there are", async () => {
     const registry = registryStub(env, null, TENANT_LIST_KEY)
     const ids = Array.from({ length: TENANTS_PER_TICK + 5 }, (_, n) => `bk-many-${n}`)
     await Promise.all(ids.map((id) => registry.addTenant(id)))
     const asked: number[] = []
     const now = Date.now()
     for (let tick = 0; tick < 4; tick += 1) asked.push((await runBackupTick(env, now + tick * 60_000)).none)
-    // The third and fourth one find that the round is over.
+    // The third and fourth tick find that the round is over.
     expect(asked).toEqual([TENANTS_PER_TICK, 5, 0, 0])
     await Promise.all(ids.slice(3).map((id) => registry.removeTenant(id)))
     expect((await runBackupTick(env, now + 7 * HOUR_MS)).none).toBe(3)
   })
 
-  test("[BK4] a tenant or a bucket that fails does not stop the others, and is asked again", async () => {
+  test("[BK4] continues after a tenant or a bucket fails, and tries it again", async () => {
     for (const id of ["bk-fails", "bk-works"]) {
       await listTenant(id)
       await register(id, "boss", "owner")
@@ -161,7 +161,7 @@ describe("retention", () => {
     expect(await runBackupTick(env, now - 20 * DAY_MS)).toMatchObject({ deleted: 0 })
   })
 
-  test("[BK5] the time that backups are kept is bounded, and a deployment with other settings is refused", async () => {
+  test("[BK5] the retention time of backups is limited, and a deployment with other settings refuses to serve", async () => {
     expect(readBackupPlan({})).toEqual({ intervalMs: DAY_MS, keptMs: 14 * DAY_MS })
     expect(readBackupPlan({ BACKUP_HOURS: "6", BACKUP_KEPT_DAYS: "29" })).toEqual({
       intervalMs: 6 * HOUR_MS,
@@ -180,11 +180,11 @@ test("[BK6] a backup stays in the region of its tenant", () => {
   const production = { ENVIRONMENT: "production", BACKUP: bucket }
   expect(listBackupRegions(production).map(({ region }) => region)).toEqual([null])
   expect(listBackupRegions({ ...production, BACKUP_EU: bucket }).map(({ region }) => region)).toEqual([null, "eu"])
-  // On a developer's machine one bucket serves all of them.
+  // On a developer's machine, one bucket serves all regions.
   expect(listBackupRegions(env)).toHaveLength(5)
 })
 
-test("[BK6] only owners see the backups of their tenant", async () => {
+test("[BK6] only owners can see the backups of their tenant", async () => {
   await register("bk-roles", "boss", "owner")
   const admin = await roleToken("bk-roles", "adam", "admin")
   expect(await call("/v1/tenant/backups", { token: admin })).toEqual(refusal(403, "scope_denied"))

@@ -53,7 +53,7 @@ describe("scopes", () => {
     for (const wrong of [token, await scoped("au10a", "admin", id)]) expect(await say(id, wrong)).toEqual(DENIED)
   })
 
-  test("[AU10] an unknown scope, and an external one without a session, are invalid tokens", async () => {
+  test("[AU10] tokens with an unknown scope, or with scope external but no session, are invalid", async () => {
     const sign = (more: object) =>
       new SignJWT({ tenant: "au10b", sub: "ada", exp: nowSeconds() + 600, ...more })
         .setProtectedHeader({ alg: "HS256" })
@@ -100,7 +100,7 @@ describe("a token for an external producer", () => {
     }
   })
 
-  test("[AU11] can be revoked alone and with all of its user's, and can revoke only itself", async () => {
+  test("[AU11] can be revoked alone or with all of its user's tokens, and can revoke only itself", async () => {
     const token = await tokenOf("au11b", "ada")
     const id = await makeSession(token)
     const [one, two] = [await externalToken(id, token), await externalToken(id, token)]

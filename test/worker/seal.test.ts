@@ -1,4 +1,4 @@
-/** seal.test.ts: the seal of an export: valid and invalid ones. */
+/** seal.test.ts: valid and invalid seals of an export. */
 
 import { expect, test } from "vitest"
 import { deriveExportKey } from "../../worker/auth/verify-token.ts"
@@ -22,7 +22,7 @@ test("[RE4] only the seal of the same records with the same key verifies", async
 })
 
 test.each(["", "x", "§§§", "AAAA", "A".repeat(10_000)])(
-  "[RE4] a seal of %.10s is wrong, and no error",
+  "[RE4] a seal of %.10s is invalid, but causes no error",
   async (value) => {
     expect(await (await sealOf(["a"])).verify(value)).toBe(false)
   },

@@ -11,7 +11,7 @@ import { NO_SPAN } from "../../worker/telemetry/spans.ts"
 import type { Telemetry } from "../../worker/telemetry/telemetry.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
-/** Reports nothing. */
+/** A report function that does nothing. */
 export const NO_TELEMETRY: Telemetry = {
   tenant: "acme",
   session: "s1",
@@ -28,7 +28,7 @@ export async function freshSession(prefix: string): Promise<string> {
   return id
 }
 
-/** A namespace of session objects that records the names of the objects that are asked. */
+/** Returns a namespace of session objects that records the names of the called objects. */
 export function recordAskedSessions() {
   const asked: string[] = []
   const SESSION = {
@@ -57,7 +57,7 @@ export function shownOf({ content: _, ...message }: WireMessage): string {
   return toCanonicalJson(message)
 }
 
-/** The content of an export: a trace belongs to the server that ran the turn. */
+/** Returns the content of an export without traces, which belong to the server that ran the turn. */
 export function withoutTraces(messages: readonly WireMessage[]): string {
   return toCanonicalJson(messages.map(({ trace: _, ...message }) => message))
 }
@@ -82,7 +82,7 @@ export async function renew(id: string, client: TestClient): Promise<HistoryPage
   return page
 }
 
-/** A message that makes the scripted model emit these events, one list per step (worker/model/scripted/replay-model.ts). */
+/** Returns a message that makes the scripted model emit these events, one list per step (see replay-model.ts). */
 export function script(...steps: readonly object[][]): string {
   return `/script ${JSON.stringify(steps)}`
 }

@@ -1,4 +1,4 @@
-/** session.test.ts: the session object on the wire: turns, recovery, history, the store; real workerd and SQLite. */
+/** session.test.ts: turns, recovery, history and the store of the session object, with real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test, vi } from "vitest"
@@ -107,7 +107,7 @@ describe("crash and recovery", () => {
     await evictDurableObject(sessionOf(id))
   }
 
-  test("[TU4] a step cut inside text ends the turn, keeping what was shown", async () => {
+  test("[TU4] a step cut inside text ends the turn and keeps what was shown", async () => {
     const id = await freshSession()
     await storeUnfinishedTurn(id, (recorder) => recorder.feed({ type: "text_delta", delta: "half of a sen" }))
     await runDurableObjectAlarm(sessionOf(id))
@@ -204,7 +204,7 @@ describe("history", () => {
     expect(seen).toEqual(Array.from({ length: 40 }, (_, i) => `m${i}`))
   })
 
-  test("[HI1] a page is limited in bytes and holds at least one message", async () => {
+  test("[HI1] a page is limited in bytes and contains at least one message", async () => {
     const id = await freshSession()
     await runInDurableObject(sessionOf(id), (_object, state) => {
       const store = createSessionStore(state.storage.sql)

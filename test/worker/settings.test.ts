@@ -1,4 +1,4 @@
-/** settings.test.ts: the origins and hosts that a tenant allows: setting and reading them, and their use in sessions. */
+/** settings.test.ts: setting, reading and using the origins and hosts that a tenant allows. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -20,7 +20,7 @@ async function put(tenant: string, settings: unknown) {
 }
 
 describe("what a tenant allows", () => {
-  test("[SE1] [SE4] nothing by default, and reading stores nothing", async () => {
+  test("[SE1] [SE4] is nothing by default, and reading stores nothing", async () => {
     const response = await call("/v1/settings", { token: await tokenOf("se-quiet", "ada") })
     expect(response).toMatchObject({ status: 200, json: { embed_origins: [], media_hosts: [] } })
     expect((await stub("se-quiet").getAgentView("general"))?.settings).toBeUndefined()
@@ -42,7 +42,7 @@ describe("what a tenant allows", () => {
     })
   })
 
-  test("[SE1] [SE4] a user's token sets nothing, a producer's can't read them", async () => {
+  test("[SE1] [SE4] can't be set with a user's token, or read with a producer's", async () => {
     const ada = await tokenOf("se-guarded", "ada")
     expect(await call("/v1/settings", { method: "PUT", token: ada, body: "{}" })).toEqual(refusal(403, "scope_denied"))
     const bounds = { scope: "external", session: "s1" } as const
@@ -54,10 +54,10 @@ describe("what a tenant allows", () => {
     expect(await tablesOf(stub("se-guarded"))).toEqual([])
   })
 
-  test("[SE1] agents configured before stay", async () => {
+  test("[SE1] does not affect agents that were configured before", async () => {
     const tenant = stub("se-agents")
     await runInDurableObject(tenant, (_object, { storage }) => {
-      // The row as the previous version wrote it.
+      // This is the row as the previous version wrote it.
       storage.sql.exec("CREATE TABLE agents (name TEXT PRIMARY KEY, config TEXT) WITHOUT ROWID")
       storage.sql.exec(
         "CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)",
@@ -144,7 +144,7 @@ describe("valid entries", () => {
   })
 })
 
-test("[SE3] a session gets them when a page opens it, like its agent", async () => {
+test("[SE3] a session gets the allowed origins and hosts when a page opens it, like its agent", async () => {
   const claims = { tenant: "se-session", user: "ada", expires: nowSeconds() + 600, token: "t", issued: 0 }
   await sessionOf("s1", claims).create(claims, "s1", "")
   const known = () =>

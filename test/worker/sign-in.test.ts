@@ -1,4 +1,4 @@
-/** sign-in.test.ts: the page's sign-in at a real OpenID provider, without a browser: redirects, cookies, errors, hosts. */
+/** sign-in.test.ts: redirects, cookies, errors and hosts of a sign-in at a real OpenID provider, without a browser. */
 
 import { env } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -35,7 +35,7 @@ describe("a sign-in", () => {
     const { token, expires } = issued.json
     expect(expires).toBeLessThanOrEqual(nowSeconds() + 600)
     expect((await call("/v1/sessions", { token })).status).toBe(200)
-    // The same person is the same user next time, and another one is not.
+    // The same person is the same user the next time; another person is another user.
     const again = new TestBrowser("si-first")
     await again.signIn("ada")
     expect((await again.post("/auth/token")).json.user.id).toBe(issued.json.user.id)
@@ -44,7 +44,7 @@ describe("a sign-in", () => {
     expect((await other.post("/auth/token")).json.user.id).not.toBe(issued.json.user.id)
   })
 
-  test("[SI1] asks with PKCE, state and nonce, and needs no name if there is one provider", async () => {
+  test("[SI1] uses PKCE, state and nonce, and needs no provider name if there is only one", async () => {
     const provider = await startProvider()
     await registerIssuer("si-asked", provider)
     const begun = await new TestBrowser("si-asked").get("/auth/login")
@@ -62,7 +62,7 @@ describe("a sign-in", () => {
     })
   })
 
-  test("[SI1] works for a public client, and one whose provider takes the secret in the body", async () => {
+  test("[SI1] works for a public client, and if the provider expects the secret in the body", async () => {
     const provider = await startProvider()
     await registerIssuer("si-public", provider, { client_id: "cuecard-public", client_secret: null })
     const browser = new TestBrowser("si-public")
@@ -70,7 +70,7 @@ describe("a sign-in", () => {
     expect((await browser.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI1] [OI8] gives the role that the provider states", async () => {
+  test("[SI1] [OI8] gives the role that the provider sends", async () => {
     const provider = await startProvider()
     await registerIssuer("si-role", provider, { role_claim: "role", roles: ["owner", "member", "viewer"] })
     for (const [login, role] of [
@@ -90,16 +90,16 @@ describe("a sign-in", () => {
     await registerIssuer("si-once", provider)
     const browser = new TestBrowser("si-once")
     const callback = await browser.beginSignIn()
-    // Another browser: a link that somebody was sent signs nobody in.
+    // In another browser, a link that somebody received signs nobody in.
     const stranger = new TestBrowser("si-once")
     expect((await stranger.get(callback)).headers.get("location")).toBe(errorPath("state_invalid"))
     expect(await stranger.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     const transaction = browser.jar.get(cookieOf(callback)) ?? ""
     expect((await browser.get(callback)).headers.get("location")).toBe("/")
     expect(browser.jar.get(cookieOf(callback))).toBeUndefined()
-    // Back in the history: signed in, so there is nothing to do.
+    // The user goes back in the browser history. They are signed in, so there is nothing to do.
     expect((await browser.get(callback)).headers.get("location")).toBe("/")
-    // The same code and state again, with a copy of the cookie.
+    // The same code and state are sent again, with a copy of the cookie.
     const thief = new TestBrowser("si-once")
     thief.jar.set(cookieOf(callback), transaction)
     expect((await thief.get(callback)).headers.get("location")).toBe(errorPath("provider_failed"))
@@ -110,7 +110,7 @@ describe("a sign-in", () => {
     expect((await late.get(lateCallback)).headers.get("location")).toBe(errorPath("state_invalid"))
   })
 
-  test("[SI2] several can be in progress in one browser, each in its tab; beyond the limit, the oldest ends", async () => {
+  test("[SI2] can be in progress in several tabs of one browser; beyond the limit, the oldest ends", async () => {
     const provider = await startProvider()
     await registerIssuer("si-tabs-two", provider)
     const browser = new TestBrowser("si-tabs-two")
@@ -126,7 +126,7 @@ describe("a sign-in", () => {
     expect((await many.get(callbacks[1] ?? "")).headers.get("location")).toBe("/")
   })
 
-  test("[SI2] with another state, another tenant's transaction or a changed cookie fails", async () => {
+  test("[SI2] fails with another state, another tenant's transaction or a changed cookie", async () => {
     const provider = await startProvider()
     await registerIssuer("si-state", provider)
     const browser = new TestBrowser("si-state")
@@ -152,7 +152,7 @@ describe("a sign-in", () => {
   })
 })
 
-test("[SI12] each provider returns to an address of its own, and to no other one", async () => {
+test("[SI12] each provider returns to a separate address, and to no other address", async () => {
   const provider = await startProvider()
   await registerIssuer("si-mixed", provider)
   const browser = new TestBrowser("si-mixed")
@@ -278,7 +278,7 @@ describe("where a sign-in returns", () => {
 })
 
 describe("requests of other sites", () => {
-  test("[SI8] nobody but the page gets a token or signs out", async () => {
+  test("[SI8] only the page can get a token or sign out", async () => {
     const provider = await startProvider()
     await registerIssuer("si-csrf", provider)
     const browser = new TestBrowser("si-csrf")

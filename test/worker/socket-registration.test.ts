@@ -1,4 +1,4 @@
-/** socket-registration.test.ts: a socket opens without waiting for its user's directory, which learns of it afterwards. */
+/** socket-registration.test.ts: a socket opens without waiting for its user's directory, and is registered later. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -23,7 +23,7 @@ async function claimsOf(token: string): Promise<Claims> {
   return verified.value
 }
 
-/** Revokes a token as another isolate does: this one's memory has nothing of it. */
+/** Revokes a token as another isolate does: this isolate's memory does not contain the revocation. */
 async function revokeElsewhere(tenant: string, token: string): Promise<void> {
   expect(await directoryOf(tenant).revokeTokens(await claimsOf(token), false)).toMatchObject({ ok: true })
 }
@@ -67,7 +67,7 @@ describe("opening a socket", () => {
     const id = await makeSession(token)
     expect(await call("/v1/sessions", { token })).toMatchObject({ status: 200 })
     const held = [holdCalls(Directory.prototype), holdCalls(Tenant.prototype)]
-    // Opens, and exchanges hellos.
+    // The socket opens and exchanges hellos.
     const connection = await openSocket(id, token)
     connection.socket.send('{"type":"send","id":"q1","content":"/say hi"}')
     await expect.poll(() => connection.received).toContain("ack")
@@ -80,7 +80,7 @@ describe("opening a socket", () => {
     expect(connection.closed).toBeNull()
   })
 
-  test("[AU18] [AU7] where it does not, the directory and the tenant are asked first", async () => {
+  test("[AU18] [AU7] calls the directory and the tenant first if the Worker does not know them", async () => {
     const [known, token] = [await tokenOf("au18b", "ada"), await tokenOf("au18b", "ada")]
     const id = await makeSession(known)
     await revokeElsewhere("au18b", token)
@@ -91,7 +91,7 @@ describe("opening a socket", () => {
     expect([asked.mock.calls.length, access.mock.calls.length]).toEqual([1, 1])
   })
 
-  test("[AU18] a token that another isolate has revoked: the socket ends when the directory has replied", async () => {
+  test("[AU18] with a token that another isolate has revoked: the socket is closed when the directory has responded", async () => {
     const token = await tokenOf("au18c", "ada")
     const id = await makeSession(token)
     await revokeElsewhere("au18c", token)
@@ -99,14 +99,14 @@ describe("opening a socket", () => {
     expect(await listHolders("au18c")).toEqual([])
   })
 
-  test("[AU18] [US7] the same for a user who was suspended", async () => {
+  test("[AU18] [US7] for a suspended user: the same", async () => {
     const token = await tokenOf("au18d", "ada")
     const id = await makeSession(token)
     await directoryOf("au18d").applyUserState({ version: 1, suspended: true, role: "member", upTo: null })
     await expectEnd(await openSocket(id, token, null), "user_suspended")
   })
 
-  test("[AU18] [AU8] a revocation between the acceptance and the registration ends it, too", async () => {
+  test("[AU18] [AU8] is undone by a revocation between the acceptance and the registration, too", async () => {
     const token = await tokenOf("au18e", "ada")
     const id = await makeSession(token)
     const { release } = holdCalls(Directory.prototype, ["authorizeSocket"])
@@ -116,7 +116,7 @@ describe("opening a socket", () => {
     await expectEnd(connection, "token_revoked")
   })
 
-  test("[AU18] if it asked long ago, it asks again, so that trust doesn't end before the registration", async () => {
+  test("[AU18] asks again if the last check was long ago, so that trust doesn't end before the registration", async () => {
     const token = await tokenOf("au18f", "ada")
     const id = await makeSession(token)
     await call("/v1/sessions", { token })
@@ -153,7 +153,7 @@ describe("a socket that could not be registered", () => {
     await expectEnd(connection, "internal", 1011)
   })
 
-  test("[AU19] even if the directory never responds", async () => {
+  test("[AU19] is closed even if the directory never responds", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     const token = await tokenOf("au19c", "ada")
     const id = await makeSession(token)
@@ -163,7 +163,7 @@ describe("a socket that could not be registered", () => {
     release()
   })
 
-  test("[AU19] is registered when its object wakes up, if that slept meanwhile", async () => {
+  test("[AU19] is registered when its object wakes up, if the object slept meanwhile", async () => {
     const token = await tokenOf("au19d", "ada")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)

@@ -1,8 +1,8 @@
-/** storage-digest.ts: everything that an object or the bucket stores, as text, to show that a request changed nothing. */
+/** storage-digest.ts: prints everything that an object or the bucket stores, to show that a request changed nothing. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 
-/** All rows of all tables and the key-value entries. Not the alarm: a socket that opens sets it to its token's end. */
+/** All rows of all tables and the key-value entries, but not the alarm, which an opening socket sets to its token's end. */
 export async function digestOf(stub: DurableObjectStub, without: readonly string[] = []): Promise<string> {
   return await runInDurableObject(stub, (_object, { storage }) => {
     const tables = storage.sql
@@ -16,7 +16,7 @@ export async function digestOf(stub: DurableObjectStub, without: readonly string
   })
 }
 
-/** All keys with this prefix, with their ETags. */
+/** Returns all keys with this prefix, with their ETags. */
 export async function digestBucket(prefix: string, bucket: R2Bucket = env.MEDIA): Promise<string> {
   const { objects } = await bucket.list({ prefix })
   return objects.map(({ key, etag }) => `${key} ${etag}`).join("\n")

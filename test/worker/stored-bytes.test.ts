@@ -18,7 +18,7 @@ const claimsOf = (tenant: string, user: string): Claims => ({ tenant, user, expi
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
-/** The directory's count. */
+/** Returns the directory's count. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
     const read = (query: string) => Number(sql.exec(query).one()["n"])
@@ -35,7 +35,7 @@ const countTenant = (tenant: string) =>
     return sum
   })
 
-/** The files of a session as its own rows have them. */
+/** Returns the files of a session according to its own rows. */
 const countFiles = (tenant: string, id: string) =>
   runInDurableObject(sessionOf(tenant, id), (_object, { storage: { sql } }) => {
     const tables = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'asset'").toArray()
@@ -54,14 +54,14 @@ describe("a user", () => {
     expect((await upload(id, token, png(1, 50_000))).status).toBe(201)
     expect(await upload(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
     await expect.poll(() => countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 10_000)
-    // The same bytes are stored already.
+    // These bytes are stored already.
     expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
     expect(await countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 60_000)
     const next = await makeSession(token)
     expect((await upload(next, token, png(2, 50_000))).status).toBe(201)
   })
 
-  test("[LI10] imports and producers are refused as well, and messages are not", async () => {
+  test("[LI10] imports and producers are refused as well, but messages are not", async () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
@@ -157,7 +157,7 @@ describe("a user", () => {
   })
 })
 
-/** A session with a table of its own, whose reports are answered by `respond`. */
+/** Creates a session with a separate table. `respond` answers its reports. */
 function withSessionBytes<T>(
   respond: (report: Omit<BytesReport, "session">) => Result<number>,
   run: (bytes: SessionBytes, set: { databaseBytes: number; now: number; failing: boolean }) => Promise<T>,
@@ -244,7 +244,7 @@ describe("a session", () => {
 })
 
 describe("a tenant", () => {
-  test("[LI11] its number lags by less than a step for each user, and falls with them", async () => {
+  test("[LI11] its number lags by less than a step for each user, and falls when theirs fall", async () => {
     const tenant = createName()
     await fill(tenant, "ada", TENANT_STEP_BYTES - 1)
     expect(await countTenant(tenant).catch(() => 0)).toBe(0)
@@ -264,7 +264,7 @@ describe("a tenant", () => {
     expect(await tell("a", MAX_TENANT_STORED_BYTES, 1, false)).toEqual(succeed(1))
     expect(await tell("b", 1, 1, false)).toEqual(fail({ reason: "tenant_storage_full" }))
     expect(await tell("b", 1, 1, true)).toEqual(succeed(1))
-    // Less is always accepted.
+    // A decrease is always accepted.
     expect(await tell("a", 10, 2, false)).toEqual(succeed(2))
     expect(await countTenant(tenant)).toBe(11)
     const directory = directoryOf(tenant, "c")

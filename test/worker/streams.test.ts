@@ -1,6 +1,6 @@
 /**
- * streams.test.ts: any stream on real SQLite: each event is fed to a fresh recorder that has only the rows, and the live state
- * equals the rows at every event. Then the session is exported and imported into another.
+ * streams.test.ts: plays any stream on real SQLite. Each event goes to a fresh recorder that has only the rows, and the
+ * live state equals the rows at every event. Then the session is exported and imported into another one.
  */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
@@ -27,7 +27,7 @@ import { freshSession } from "./session-helpers.ts"
 const STREAMS = 400
 const END: TurnEvent = { type: "end", status: "interrupted", reason: null, metrics: null }
 
-/** Plays a stream into the message at `pos`. Returns the message as shown in the end. */
+/** Plays a stream into the message at `pos`. Returns the message as it is finally shown. */
 function play(storage: DurableObjectStorage, pos: number, events: readonly TurnEvent[]): readonly Segment[] {
   const store = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
   const head = { id: `m${pos}`, exchange_id: `m${pos - 1}`, timestamp: "2026-01-01T00:00:00.000Z" } as const
@@ -42,7 +42,7 @@ function play(storage: DurableObjectStorage, pos: number, events: readonly TurnE
   store.insertMessage(placed(answer, { pos, parent: pos - 1, seq: seq + 2 }))
   let live: Segment[] = []
   for (const event of events) {
-    // As after an eviction: only the rows are left.
+    // As after an eviction, only the rows are left.
     const fresh = createSessionStore(storage.sql, (write) => storage.transactionSync(write))
     const stored = fresh.findMessageAt(pos)
     if (stored === null) throw new Error("the answer is gone")

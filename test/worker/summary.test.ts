@@ -1,4 +1,4 @@
-/** summary.test.ts: a long session is summarised for the model, and complete for the user. */
+/** summary.test.ts: a long session is summarised for the model, but stays complete for the user. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -46,7 +46,7 @@ describe("what is summarised", () => {
   const plan = (messages: readonly Message[], budget: number) =>
     planSummary(answerOf(), messages.length, createPastTurns(lookUpIn(messages), 1e6), budget)
 
-  test("[TU9] nothing is summarised while the context fits; near the budget all but the newest turns", () => {
+  test("[TU9] nothing is summarised while the context fits; near the budget, all turns except the newest are", () => {
     const messages = [...turnsOf(6), userMessage("now")]
     expect(plan(messages, 1_000)).toBeNull()
     const due = plan(messages, 700)
@@ -121,7 +121,7 @@ test("[TU6] tokens are estimated: one per four letters, one per ideograph", () =
   expect(truncateToTokens("東京", 5)).toBe("東京")
 })
 
-test("[TU6] the tokens of a prompt and its tools are those of their texts, however often they are counted", () => {
+test("[TU6] the tokens of a prompt and its tools equal the tokens of their texts, however often they are counted", () => {
   const specOf = (name: string) => ({ name, description: "x".repeat(400), parameters: {} })
   const [one, two] = [[specOf("a")], [specOf("a"), specOf("b")]]
   const expected = (system: string, tools: readonly object[]) =>

@@ -1,4 +1,4 @@
-/** survive.test.ts: turns through cancels, withdrawals, restarts and deadlines; real workerd and SQLite. */
+/** survive.test.ts: turns with cancels, withdrawals, restarts and deadlines, on real workerd and SQLite. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -46,7 +46,7 @@ describe("cancel", () => {
     await evictDurableObject(sessionOf(id))
     const [, stored] = await expectSame(id, client)
     expect(JSON.stringify(stored)).not.toContain("late")
-    // Nothing resurrects it, and the next one works.
+    // Nothing revives the cancelled turn, and the next turn works.
     await runDurableObjectAlarm(sessionOf(id))
     second.say({ type: "send", id: "q2", content: "/say fine" })
     expect(await second.untilEnd("q2")).toMatchObject({ status: "completed" })
@@ -74,7 +74,7 @@ describe("cancel", () => {
     expect((await pageOf(id)).seq).toBe(seq)
   })
 
-  test("[CN2] of several versions the newest counts", async () => {
+  test("[CN2] of several versions, the newest is cancelled", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await begin(client, "q1", script([say("x"), pause(300), say("y")]))
@@ -108,7 +108,7 @@ describe("cancel", () => {
     await expectSame(id, client)
   })
 
-  test("[CN5] over HTTP: a named exchange, or the running one", async () => {
+  test("[CN5] over HTTP: cancels a named exchange, or the running one", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(LONG)]))
@@ -232,7 +232,7 @@ describe("deadlines", () => {
     await client.untilEnd("q1")
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       expect(createSessionStore(storage.sql).findMessageAt(2)?.deadline).toBeNull()
-      // The state after a process was killed between two steps, long ago.
+      // The state after the process was killed between two steps, long ago.
       storage.sql.exec("UPDATE transcript SET status = 'running', deadline = ? WHERE pos = 2", Date.now() - 1)
       storage.sql.exec("DELETE FROM leaf WHERE pos = 2")
     })
@@ -243,7 +243,7 @@ describe("deadlines", () => {
   })
 })
 
-test("[TU10] a message that the model can't take is refused", async () => {
+test("[TU10] a message that is too long for the model is refused", async () => {
   const id = await freshSession()
   const client = await connect(id)
   client.say({ type: "send", id: "q1", content: "\u00e9".repeat(32_000) })

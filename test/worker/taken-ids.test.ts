@@ -1,4 +1,4 @@
-/** taken-ids.test.ts: a session id that another user has behaves like a free one, on every route. */
+/** taken-ids.test.ts: a session id that another user already uses behaves like a free one on every route. */
 
 import { env, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -16,7 +16,7 @@ const recent = (id: string, token: string) => call(`/v1/sessions/${id}/conversat
 const say = (id: string, token: string, content: string) =>
   call(`/v1/sessions/${id}/messages`, { method: "POST", token, body: JSON.stringify({ id: "q", content }) })
 
-/** Everything that a user sees of the session with this id, from its creation to its erasure. Ids and times are masked. */
+/** Returns everything that a user sees of this session, from creation to erasure. Ids and times are masked. */
 async function tryOut(id: string, token: string) {
   const seen: unknown[] = []
   const add = ({ status, json, text }: { status: number; json: unknown; text: string }) =>
@@ -64,7 +64,7 @@ async function tryOut(id: string, token: string) {
   return seen
 }
 
-describe("an id that another user of the tenant has", () => {
+describe("an id that another user of the tenant uses", () => {
   test("[AU17] behaves like a free one, from its creation to its erasure", async () => {
     const [ada, eve, ben] = await Promise.all(["ada", "eve", "ben"].map((user) => tokenOf(T, user)))
     await create(String(ada), { id: "same", title: "Ada's" })
@@ -103,7 +103,7 @@ describe("an id that another user of the tenant has", () => {
   test("[AU17] pages of the list end at a public id, even if a private key is last", async () => {
     const pia = await tokenOf(T, "pia")
     const directory = env.DIRECTORY.getByName(`${T}:pia`)
-    // All share one time. The private key is the last of the first page.
+    // All sessions share one time. The private key is the last entry of the first page.
     for (let n = 0; n < MAX_SESSIONS_LISTED - 1; n++) await directory.addSession(`s${n}`, "", 1_000)
     for (const key of ["page.pia", "page-a", "a"]) await directory.addSession(key, "", 1_000)
     const first = (await call("/v1/sessions", { token: pia })).json

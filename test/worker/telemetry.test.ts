@@ -1,4 +1,4 @@
-/** telemetry.test.ts: trace ids, the line at a turn's end, spans and data points, from real turns; and broken exporters. */
+/** telemetry.test.ts: trace ids, the log line at a turn's end, spans and data points of real turns; broken exporters. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { tracing } from "cloudflare:workers"
@@ -20,7 +20,7 @@ const CUT_TRACE = "ab".repeat(16)
 const fresh = (): Promise<string> => freshSession("ob")
 
 describe("trace ids", () => {
-  test("[OB1] an answer has one, live and in history, and no additional row is written for it", async () => {
+  test("[OB1] an answer has one, live and in history, and it costs no additional row", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -52,7 +52,7 @@ describe("trace ids", () => {
     expect(recent.json.messages.at(-1).trace).toBe(sent.headers.get("trace-id"))
   })
 
-  test("[OB1] a queued message keeps its own, and another version of an answer gets another", async () => {
+  test("[OB1] a queued message keeps its own, and a new version of an answer gets a new one", async () => {
     const id = await fresh()
     const client = await connect(id)
     await begin(client, "q1", script([say("One. "), pause(300), say("Two.")]))
@@ -67,7 +67,7 @@ describe("trace ids", () => {
     expect(version?.trace).not.toBe(second.trace)
   })
 
-  test("[OB1] the agents that are asked in a turn answer under its trace", async () => {
+  test("[OB1] the agents asked in a turn answer under the turn's trace", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines()
@@ -84,7 +84,7 @@ describe("trace ids", () => {
 })
 
 describe("the line at a turn's end", () => {
-  test("[OB2] it has the ids, the model, the tokens, the rows and the times", async () => {
+  test("[OB2] contains the ids, the model, the tokens, the rows and the times", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -123,7 +123,7 @@ describe("the line at a turn's end", () => {
     ],
     ["text that does not fit", [[say("<span id='nothing_1'>secret words</span>")]], { drift: { mark_orphan: 1 } }],
     ["a tool that throws", [[call("probe_throw", { text: "secret words" })], [say("b")]], { status: "completed" }],
-  ])("[OB2] [OB6] %s: one line, and no line of the turn has its text", async (_name, steps, expected) => {
+  ])("[OB2] [OB6] %s: there is one line, and no line contains the turn's text", async (_name, steps, expected) => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -136,7 +136,7 @@ describe("the line at a turn's end", () => {
     expect(JSON.stringify(lines)).not.toContain("secret")
   })
 
-  test("[OB2] a cancelled turn, and one that a restart cut off, have one line each", async () => {
+  test("[OB2] exists once for a cancelled turn, and for a turn that a restart cut off", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -171,7 +171,7 @@ describe("the line at a turn's end", () => {
     ])
   })
 
-  test("[OB2] a refused message has a line, and the client is told its trace", async () => {
+  test("[OB2] exists for a refused message, and the client receives its trace", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -184,7 +184,7 @@ describe("the line at a turn's end", () => {
     ])
   })
 
-  test("[OB2] a message that is refused over HTTP has one too", async () => {
+  test("[OB2] also exists for a message that is refused over HTTP", async () => {
     const token = await tokenOf("acme", "ada")
     const session = await makeSession(token)
     const lines = recordLogLines(session)
@@ -239,7 +239,7 @@ describe("spans", () => {
     expect(spans).toHaveLength(4)
   })
 
-  test("[OB3] a failed model call and a failed tool call are errors, and a name of the model's own is not reported", async () => {
+  test("[OB3] a failed model call and a failed tool call are errors, and a tool name that the model invented is not reported", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -253,7 +253,7 @@ describe("spans", () => {
     expect(JSON.stringify(lines)).not.toContain("invented")
   })
 
-  test("[OB3] without SPANS there are none, and nothing is computed for them", async () => {
+  test("[OB3] without SPANS there are no spans, and nothing is computed for them", async () => {
     const { startTrace } = telemetryOf({})
     const trace = createTraceId()
     expect(startTrace(trace)).toBe(NO_SPAN)
@@ -264,7 +264,7 @@ describe("spans", () => {
     expect(describe).not.toHaveBeenCalled()
   })
 
-  test("[OB3] a share of the traces is sampled, all turns of a trace alike; an invalid share is ignored", () => {
+  test("[OB3] a share of the traces is sampled, with all turns of a trace or none; an invalid share is ignored", () => {
     const traces = Array.from({ length: 2_000 }, createTraceId)
     const sampled = traces.filter((trace) => isSampled(trace, 0.25)).length
     expect(sampled).toBeGreaterThan(380)
@@ -276,7 +276,7 @@ describe("spans", () => {
       expect(telemetryOf({ SPANS: "log", SPAN_SAMPLING }).startTrace(always), SPAN_SAMPLING).toBe(NO_SPAN)
   })
 
-  test("[OB3] with SPANS=platform they are spans of the platform", async () => {
+  test("[OB3] with SPANS=platform, they are platform spans", async () => {
     const opened: string[] = []
     const attributes: Record<string, unknown>[] = []
     const open = vi.spyOn(tracing, "startActiveSpan").mockImplementation(((
@@ -335,12 +335,12 @@ describe("exporters that fail", () => {
     },
   )
 
-  test("[OB4] attributes that cannot be computed are left out", async () => {
+  test("[OB4] attributes that cannot be computed are omitted", async () => {
     const sink: SpanSink = { open: (_name, _parent, work) => work({ setAttributes() {}, setError() {}, end() {} }) }
     expect(await createTrace(sink).run("chat", broken, async () => 1)).toBe(1)
   })
 
-  test("[OB4] a turn ends as without telemetry if every line of it throws", async () => {
+  test("[OB4] a turn ends as it does without telemetry, even if writing every line throws", async () => {
     const id = await fresh()
     const client = await connect(id)
     const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => {
@@ -352,7 +352,7 @@ describe("exporters that fail", () => {
     expect([answer.status, textIn(answer)]).toEqual(["completed", expect.stringContaining("Fine.")])
   })
 
-  test("[OB4] a request is answered without a data set, and with one that throws", async () => {
+  test("[OB4] a request is answered without a data set, or with one that throws", async () => {
     for (const METRICS of [undefined, { writeDataPoint: broken }])
       expect((await request("/healthz", { env: { METRICS } })).status).toBe(200)
     const turn = createMessage({ id: "a", role: "assistant", exchange_id: "q", timestamp: "2026-01-01T00:00:00Z" })
@@ -400,7 +400,7 @@ describe("data points", () => {
     expect(JSON.stringify(points)).not.toContain("secret")
   })
 
-  test("[OB5] one for each socket that is opened, and one for each turn", async () => {
+  test("[OB5] one for each opened socket, and one for each turn", async () => {
     const lines = recordLogLines()
     const token = await tokenOf("acme", "ada")
     const session = await makeSession(token)

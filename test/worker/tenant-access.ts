@@ -1,4 +1,4 @@
-/** tenant-access.ts: tenants, API keys and tokens as their routes give them, for tests. */
+/** tenant-access.ts: creates tenants, API keys and tokens through their routes, for tests. */
 
 import { expect } from "vitest"
 import { LOCAL_OPERATOR_SECRET } from "../../worker/env.ts"
@@ -6,7 +6,7 @@ import { call } from "./http.ts"
 
 export const OPERATOR = LOCAL_OPERATOR_SECRET
 
-/** Creates a tenant. Returns its first key, which may do everything. */
+/** Creates a tenant. Returns its first key, which has all rights. */
 export async function createTenant(id: string): Promise<string> {
   const created = await call("/v1/tenants", { method: "POST", token: OPERATOR, body: JSON.stringify({ id }) })
   expect(created.status).toBe(201)
@@ -29,7 +29,7 @@ export async function createKey(manager: string, fields: object = {}): Promise<C
   return created.json
 }
 
-/** A token that an API key makes for a user. */
+/** Returns a token that an API key creates for a user. */
 export async function tokenWith(key: string, user: string, fields: object = {}): Promise<string> {
   const issued = await post("/v1/tokens", key, { user, ...fields })
   expect(issued.status).toBe(200)

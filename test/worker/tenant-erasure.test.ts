@@ -1,4 +1,4 @@
-/** tenant-erasure.test.ts: users and tenants are erased, counted from outside: every object, every key of the bucket. */
+/** tenant-erasure.test.ts: users and tenants are erased. The tests search every object and every key of the bucket. */
 
 import { env, evictDurableObject, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -10,7 +10,7 @@ import { ask, exportTenant, ownerToken, register, roleToken, skipWait } from "./
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 
-/** The rows of all objects of a class whose rows mention a tenant, by object and table. Empty tables are left out. */
+/** Returns the rows of all objects of a class that mention a tenant, by object and table, without empty tables. */
 async function listRows(namespace: DurableObjectNamespace, names: readonly string[]): Promise<string[]> {
   const known = new Set(names.map((name) => namespace.idFromName(name).toString()))
   const found: string[] = []
@@ -64,7 +64,7 @@ async function untilReceipt(tenant: string, id: string) {
 }
 
 describe("a user who is erased", () => {
-  test("[LV1] [LV2] [LV3] leaves no row, no key, no token and no socket; others keep theirs", async () => {
+  test("[LV1] [LV2] [LV3] leaves no row, no key, no token and no socket; other users keep theirs", async () => {
     await register("lv-user", "boss", "owner")
     const [ada, bob] = [await fillUser("lv-user", "ada"), await fillUser("lv-user", "bob")]
     for (const [{ token, sessions }, viewer] of [
@@ -89,17 +89,17 @@ describe("a user who is erased", () => {
     expect((await keysOf("lv-user/")).filter((key) => !key.includes(bob.sessions[0] ?? ""))).toEqual([])
     expect(await list(ada.token)).toEqual(refusal(401, "token_revoked"))
     expect(await call("/v1/users/ada", { method: "DELETE", token: boss })).toEqual(refusal(404, "user_unknown"))
-    // Neither is shared with the other any more.
+    // Nothing is shared between the two any longer.
     const shown = await call(`/v1/sessions/${bob.sessions[0]}/viewers`, { token: bob.token })
     expect(shown.json.viewers).toEqual([])
     expect((await call("/v1/sessions/shared", { token: bob.token })).json.sessions).toEqual([])
-    // Bob's are as they were, and a token issued later is for a new user.
+    // Bob's data is unchanged, and a token issued later is for a new user.
     expect((await list(bob.token)).json.sessions).toHaveLength(2)
     expect(await keysOf("lv-user/")).toHaveLength(1)
     expect((await list(await roleToken("lv-user", "ada", "member"))).json.sessions).toEqual([])
   })
 
-  test("[LV4] cannot be the last owner, or an owner if an admin asks; a member cannot ask", async () => {
+  test("[LV4] cannot be the last owner, or an owner if an admin sends the request; a member cannot send it", async () => {
     await register("lv-roles", "boss", "owner")
     await register("lv-roles", "ada")
     const erase = async (user: string, by: string, role: "owner" | "admin" | "member") =>
@@ -114,14 +114,14 @@ describe("a user who is erased", () => {
     expect(await erase("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
   })
 
-  test("[LV2] rows that a late request creates while tokens are still trusted are erased too", async () => {
+  test("[LV2] also loses rows that a late request creates while tokens are still trusted", async () => {
     await register("lv-late", "boss", "owner")
     const ada = await fillUser("lv-late", "ada")
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-late") })
     await expect
       .poll(async () => (await stub("lv-late").findReceipt(erased.json.id))?.tally.sessions, { timeout: 20_000 })
       .toBe(2)
-    // As an isolate that has not heard of it would.
+    // As an isolate that does not know of the erasure would do.
     const claims = { tenant: "lv-late", user: "ada", expires: 9e9, token: null, issued: 0 }
     await env.DIRECTORY.getByName("lv-late:ada").addSession("late", "", 1)
     const late = env.SESSION.getByName("lv-late:late")
@@ -131,7 +131,7 @@ describe("a user who is erased", () => {
     expect(await listRows(env.SESSION, [...sessionNames("lv-late", ada), "lv-late:late"])).toEqual([])
   })
 
-  test("[LV2] a link that was signed before fetches nothing from another host, and adds no row", async () => {
+  test("[LV2] has no valid link: one that was signed before fetches nothing from another host, and adds no row", async () => {
     await register("lv-link", "boss", "owner")
     await register("lv-link", "ada")
     const token = await roleToken("lv-link", "ada", "member")
@@ -142,7 +142,7 @@ describe("a user who is erased", () => {
     const href = await sign()
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-link") })
     await untilReceipt("lv-link", erased.json.id)
-    // As an isolate that has not asked before.
+    // As in an isolate that has not asked before.
     clearCachedRevocations({ tenant: "lv-link", user: "ada" })
     expect(await call(href)).toEqual(refusal(403, "link_invalid"))
     expect(await listRows(env.DIRECTORY, ["lv-link:ada"])).toEqual(["account 1", "revoked 1"])
@@ -168,7 +168,7 @@ describe("a session", () => {
     expect((await create(token, { id: "s1" })).status).toBe(201)
     expect(await create(token, { id: "s2", agent: "nobody" })).toEqual(refusal(404, "agent_unknown"))
     expect(await listed("ada")).toBe(1)
-    // The id is taken, so the session has another key.
+    // The id is taken, so the session gets another key.
     const eve = await roleToken("lv-list", "eve", "member")
     expect((await create(eve, { id: "s1" })).status).toBe(201)
     expect(await listed("eve")).toBe(1)
@@ -179,7 +179,7 @@ describe("a tenant that leaves", () => {
   const leave = (token: string, confirm: string) =>
     call("/v1/tenant", { method: "DELETE", token, body: JSON.stringify({ confirm }) })
 
-  test("[LV5] [LV6] can be read but not written for seven days, and can come back", async () => {
+  test("[LV5] [LV6] can be read but not written for seven days, and can be restored", async () => {
     await register("lv-grace", "boss", "owner")
     const ada = await fillUser("lv-grace", "ada")
     const boss = await ownerToken("lv-grace")
@@ -211,7 +211,7 @@ describe("a tenant that leaves", () => {
     }
     expect(await call("/v1/agents/writer", { method: "DELETE", token: boss })).toEqual(refusal(403, "tenant_leaving"))
     await exportTenant("lv-grace")
-    // A socket shows everything, and refuses frames that write. A socket from before is closed, and its client reconnects.
+    // A socket shows everything, but refuses frames that write. An earlier socket is closed, and its client reconnects.
     const reader = await openSocket(id, ada.token)
     reader.socket.send(JSON.stringify({ type: "send", id: "late", content: "/say no" }))
     await expect.poll(() => reader.received).toContain("scope_denied")
@@ -227,7 +227,7 @@ describe("a tenant that leaves", () => {
     await ask(ada.sessions[0] ?? "", ada.token, "/say still here")
   })
 
-  test("[LV7] [LV8] is erased when its grace period ends: only its tombstone and its receipt stay", async () => {
+  test("[LV7] [LV8] is erased when its grace period ends; only its tombstone and its receipt stay", async () => {
     await register("lv-gone", "boss", "owner")
     const users = [await fillUser("lv-gone", "ada"), await fillUser("lv-gone", "bob")]
     await exportTenant("lv-gone")
@@ -246,7 +246,7 @@ describe("a tenant that leaves", () => {
     expect(await listRows(env.DIRECTORY, directories)).toEqual([])
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     expect(await keysOf("lv-gone/")).toEqual([])
-    // Nobody gets in, nothing begins anew, and the operator has the receipt.
+    // Nobody has access, nothing starts again, and the operator has the receipt.
     for (const token of [users[0]?.token, await ownerToken("lv-gone")])
       expect(await call("/v1/sessions", { token: token ?? "" })).toEqual(refusal(410, "tenant_erased"))
     const operator = String(env.OPERATOR_SECRET)

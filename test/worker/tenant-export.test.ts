@@ -1,4 +1,4 @@
-/** tenant-export.test.ts: a tenant is exported and imported into another one; real workerd, SQLite and bucket. */
+/** tenant-export.test.ts: a tenant is exported and imported into another one, with real workerd, SQLite and bucket. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -19,7 +19,7 @@ import {
   uploadFile,
 } from "./tenant-transfer.ts"
 
-/** A tenant with two users: cards, files, versions, an agent's conversation, an empty session, and a configuration. */
+/** Creates a tenant with two users, cards, files, versions, an agent conversation, an empty session and settings. */
 async function fillTenant(tenant: string): Promise<void> {
   await register(tenant, "boss", "owner")
   for (const user of ["ada", "bob"]) await register(tenant, user)
@@ -85,7 +85,7 @@ describe("a tenant that is exported", () => {
     expect(user).toMatchObject({ name: "ADA", role: "member", status: "active" })
   })
 
-  test("[TX6] the agents' conversations come along, and continue", async () => {
+  test("[TX6] takes along the agents' conversations, which continue", async () => {
     await fillTenant("tx-agents")
     const archive = await downloadArchive("tx-agents", await exportTenant("tx-agents"))
     await importTenant("tx-agents2", archive)
@@ -113,7 +113,7 @@ describe("an archive that was changed", () => {
     return await downloadArchive(tenant, await exportTenant(tenant))
   }
 
-  test("[TX3] is refused as a whole: manifest, seal, file, and nothing is written", async () => {
+  test("[TX3] is refused as a whole, whether manifest, seal or file was changed, and nothing is written", async () => {
     const { manifest, files } = await smallArchive("tx-small")
     const token = await ownerToken("tx-refuses")
     const start = (body: string) => call("/v1/tenant/import", { method: "POST", token, body })
@@ -150,7 +150,7 @@ describe("an archive that was changed", () => {
     expect(await uploadFile(id, 1, file, token)).toEqual(refusal(404, "tenant_import_unknown"))
   })
 
-  test("[TX3] of a tenant that has conversations already, is refused", async () => {
+  test("[TX3] is refused by a tenant that already has conversations", async () => {
     const { manifest } = await smallArchive("tx-full")
     const import_ = await call("/v1/tenant/import", {
       method: "POST",
@@ -160,7 +160,7 @@ describe("an archive that was changed", () => {
     expect(import_).toEqual(refusal(409, "tenant_not_empty"))
   })
 
-  test("[TX4] one at a time; an export can be removed, and only owners see it", async () => {
+  test("[TX4] only one runs at a time; an export can be removed, and only owners can see it", async () => {
     await smallArchive("tx-one")
     const [token, ada] = [await ownerToken("tx-one"), await roleToken("tx-one", "ada", "member")]
     const { id } = (await call("/v1/tenant/exports", { token })).json.exports[0]

@@ -1,4 +1,4 @@
-/** tenant-kills.test.ts: the jobs of a tenant are killed at every call that they make to another object or to the bucket. */
+/** tenant-kills.test.ts: a tenant's jobs are killed at every call to another object or to the bucket. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -23,7 +23,7 @@ import {
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 
-/** Makes an object die at the n-th call to another object or the bucket. Resolves to the number of calls it has made. */
+/** Makes an object die at its n-th call to another object or the bucket. Resolves to the number of its calls. */
 async function dieAtCall(tenant: string, n: number): Promise<void> {
   await runInDurableObject(stub(tenant), (object, state) => {
     let calls = 0
@@ -49,7 +49,7 @@ async function dieAtCall(tenant: string, n: number): Promise<void> {
 
 const ORIGINAL = { SESSION: env.SESSION, DIRECTORY: env.DIRECTORY, MEDIA: env.MEDIA, BACKUP: env.BACKUP }
 
-/** Runs a job to its end, killing it at its first call, then at its second one, and so on. Returns the number of kills. */
+/** Runs a job to its end, and kills it at its first call, then at its second, and so on. Returns the number of kills. */
 async function runKilled(tenant: string, isDone: () => Promise<boolean>): Promise<number> {
   for (let n = 1; ; n += 1) {
     await dieAtCall(tenant, n).catch(() => {})
@@ -74,7 +74,7 @@ async function fill(tenant: string): Promise<string[]> {
   return sessions
 }
 
-/** The numbers of calls that the slices of an export make to other objects and to the bucket. */
+/** Returns the number of calls that each slice of an export makes to other objects and to the bucket. */
 async function countCalls(tenant: string): Promise<number[]> {
   return await runInDurableObject(stub(tenant), async (_object, { storage }) => {
     let calls = 0

@@ -1,4 +1,4 @@
-/** tenant-pairs.test.ts: nothing that one tenant was given is valid for another one, over many pairs of tenants. */
+/** tenant-pairs.test.ts: for many pairs of tenants, no credential of one tenant is valid for the other. */
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -13,7 +13,7 @@ const PAIRS = 1_000
 const NOW = 1_800_000_000_000
 const EXPIRES = NOW / 1000 + 600
 
-/** Names that are easily confused: parts and continuations of each other, regions, separators of keys and names of keys. */
+/** Names that are easily confused: parts and continuations of each other, regions, key separators and key names. */
 const parts = fc.constantFrom("a", "b", "eu", "us", "1", "-", "_", "ck", "key", "acme", "token", "export", "cuecard")
 const names = fc.array(parts, { minLength: 1, maxLength: 4 }).map((list) => list.join(""))
 const tenants = fc.tuple(fc.constantFrom("", "eu.", "us.", "fedramp."), names).map(([region, name]) => region + name)

@@ -1,4 +1,4 @@
-/** tenant-remains.test.ts: jobs that meet an erasure, and the remains of an ended job: every row and every byte is searched. */
+/** tenant-remains.test.ts: searches every row and every byte for remains of ended jobs, and of jobs during an erasure. */
 
 import { env, listDurableObjectIds, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -25,7 +25,7 @@ function findInRows(sql: SqlStorage, marker: string): string[] {
   })
 }
 
-/** The tables of all objects, and the keys of the bucket, in which a text stands. */
+/** Returns the tables of all objects, and the keys of the bucket, that contain a text. */
 async function findMarker(marker: string): Promise<string[]> {
   const found: string[] = []
   for (const name of ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const) {
@@ -48,7 +48,7 @@ async function findMarker(marker: string): Promise<string[]> {
   }
 }
 
-/** The audit log says who was erased, and the receipt for whom it is. */
+/** Only the audit log and the receipt name the erased user. */
 const REMAINS = ["TENANT audit", "TENANT job"]
 
 const sqlOf = async (tenant: string, query: string, ...values: SqlStorageValue[]): Promise<Row[]> =>
@@ -65,7 +65,7 @@ async function fill(tenant: string, user: string): Promise<string> {
 async function archiveOf(tenant: string, user: string): Promise<Archive> {
   await fill(tenant, user)
   const archive = await downloadArchive(tenant, await exportTenant(tenant))
-  // So that only traces of the test itself can be found.
+  // Then only traces of the test itself can be found.
   const token = await ownerToken(tenant)
   for (const { id } of (await call("/v1/tenant/exports", { token })).json.exports)
     await call(`/v1/tenant/exports/${id}`, { method: "DELETE", token })
@@ -105,7 +105,7 @@ describe("the erasure of a user", () => {
     const entries = await actionsOf("rm-export")
     expect(entries.find(({ action }) => action === "user.erased")?.details).toMatchObject({ users: 1, sessions: 1 })
     expect(entries.find(({ action }) => action === "tenant.export_removed")?.target).toBe(exported)
-    // A request that was admitted before, and took its time.
+    // This request was admitted before, but was slow.
     const directory = env.DIRECTORY.getByName(`rm-export:${user}`)
     const issued = nowSeconds() - CLOCK_TOLERANCE_SECONDS - 60
     expect(await directory.addSession("late", "", 1, { role: "member", issued })).toMatchObject({ ok: false })
@@ -139,7 +139,7 @@ describe("the erasure of a user", () => {
 })
 
 describe("an import that has ended", () => {
-  test("[TX4] keeps neither its index nor its files, whether it succeeds or fails", async () => {
+  test("[TX4] keeps neither its index nor its files, whether it succeeded or failed", async () => {
     const archive = await archiveOf("rm-index", "marker-index")
     expect(await importTenant("rm-index2", archive)).toMatchObject({ state: "done", parts: 1 })
     const counts = "SELECT (SELECT count(*) FROM archive_item) + (SELECT count(*) FROM job_file) AS n"
@@ -190,7 +190,7 @@ describe("an erased tenant", () => {
 describe("a transfer", () => {
   const age = 8 * 24 * 60 * 60_000
 
-  test("[TX4] is tried again until it makes no progress for days, and its end is recorded", async () => {
+  test("[TX4] is retried until it makes no progress for days, and its end is recorded", async () => {
     const archive = await archiveOf("rm-retry", "somebody")
     const { id } = (await post("rm-retry2", "/v1/tenant/import", archive.manifest)).json
     // Its file is not there, as after an outage.

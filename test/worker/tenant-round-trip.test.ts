@@ -1,4 +1,4 @@
-/** tenant-round-trip.test.ts: generated tenants are exported, imported and exported again: the same content. */
+/** tenant-round-trip.test.ts: generated tenants keep the same content when exported, imported and exported again. */
 
 import { env } from "cloudflare:test"
 import fc from "fast-check"
@@ -59,7 +59,7 @@ async function fill(tenant: string, users: readonly GeneratedUser[]): Promise<vo
   }
 }
 
-/** All sessions of a tenant as they are exported, with the lists in which they are. */
+/** Returns all sessions of a tenant as exported, with the lists that contain them. */
 async function readTenant(tenant: string, users: number): Promise<object[]> {
   const read: object[] = []
   for (let u = 0; u < users; u += 1) {

@@ -1,4 +1,4 @@
-/** tenant-transfer.ts: exports, imports and erasures of whole tenants through the routes, for tests. */
+/** tenant-transfer.ts: exports, imports and erases whole tenants through the routes, for tests. */
 
 import { env, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -81,7 +81,7 @@ export async function importTenant(tenant: string, { manifest, files }: Archive)
   return await read()
 }
 
-/** The export of a session without the value of its seal, which is the tenant's. */
+/** Returns the export of a session without the value of its seal, which depends on the tenant. */
 export async function exportSession(session: string, token: string): Promise<string[]> {
   const text = new TextDecoder().decode(await download(`/v1/sessions/${session}/events`, token))
   return text.split("\n").map((line) => line.replace(/,"value":"[^"]*"}$/, "}"))

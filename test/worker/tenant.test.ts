@@ -1,4 +1,4 @@
-/** tenant.test.ts: a tenant's agents, and the default ones offline. */
+/** tenant.test.ts: a tenant's agents, and the default agents without a network. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -15,13 +15,13 @@ const stub = (tenant: string) => env.TENANT.getByName(tenant)
 const agent = (name: string) => ({ name, description: "", prompt: "You are new.", model: null, tools: [] })
 
 describe("agents of a tenant", () => {
-  test("[AG1] reading stores nothing, and there are three", async () => {
+  test("[AG1] are three by default, and reading stores nothing", async () => {
     expect((await stub("quiet").listAgents()).map(({ name }) => name)).toEqual(["general", "weather", "researcher"])
     expect(await stub("quiet").getAgentView("nobody")).toBeNull()
     expect(await tablesOf(stub("quiet"))).toEqual([])
   })
 
-  test("[AG1] one is added, changed, deleted; so are default ones, but the general one stays", async () => {
+  test("[AG1] can be added, changed and deleted, even default ones, except that the general agent stays", async () => {
     const tenant = stub("busy")
     await tenant.putAgent(SYSTEM_ACTOR, agent("writer"))
     await tenant.putAgent(SYSTEM_ACTOR, { ...agent("weather"), prompt: "You are ours." })
@@ -104,7 +104,7 @@ describe("the routes", () => {
 })
 
 describe("a session's agent", () => {
-  test("[AG2] answers in it; an unknown one creates no session", async () => {
+  test("[AG2] answers in the session; an unknown agent creates no session", async () => {
     const made = await sessionOf("ag-none").create(CLAIMS, "ag-none", "", "nobody")
     expect(made).toMatchObject({ fault: { reason: "agent_unknown" } })
     expect(await tablesOf(sessionOf("ag-none"))).toEqual([])
@@ -156,13 +156,13 @@ describe("offline", () => {
     client.say({ type: "send", id: "q1", content: "Ask the researcher about the weather in Oslo and Lima" })
     const answer = await client.untilEnd("q1")
     expect(toolsIn(answer)).toMatchObject([{ name: "agents_message", status: "ok" }])
-    // The whole answer is in the block of the call.
+    // The call's block contains the whole answer.
     expect(textIn(answer)).toMatch(/The \*\*researcher\*\* agent replied:\n\n(?:- .*\d.*(?:\n|$)){1,3}$/)
     expect(textIn(answer)).not.toContain("Findings")
     expect(textIn(answer)).not.toContain("span")
   })
 
-  test("[AG4] or in the background, and gets the answer later", async () => {
+  test("[AG4] it also asks in the background, and gets the answer later", async () => {
     const id = await freshSession("off")
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "Ask the weather agent in the background about the weather in Oslo" })

@@ -1,4 +1,4 @@
-/** titles.test.ts: no writer stores a title with characters that are invisible or reorder the text around it. */
+/** titles.test.ts: no code path stores a title with characters that are invisible or reorder the surrounding text. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -31,7 +31,7 @@ describe("a title", () => {
     expect(removeControls(HOSTILE)).toBe(CLEAN)
   })
 
-  test("[RT13] of a new session, in the response, the list and the rows", async () => {
+  test("[RT13] of a new session is clean in the response, the list and the rows", async () => {
     const token = await tokenOf(CLAIMS.tenant, "titles")
     const made = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ title: HOSTILE }) })
     expect(made.json.title).toBe(CLEAN)
@@ -40,7 +40,7 @@ describe("a title", () => {
     expect(list.json.sessions).toMatchObject([{ id: made.json.id, title: CLEAN }])
   })
 
-  test("[RT13] of a renamed session; a text with nothing visible is not a title", async () => {
+  test("[RT13] of a renamed session is clean; a text with nothing visible is not a title", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const rename = (title: string) =>
@@ -50,7 +50,7 @@ describe("a title", () => {
     expect(await titleOf(id)).toBe(CLEAN)
   })
 
-  test("[RT13] from a first message", async () => {
+  test("[RT13] from a first message is clean", async () => {
     const id = await freshSession("titles")
     const client = await connect(id)
     client.say({ type: "send", id: "q", content: `${HOSTILE} /say hi` })
@@ -58,7 +58,7 @@ describe("a title", () => {
     expect(await titleOf(id)).toBe(`${CLEAN} /say hi`)
   })
 
-  test("[RT13] from the model's tool", async () => {
+  test("[RT13] from the model's tool is clean", async () => {
     const titles: string[] = []
     const tool = createRenameTool(async (title) => void titles.push(title))
     const run = (title: string) => tool.execute({ title }, {} as Parameters<typeof tool.execute>[1])
@@ -67,7 +67,7 @@ describe("a title", () => {
     expect(titles).toEqual([CLEAN])
   })
 
-  test("[RT13] from an imported file", async () => {
+  test("[RT13] from an imported file is clean", async () => {
     const id = await freshSession("titles")
     const signature = { tip: null, title: HOSTILE, records: 1, algorithm: "HMAC-SHA256", value: "x" }
     await importFile(id, toJsonl({ type: "user_message", text: "Go" }, { type: "signature", ...signature }))

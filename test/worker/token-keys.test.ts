@@ -1,4 +1,4 @@
-/** token-keys.test.ts: the keys that sign a tenant's tokens: their names, rotation and retirement. */
+/** token-keys.test.ts: names, rotation and retirement of the keys that sign a tenant's tokens. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { decodeProtectedHeader, SignJWT } from "jose"
@@ -72,7 +72,7 @@ describe("token keys", () => {
       expect(await call("/v1/sessions", { token: await forge("tk2", kid) })).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[TK3] tokens without a key's name stay valid, and so do those under a name that isn't ours", async () => {
+  test("[TK3] tokens without a key name, or with a name that isn't ours, stay valid", async () => {
     await createTenant("tk3")
     expect(await reads(await tokenOf("tk3", "ada"))).toBe(200)
     const other = new SignJWT({ tenant: "tk3", sub: "ada", exp: nowSeconds() + 60 })
@@ -102,14 +102,14 @@ describe("token keys", () => {
     expect(await call("/v1/sessions", { token: old })).toEqual(refusal(401, "token_revoked"))
     const next = await tokenWith(first, "ada", { ttl: 3600 })
     expect(await reads(next)).toBe(200)
-    // As another isolate would rotate.
+    // Rotates the key as another isolate would.
     await env.TENANT.getByName("tk4b").rotateTokenKeys({ kind: "operator", id: "", address: null }, 0)
     expect(await reads(next)).toBe(200)
     passTime(TOKEN_TRUST_MS)
     expect(await call("/v1/sessions", { token: next })).toEqual(refusal(401, "token_revoked"))
   })
 
-  test("[TK10] if the others retire now, sockets close and no earlier token of a user is accepted", async () => {
+  test("[TK10] if the other keys retire now, sockets close and no earlier user token is accepted", async () => {
     const first = await createTenant("tk10")
     const [ada, bob] = [await tokenWith(first, "ada"), await tokenWith(first, "bob", { ttl: 86_400 })]
     const id = await makeSession(ada)
@@ -122,7 +122,7 @@ describe("token keys", () => {
     expect((await openSocket(id, next)).closed).toBeNull()
   })
 
-  test("[TK11] a rotation that leaves time closes the sockets of the old key when it retires, and no others", async () => {
+  test("[TK11] a rotation with a grace period closes only the old key's sockets, when that key retires", async () => {
     const first = await createTenant("tk11")
     const old = await tokenWith(first, "ada", { ttl: 86_400 })
     const id = await makeSession(old)
@@ -170,7 +170,7 @@ describe("token keys", () => {
     expect(await env.TENANT.getByName("tk4c").getAccess()).toMatchObject({ firstTokenKey: 2, newestTokenKey: 3 })
   })
 
-  test("[TK4] only owners rotate, and a refused body changes nothing", async () => {
+  test("[TK4] only owners can rotate keys, and a refused body changes nothing", async () => {
     const first = await createTenant("tk4d")
     const admin = await tokenWith(first, "adm", { role: "admin" })
     expect(await rotate(admin)).toEqual(refusal(403, "scope_denied"))
@@ -195,7 +195,7 @@ describe("token keys", () => {
     expect(await call("/v1/sessions", { token: early })).toEqual(refusal(401, "token_revoked"))
   })
 
-  test("[TK6] at most MAX_TOKEN_KEYS are accepted at once, unless the others retire now", async () => {
+  test("[TK6] at most MAX_TOKEN_KEYS keys are accepted at once, unless the others retire now", async () => {
     const first = await createTenant("tk6")
     for (let n = 1; n < MAX_TOKEN_KEYS; n++) expect((await rotate(first)).status).toBe(200)
     expect(await rotate(first)).toEqual(refusal(409, "token_keys_full"))

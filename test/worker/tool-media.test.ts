@@ -1,6 +1,6 @@
 /**
- * tool-media.test.ts: a real tool stores files in a real bucket and attaches them to the answer, in real turns: where
- * they appear, which are voice notes, and that history agrees.
+ * tool-media.test.ts: in real turns, a real tool stores files in a real bucket and attaches them to the answer. The tests
+ * check where the files appear, which are voice notes, and that history agrees.
  */
 
 import { env, evictDurableObject } from "cloudflare:test"
@@ -28,7 +28,7 @@ async function ask(client: TestClient, id: string, ...steps: object[][]): Promis
   return await client.untilEnd(id)
 }
 
-/** The kind of each segment; for media also its name and whether it is a voice note. */
+/** Returns the kind of each segment; for media also the name and whether it is a voice note. */
 function segmentKinds({ segments }: WireMessage): string[] {
   return segments.map((segment) => {
     if (segment.type === "media") return `${segment.label}${segment.voice === true ? " voice" : ""}`
@@ -110,7 +110,7 @@ test("[DR20] a retried answer keeps the files of the calls that it keeps, at its
   await expectSame(id, client)
 })
 
-test("[DR19] [SG11] a canvas that a call stored: the line that asks for its embedding isn't shown or exported", async () => {
+test("[DR19] [SG11] the line that requests the embedding of a call's canvas is neither shown nor exported", async () => {
   const id = await freshSession("canvas")
   const client = await connect(id)
   const answer = await ask(client, "q1", [call("canvas_create", { title: "Plan", html: "<p>x" })], [say("Done.")])

@@ -24,7 +24,7 @@ describe("renaming", () => {
     expect(titles).toEqual(["Harbour trip"])
   })
 
-  test("[TO10] in a session, by an ordinary sentence", async () => {
+  test("[TO10] works in a session with an ordinary sentence", async () => {
     const id = await freshSession("ren")
     const client = await connect(id)
     await begin(client, "q1", "Rename this conversation to Harbour trip", 2)
@@ -57,7 +57,7 @@ describe("output while a tool runs", () => {
     await expectSame(id, client)
   })
 
-  test("[TO11] the head is shown, with the full totals, including what isn't stored", async () => {
+  test("[TO11] is cut to its head, with the full totals, including what isn't stored", async () => {
     const id = await freshSession("big")
     const client = await connect(id)
     const lines = Math.ceil((MAX_OUTPUT_CHARS * 1.2) / 17)

@@ -9,12 +9,12 @@ const [GENERAL] = DEFAULT_AGENTS
 
 export const PROMPT = GENERAL?.prompt ?? ""
 
-/** The tools of the general agent, without other agents to ask. */
+/** The general agent's tools, without other agents to ask. */
 export function generalTools(): readonly Tool[] {
   return createTools({}, GENERAL?.tools ?? [], { renameSession: async () => {}, askAgent: async () => ({}), peers: [] })
 }
 
-/** For tools that store no asset: it always fails. */
+/** Always fails. For tools that store no asset. */
 export const saveNothing: SaveAsset = () => Promise.reject(new Error("this test stores no assets"))
 
 export function toolContext(change: Partial<ToolContext> = {}): ToolContext {

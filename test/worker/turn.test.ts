@@ -1,4 +1,4 @@
-/** turn.test.ts: a turn's next action, and failures of models and writes. */
+/** turn.test.ts: the next action of a turn, and failures of models and writes. */
 
 import { runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -106,7 +106,7 @@ describe("failures", () => {
     readonly modelCalls: number
   }
 
-  /** Runs turns on real SQLite with a test model. The sockets apply the ops that they are sent. */
+  /** Runs turns on real SQLite with a test model. The sockets apply the ops that they receive. */
   function play(
     name: string,
     model: Model["stream"],
@@ -233,7 +233,7 @@ describe("failures", () => {
     expect(played.stored?.status).toBe("completed")
   })
 
-  test("[TU8] empty deltas have no effect, and blank ones don't write a row each", async () => {
+  test("[TU8] empty deltas have no effect, and blank deltas don't write a row each", async () => {
     let rows = 0
     const played = await play(
       "blank",
@@ -262,7 +262,7 @@ describe("failures", () => {
     expect(rows).toBeLessThan(8)
   })
 
-  test("[TU4] a step cut between its calls ends the turn; one that had shown nothing runs again", () => {
+  test("[TU4] a step cut between its calls ends the turn; a step that had shown nothing runs again", () => {
     const none = (): boolean => false
     const cut = answerOf({ type: "step_start" }, callOf("weather"))
     expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])

@@ -1,4 +1,4 @@
-/** uncounted-bytes.ts: for a live session whose stored bytes are not counted. */
+/** uncounted-bytes.ts: a byte counter for live sessions whose stored bytes are not counted. */
 
 import { SessionBytes } from "../../worker/limits/session-bytes.ts"
 

@@ -1,4 +1,4 @@
-/** usage-calls.test.ts: the record of a model call, from the events of adapters. */
+/** usage-calls.test.ts: the record of a model call, built from the events of adapters. */
 
 import { describe, expect, test } from "vitest"
 import { NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"
@@ -13,7 +13,7 @@ describe("one call", () => {
   const MODEL = { provider: "acme", name: "big" }
   const tokens: TokenCounts = { ...NO_TOKENS, input: 9, output: 4 }
 
-  /** Plays events at the given times, and ends the call after the last. */
+  /** Plays events at the given times, and ends the call after the last one. */
   function meter(events: readonly (readonly [number, ModelEvent])[]) {
     let now = 1_000
     const recorded: unknown[] = []
@@ -30,7 +30,7 @@ describe("one call", () => {
     return usage.calls()[0]
   }
 
-  test("[MT1] time to the first chunk, retries, and the last report of the tokens", () => {
+  test("[MT1] records the time to the first chunk, the retries, and the last report of the tokens", () => {
     const call = meter([
       [1_010, { type: "retry" }],
       [1_020, { type: "retry" }],

@@ -1,4 +1,4 @@
-/** usage-routes.test.ts: administrators read usage as JSON and CSV, and set prices. */
+/** usage-routes.test.ts: administrators can read usage as JSON and CSV, and set prices. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -34,7 +34,7 @@ async function readCsv(tenant: string, query: string, accept = "text/csv"): Prom
 }
 
 describe("GET /v1/usage", () => {
-  test("[MT9] totals by day, model, agent and user, and of all; days outside the range don't count", async () => {
+  test("[MT9] returns totals by day, model, agent and user, and of everything; days outside the range don't count", async () => {
     const tenant = freshTenant()
     await register(tenant, "ada")
     await register(tenant, "bob")
@@ -106,7 +106,7 @@ describe("GET /v1/usage", () => {
     expect(await readUsage("meter0", query)).toEqual(refusal(400, "field_invalid", field))
   })
 
-  test("[MT14] asks the directories of few users, and of those that a page lists, for what they have not reported", async () => {
+  test("[MT14] requests unreported usage from the directories if the users are few, or listed on the page", async () => {
     const tenant = freshTenant()
     const token = await roleToken(tenant, "ada", "member")
     await ask(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 5 }]))
@@ -181,7 +181,7 @@ describe("GET /v1/usage", () => {
     expect(csv.split("\r\n")).toHaveLength(byUser.found.length + 2)
   })
 
-  test("[MT9] members don't read it, and an unused tenant stays empty", async () => {
+  test("[MT9] members can't read it, and an unused tenant stays empty", async () => {
     const token = await roleToken("meter0", "ada", "member")
     expect(await call(`/v1/usage?${RANGE}`, { token })).toEqual(refusal(403, "scope_denied"))
     const { total, rows } = (await readUsage("meter-unused", RANGE)).json
@@ -197,7 +197,7 @@ function manyModels(): UsageEntry[] {
 }
 
 describe("CSV", () => {
-  test("[MT10] the same figures, with exact costs and the number of unknown ones", async () => {
+  test("[MT10] has the same figures, with exact costs and the number of unknown costs", async () => {
     const tenant = freshTenant()
     await addUsage(
       tenant,
@@ -289,7 +289,7 @@ describe("prices", () => {
     expect((await change("two", first.json.revision)).json.prices).toMatchObject([{ model: "two" }])
   })
 
-  test("[MT11] a price may name its last day", async () => {
+  test("[MT11] a price can name its last day", async () => {
     const tenant = freshTenant()
     const until = { ...price, until: "2026-01-01" }
     expect((await put(tenant, [until, { ...price, from: "2026-02-01", until: null }])).json.prices).toEqual([

@@ -22,7 +22,7 @@ const finish = (input: number, output: number): object => ({
   output_tokens: output,
 })
 
-/** The sum that the directory of a user has. */
+/** Returns the sum in a user's directory. */
 async function readDirectory(tenant: string, user: string): Promise<UsageTotals> {
   const entries = await directoryOf(tenant, user).readUsage(ALL.from, ALL.to)
   return entries.reduce(addTotals, NO_USAGE)
@@ -32,7 +32,7 @@ async function readTenant(tenant: string, by: "day" | "model" | "user" | "agent"
   return await env.TENANT.getByName(tenant).readUsage({ ...ALL, by })
 }
 
-/** With the estimate of a call whose prompt has the descriptions of tools. */
+/** Includes the estimate for a call whose prompt contains tool descriptions. */
 const ABOVE_1000: unknown = expect.toSatisfy((tokens: number) => tokens > 1_000)
 
 async function expectDirectory(
@@ -43,14 +43,14 @@ async function expectDirectory(
   await expect.poll(() => readDirectory(tenant, user), { timeout: 10_000 }).toMatchObject(totals)
 }
 
-/** As if what the directory has not reported had been used in an earlier month. */
+/** Changes the rows as if the directory's unreported usage were from an earlier month. */
 async function makeDue(directory: DurableObjectStub): Promise<void> {
   await runInDurableObject(directory, (_object, { storage: { sql } }) => {
     sql.exec("UPDATE usage_session SET unsent = replace(unsent, ?, '2020-01-31')", toDay(Date.now()))
   })
 }
 
-/** Waits until the newest answer has a text. */
+/** Waits until the newest answer contains a text. */
 async function untilShown(session: string, token: string, text: string): Promise<void> {
   const path = `/v1/sessions/${session}/conversation/recent?limit=5`
   const newest = async () => (await call(path, { token })).json.messages.at(-1)
@@ -116,7 +116,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 2, input: 30, output: 8 })
   })
 
-  test("[MT5] a report that got lost is repeated by the alarm; one that arrived counts once", async () => {
+  test("[MT5] the alarm repeats a lost report; a report that arrived counts once", async () => {
     const { tenant, token, session } = await freshUser()
     await ask(session, token, script([say("one"), finish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
@@ -131,7 +131,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 2, input: 12, output: 3 })
   })
 
-  test("[MT6] [BU17] eight reports make a batch, although the directory is evicted after each; it is sent once", async () => {
+  test("[MT6] [BU17] eight reports make a batch, even if the directory is evicted after each; it is sent once", async () => {
     const { tenant, token, session } = await freshUser()
     const directory = directoryOf(tenant, "ada")
     const adding = vi.spyOn(Tenant.prototype, "addUsage")
@@ -139,7 +139,7 @@ describe("from a turn to the tenant", () => {
       await ask(session, token, script([say("x"), finish(1, 1)]))
       await expectDirectory(tenant, "ada", { calls })
       await evictDurableObject(directory)
-      // The batch waits for its alarm. The one before it does nothing.
+      // The batch waits for its alarm. The alarm before it does nothing.
       if (calls % 4 === 0) expect(await runDurableObjectAlarm(directory)).toBe(true)
       expect(adding.mock.calls.length).toBe(Math.floor(calls / 8))
     }
@@ -149,7 +149,7 @@ describe("from a turn to the tenant", () => {
     adding.mockRestore()
   })
 
-  test("[MT6] a rest is reported after the month, at a time of the directory's own, and not by another alarm", async () => {
+  test("[MT6] a remainder is reported after the month, at the directory's own time, and by no other alarm", async () => {
     const alarms: number[] = []
     for (let i = 0; i < 2; i++) {
       const { tenant, token, session } = await freshUser()
@@ -181,7 +181,7 @@ describe("from a turn to the tenant", () => {
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
     const directory = directoryOf(tenant, "ada")
     await runInDurableObject(directory, (_object, { storage: { sql } }) => {
-      // A batch that has begun, and that the tenant has not received.
+      // This batch has begun, but the tenant has not received it.
       const { unsent } = sql.exec("SELECT unsent FROM usage_session WHERE has_unsent = 1").one()
       sql.exec("UPDATE usage_session SET unsent = '[]', has_unsent = 0")
       sql.exec("INSERT INTO usage_batch (one, ledger, n, sending) VALUES (1, 'L', 1, ?)", unsent ?? null)
@@ -190,11 +190,11 @@ describe("from a turn to the tenant", () => {
     await call("/v1/tokens/revoke", { method: "POST", token, body: JSON.stringify({ all: true }) })
     await expect.poll(() => runDurableObjectAlarm(directory)).toBe(true)
     expect((await readTenant(tenant)).total).toMatchObject({ calls: 1, input: 5 })
-    // The tenant has it: the alarm is needed for nothing.
+    // The tenant has received it, so no alarm is needed.
     expect(await runInDurableObject(directory, (_object, { storage }) => storage.getAlarm())).toBeNull()
   })
 
-  test("[AU8] a tenant that does not answer a batch delays no notice of a revocation", async () => {
+  test("[AU8] a tenant that does not respond to a batch does not delay the notice of a revocation", async () => {
     const { tenant, token, session } = await freshUser()
     await ask(session, token, script([say("one"), finish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })
@@ -235,7 +235,7 @@ describe("from a turn to the tenant", () => {
     await untilShown(session, token, "Wait")
     expect((await call(`/v1/sessions/${session}`, { method: "DELETE", token })).status).toBe(204)
     await expectDirectory(tenant, "ada", { calls: 3, unpricedCalls: 1, input: ABOVE_1000, output: 5 })
-    // A session that is created again under the same id has a ledger of its own.
+    // A session that is created again under the same id has a new ledger.
     await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id: session }) })
     await ask(session, token, script([say("again"), finish(2, 2)]))
     await expectDirectory(tenant, "ada", { calls: 4, unpricedCalls: 1, input: ABOVE_1000, output: 7 })
@@ -260,7 +260,7 @@ describe("tenants as a whole", () => {
     await runInDurableObject(env.TENANT.getByName(tenant), (_object, { storage }) => {
       for (const table of ["usage_total", "usage_user", "usage_ledger"])
         expect(JSON.stringify(storage.sql.exec(`SELECT * FROM ${table}`).toArray())).not.toContain("ada")
-      // Nor is the random name of the user's ledger there.
+      // The random name of the user's ledger is not there either.
       expect(storage.sql.exec("SELECT * FROM usage_ledger").toArray()).toEqual([{ ledger: "erased", n: 1 }])
     })
   })
@@ -284,7 +284,7 @@ describe("tenants as a whole", () => {
     expect((await readTenant(other)).total).toEqual(NO_USAGE)
     expect(await directoryOf(other, "ada").readUsage(ALL.from, ALL.to)).toEqual([])
     expect((await readTenant(tenant)).total.calls).toBe(1)
-    // The imported session has a ledger of its own.
+    // The imported session has its own ledger.
     const theirs = await roleToken(other, "ada", "member")
     await ask(session, theirs, script([say("two"), finish(7, 1)]))
     await expectDirectory(other, "ada", { calls: 1, input: 7 })

@@ -25,14 +25,14 @@ const setCount = (user: string, sessions: number) =>
     storage.sql.exec("UPDATE stock SET sessions = ?", sessions)
   })
 
-test("[LI8] one session more than the limit is refused until one is deleted", async () => {
+test("[LI8] a session over the limit is refused until another one is deleted", async () => {
   const user = createUser()
   const token = await tokenOf("acme", user)
   const id = await makeSession(token)
   await setCount(user, MAX_USER_SESSIONS)
   const create = (body: object) => call("/v1/sessions", { method: "POST", token, body: JSON.stringify(body) })
   expect(await create({})).toEqual(refusal(409, "sessions_full", "10,000 conversations"))
-  // Repeating an earlier creation is no new session.
+  // Repeating an earlier creation creates no new session.
   expect((await create({ id })).status).toBe(201)
   expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
   expect((await create({})).status).toBe(201)
@@ -61,10 +61,10 @@ test("[LI8] the count equals the list after any changes and restarts", async () 
   await assertPropertyAsync(property, 100)
 })
 
-/** Sockets that are opened at a time. */
+/** The number of sockets opened at a time. */
 const BATCH = 50
 
-test("[LI9] the socket beyond the limit is refused, and the others continue", async () => {
+test("[LI9] a socket over the limit is refused, and the others continue", async () => {
   const token = await tokenOf("acme", createUser())
   const id = await makeSession(token)
   const first = await openSocket(id, token)
@@ -81,7 +81,7 @@ test("[LI9] the socket beyond the limit is refused, and the others continue", as
   }
   const refused = await open()
   expect([refused.status, await refused.json()]).toMatchObject([429, { code: "sockets_full" }])
-  // A browser learns it from the socket.
+  // A browser learns the reason from the socket.
   const { webSocket } = await open(socketHeaders(token, HOST))
   const closed = new Promise<CloseEvent>((resolve) => webSocket?.addEventListener("close", resolve))
   webSocket?.accept()
@@ -94,7 +94,7 @@ test("[LI9] the socket beyond the limit is refused, and the others continue", as
   for (const socket of [first.socket, ...others]) socket.close()
 })
 
-/** The sockets of a user who has `actual[session]` open in each session, and stated `stated[session]`. */
+/** Returns the sockets of a user with `actual[session]` open sockets per session and `stated[session]` reported ones. */
 async function checkSockets(
   stated: Readonly<Record<string, number>>,
   actual: Readonly<Record<string, number>>,
@@ -123,7 +123,7 @@ async function checkSockets(
   })
 }
 
-test("[LI9] before a user's socket is refused, the sessions are asked for the open ones", async () => {
+test("[LI9] before a user's socket is refused, the sessions are asked for their open sockets", async () => {
   const [half, none] = [MAX_USER_SOCKETS / 2, 0]
   const closed = await checkSockets({ a: half, b: half }, { a: none, b: half }, [[0, 1]])
   expect(closed).toEqual({ admitted: [true], asked: ["a", "b"] })
@@ -133,7 +133,7 @@ test("[LI9] before a user's socket is refused, the sessions are asked for the op
   expect(fits).toEqual({ admitted: [true], asked: [] })
 })
 
-test("[LI9] attempts at the limit ask the sessions once in a while, and an unreachable one keeps its number", async () => {
+test("[LI9] attempts at the limit rarely ask the sessions, and an unreachable session keeps its number", async () => {
   const full = await checkSockets({ a: MAX_USER_SOCKETS, b: 1 }, { b: 0 }, [
     [0, 1],
     [1, 1],
@@ -147,7 +147,7 @@ test("[LI9] a socket over the user's limit is closed with 4429", async () => {
   const user = createUser()
   const token = await tokenOf("acme", user)
   const id = await makeSession(token)
-  // Of a session whose object does not respond, the number that it stated counts.
+  // If a session's object does not respond, its last reported number counts.
   await runInDurableObject(directoryOf(user), (_object, { storage: { sql } }) => {
     new RevocationRows(sql).addHolder("gone", CLAIMS, 0, MAX_USER_SOCKETS)
   })

@@ -1,4 +1,4 @@
-/** users.test.ts: the list of a tenant's users, and changes by administrators; through the whole Worker. */
+/** users.test.ts: the list of a tenant's users and changes by administrators, through the whole Worker. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { nanoid } from "nanoid"
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A token whose `iat` is now, so that it is newer than a change that was made just before. */
+/** Returns a token whose `iat` is now, so that it is newer than a change made just before. */
 function tokenAs(tenant: string, user: string, role?: Role): Promise<string> {
   const issued = Date.now() / 1000
   return issueToken({ tenant, user, expires: nowSeconds() + 600, token: nanoid(), issued, role }, SECRET)
@@ -39,7 +39,7 @@ async function addUsers(tenant: string, ids: readonly string[], role: Role = "me
   })
 }
 
-/** Rows that an object writes during a call, as the platform bills them. */
+/** Returns the number of rows that an object writes during a call, as the platform bills them. */
 async function countRowsWritten(stub: DurableObjectStub, run: () => Promise<unknown>): Promise<number> {
   const read = () =>
     runInDurableObject(stub, (_object, { storage: { sql } }) =>
@@ -51,7 +51,7 @@ async function countRowsWritten(stub: DurableObjectStub, run: () => Promise<unkn
 }
 
 describe("the first contact", () => {
-  test("[US1] a user of a token signed elsewhere is listed with the first session, and never written again", async () => {
+  test("[US1] lists a user of a token signed elsewhere with the first session, and never writes the user again", async () => {
     const boss = await tokenAs("us1a", "boss", "owner")
     const ada = await tokenAs("us1a", "ada")
     await makeSession(boss)
@@ -87,7 +87,7 @@ describe("the first contact", () => {
     expect(await tablesOf(tenantOf("us1b"))).toEqual([])
   })
 
-  test("[US2] a directory that is older than the list is added at its next contact", async () => {
+  test("[US2] adds a directory that is older than the list at its next contact", async () => {
     const stub = directoryOf("us2a", "old")
     await runInDurableObject(stub, (_object, { storage: { sql } }) => {
       sql.exec(`CREATE TABLE schema_version (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL);
@@ -173,7 +173,7 @@ describe("the list", () => {
 })
 
 describe("a change", () => {
-  test("[US4] a name and a role; a change that changes nothing writes nothing", async () => {
+  test("[US4] can set a name and a role; if it changes nothing, it writes nothing", async () => {
     await addUsers("us4a", ["ada"])
     const boss = await tokenAs("us4a", "boss", "owner")
     const named = await patch("/v1/users/ada", boss, { name: "  Ada\u202e Lovelace\n " })
@@ -230,7 +230,7 @@ describe("a change", () => {
     expect((await patch("/v1/users/olga", owner, { role: "admin" })).json.role).toBe("admin")
   })
 
-  test("[US6] a new role ends the user's tokens; one that is issued afterwards works at once", async () => {
+  test("[US6] to a new role ends the user's tokens; a token issued afterwards works at once", async () => {
     const [boss, ada] = [await tokenAs("us6", "boss", "owner"), await tokenAs("us6", "ada")]
     const id = await makeSession(ada)
     const connection = await openSocket(id, ada)
@@ -276,11 +276,11 @@ describe("a suspended user", () => {
     await openSocket(id, renewed)
   })
 
-  test("[US7] where the Worker has asked before, they are refused after TOKEN_TRUST_MS, and a new socket is closed before", async () => {
+  test("[US7] is refused after TOKEN_TRUST_MS where the Worker has asked before; a new socket is closed earlier", async () => {
     const ada = await tokenAs("us7b", "ada")
     const id = await makeSession(ada)
     const by = { actor: SYSTEM_ACTOR, role: "owner" as const }
-    // As in another isolate: this one's memory says that the token is good.
+    // As in another isolate, the cache says that the token is valid.
     expect(await tenantOf("us7b").setUserStatus(by, "ada", "suspended")).toMatchObject({ ok: true })
     expect((await call("/v1/sessions", { token: ada })).status).toBe(200)
     const { received } = await openSocket(id, ada, null)
@@ -289,7 +289,7 @@ describe("a suspended user", () => {
     expect(await call("/v1/sessions", { token: ada })).toEqual(SUSPENDED)
   })
 
-  test("[US7] one who was never seen before the suspension is refused at the first contact", async () => {
+  test("[US7] is refused at the first contact even if never seen before the suspension", async () => {
     await addUsers("us7c", ["ada"])
     const boss = await tokenAs("us7c", "boss", "owner")
     expect((await post("/v1/users/ada/suspend", boss)).status).toBe(200)
@@ -342,7 +342,7 @@ describe("a suspended user", () => {
   })
 })
 
-test("[US9] only administrators use these routes, and see only their own tenant", async () => {
+test("[US9] only administrators can use these routes, and they see only their own tenant", async () => {
   await addUsers("us9", ["ada"])
   for (const role of ["member", "viewer"] as const) {
     const token = await tokenAs("us9", "eve", role)

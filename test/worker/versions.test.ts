@@ -1,4 +1,4 @@
-/** versions.test.ts: regenerate, edit, retry and switch; real workerd and SQLite. */
+/** versions.test.ts: regenerate, edit, retry and switch, with real workerd and SQLite. */
 
 import { env, evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -44,7 +44,7 @@ function pathOf(page: HistoryPage): string[] {
 }
 
 describe("another answer", () => {
-  test("[VE1] is a version in the place of the first, which stays and can be activated in every tab", async () => {
+  test("[VE1] is a version that replaces the first, which stays and can be activated in every tab", async () => {
     const id = await freshSession()
     const [client, second] = [await connect(id), await connect(id)]
     const first = await ask(client, "q1", "/say hello")
@@ -165,7 +165,7 @@ describe("retry", () => {
 })
 
 describe("refusals", () => {
-  test("[VE5] while an answer runs or waits, of unknown messages and versions, of the wrong role: nothing is stored", async () => {
+  test("[VE5] store nothing: while an answer runs or waits, for unknown messages and versions, and for the wrong role", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await ask(client, "q1", "/say one")
@@ -256,7 +256,7 @@ test.each(["the last", "the first"])(
         Object.defineProperty(state.storage.sql, "exec", { value: spied, configurable: true })
         const [socket] = state.getWebSockets()
         if (socket === undefined) throw new Error("no socket")
-        // Its hello named an epoch that has ended: the page reads the history and sends it again.
+        // The hello named an epoch that has ended, so the page reads the history and sends the hello again.
         const page = JSON.parse((before.ok && before.value.json) || "{}")
         const frame = { type: "hello", protocol: PROTOCOL_VERSION, live: true, epoch: page.epoch, after: page.seq }
         await (object as Session).webSocketMessage(socket, JSON.stringify(frame))
@@ -273,7 +273,7 @@ test.each(["the last", "the first"])(
   },
 )
 
-test("[VE7] a message far back is found on its path, and not beside it, in few rows", async () => {
+test("[VE7] an old message is found on its path, but not on another one, by reading few rows", async () => {
   const id = await freshSession()
   const found = await runInDurableObject(sessionOf(id), (_object, state) => {
     const store = createSessionStore(state.storage.sql, (write) => state.storage.transactionSync(write))
@@ -289,7 +289,7 @@ test("[VE7] a message far back is found on its path, and not beside it, in few r
     }
     store.atomically(() => {
       for (let pos = 1; pos <= 3_000; pos++) put(pos, pos === 1 ? null : pos - 1)
-      // A branch off the path at position 1,000, which becomes active.
+      // This branch leaves the path at position 1,000 and becomes active.
       for (let pos = 3_001; pos <= 5_000; pos++) put(pos, pos === 3_001 ? 1_000 : pos - 1)
     })
     const before = store.countRows().read

@@ -1,4 +1,4 @@
-/** viewers.test.ts: a session that its owner shares with users of the tenant, who may read it and change nothing. */
+/** viewers.test.ts: a session that its owner shares with users of the tenant, who can read it but change nothing. */
 
 import { env, runInDurableObject, SELF } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -17,7 +17,7 @@ const create = (token: string, id: string, title = "Plans") =>
   call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title }) })
 const shareWithAnybody = (token: string, id: string, user: string) =>
   call(`/v1/sessions/${id}/viewers/${user}`, { method: "PUT", token })
-/** The tenant knows the user. */
+/** Adds the user to the tenant. */
 const share = async (token: string, id: string, user: string) => {
   if (/^[\w-]{1,64}$/.test(user)) await env.TENANT.getByName(T).registerUser({ id: user })
   return await shareWithAnybody(token, id, user)
@@ -37,7 +37,7 @@ const untilAnswered = (token: string, id: string, count = 2) =>
     })
     .toEqual([count, "completed"])
 
-/** A session of `owner` with one question and its answer, shared with `viewer`. */
+/** Creates a session of `owner` with one question and its answer, shared with `viewer`. */
 async function shareSession(owner: string, viewer: string, role: Role = "viewer") {
   const [mine, theirs] = [await tokenOf(T, owner), await roleToken(T, viewer, role)]
   const id = `${owner}-1`
@@ -51,7 +51,7 @@ async function shareSession(owner: string, viewer: string, role: Role = "viewer"
   return { mine, theirs, id }
 }
 
-/** Like `openSocket`, for a session of somebody else. */
+/** Like `openSocket`, for another user's session. */
 async function openSharedSocket(id: string, token: string, owner: string) {
   const path = `${HOST}/v1/sessions/${id}/socket?owner=${owner}`
   const { webSocket: socket, status } = await SELF.fetch(path, { headers: socketHeaders(token) })
@@ -105,7 +105,7 @@ describe("a viewer", () => {
     expect((await read(theirs, id)).text).not.toContain("secret")
     expect((await read(theirs, id, "sh2a")).text).toContain("secret answer")
     expect((await read(theirs, id, "sh2b")).text).not.toContain("secret")
-    // The owner's session has the private key here.
+    // Here, the owner's session has the private key.
     const [ada, eve] = [await tokenOf(T, "sh2c"), await tokenOf(T, "sh2d")]
     await create(ada, "twin", "First")
     await create(eve, "twin", "Second")
@@ -158,7 +158,7 @@ describe("a viewer", () => {
       writing.map((_, n) => ["error", "scope_denied", `f${n + 1}`]),
     )
     expect(closedWith()).toBe(null)
-    // The object refuses by itself, too.
+    // The object itself also refuses.
     const reader = { tenant: T, expires: 4e9, token: null, issued: 0 }
     for (const claims of [
       { ...reader, user: "sh3b", sharedBy: "sh3a" },
@@ -261,12 +261,12 @@ describe("sharing", () => {
       storage.sql.exec("UPDATE users SET status = 'erasing' WHERE id = 'sh11-nobody'")
     })
     expect(await shareWithAnybody(mine, "sh11-1", "sh11-nobody")).toEqual(refusal(404, "user_unknown"))
-    // Somebody else's session says nothing about users.
+    // Another user's session reveals nothing about users.
     for (const user of ["sh11-nobody", "sh11"])
       expect(await shareWithAnybody(await tokenOf(T, "sh11b"), "sh11-1", user)).toEqual(UNKNOWN)
   })
 
-  test("[SH6] is idempotent, and refused for oneself, an invalid user and more than MAX_SESSION_VIEWERS", async () => {
+  test("[SH6] is idempotent, and is refused for oneself, an invalid user and more than MAX_SESSION_VIEWERS", async () => {
     const { mine, id } = await shareSession("sh6a", "sh6b")
     const first = (await share(mine, id, "sh6b")).json
     expect((await share(mine, id, "sh6b")).json).toEqual(first)
@@ -341,7 +341,7 @@ describe("sharing", () => {
     expect(await read(theirs, id, "sh8a")).toEqual(UNKNOWN)
   })
 
-  test("[SH9] a viewer's revoked token closes their sockets and nobody else's", async () => {
+  test("[SH9] closes a viewer's sockets, and nobody else's, when their token is revoked", async () => {
     const { mine, theirs, id } = await shareSession("sh9a", "sh9b")
     await share(mine, id, "sh9c")
     const other = await roleToken(T, "sh9c", "viewer")
@@ -357,7 +357,7 @@ describe("sharing", () => {
     expect([second.closedWith(), own.closed]).toEqual([null, null])
   })
 
-  test("[SH10] a user of role viewer reads sessions of their own and changes nothing", async () => {
+  test("[SH10] lets a user of role viewer read their own sessions, but change nothing", async () => {
     const [member, viewer] = [await tokenOf(T, "sh10"), await roleToken(T, "sh10", "viewer")]
     await create(member, "sh10-1")
     await say(member, "sh10-1", "/say before")

@@ -1,4 +1,4 @@
-/** weather.test.ts: the weather tool over both sources; a loopback server plays Open-Meteo. */
+/** weather.test.ts: the weather tool with both sources. A loopback server acts as Open-Meteo. */
 
 import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
@@ -14,7 +14,7 @@ import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { toolContext } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 
-/** A spring afternoon in Europe, a night in Asia. */
+/** A spring afternoon in Europe, and night in Asia. */
 const NOON = Date.UTC(2026, 4, 2, 13, 7)
 const MINUTE = 60_000
 
@@ -36,7 +36,7 @@ function memoryCache(): WeatherCache & { readonly entries: Map<string, CachedWea
   return { entries, get: async (key) => entries.get(key) ?? null, put: async (key, one) => void entries.set(key, one) }
 }
 
-/** Longer than a test may take. */
+/** Longer than a test can take. */
 const PATIENT_MS = 600_000
 
 let runs = 0
@@ -53,7 +53,7 @@ function upstreamTool(scenario: string, timeoutMs = 1_500) {
 }
 
 describe("what it returns", () => {
-  test("[TO5] without a tag: the plain object", async () => {
+  test("[TO5] without a tag, it returns the plain object", async () => {
     expect(await sample.execute({ location: "London" }, context())).toEqual({
       location: "London, GB",
       condition: "Partly cloudy",
@@ -102,7 +102,7 @@ describe("what it returns", () => {
     expect(isWeatherPayload(result)).toBe(true)
   })
 
-  test("[TO5] with a tag: the same data as JSON, a blank line, and the trailer that cues this tag", async () => {
+  test("[TO5] with a tag, it returns the same data as JSON, a blank line, and the trailer that cues this tag", async () => {
     const result = await sample.execute({ location: "London" }, context({ card: "weather_2" }))
     if (typeof result !== "string") throw new Error("not a string")
     expect(resolveCardTag("weather", 2, result)).toBe("weather_2")
@@ -142,7 +142,7 @@ describe("what it returns", () => {
 })
 
 describe("the sample source", () => {
-  test("[TO7] is the same for the same place and time, and identifies itself as a sample", async () => {
+  test("[TO7] is the same for the same place and time, and is marked as a sample", async () => {
     const { location: _, ...lower } = await payloadOf("springfield")
     expect(await payloadOf("Springfield")).toEqual({ ...lower, location: "Springfield" })
     expect((await payloadOf("Springfield")).source).toBe("sample")
@@ -274,7 +274,7 @@ describe("Open-Meteo", () => {
     expect(JSON.stringify(result)).not.toContain("127.0.0.1")
   })
 
-  test("[TO6] a host that doesn't answer", async () => {
+  test("[TO6] a host that doesn't respond is an error in time", async () => {
     const nowhere = { forecastUrl: "http://127.0.0.1:9", geocodingUrl: "http://127.0.0.1:9", cache: memoryCache() }
     const result = await createWeatherTool(createOpenMeteoSource(nowhere)).execute({ location: "Berlin" }, context())
     expect(result).toMatchObject({ error: "The weather service failed." })
@@ -292,7 +292,7 @@ describe("Open-Meteo", () => {
 })
 
 describe("cached responses", () => {
-  test("[TO9] a fresh one is used again without a request; a later one is requested again", async () => {
+  test("[TO9] a fresh response is reused without a request; an older one is requested again", async () => {
     const { tool, paths } = upstreamTool("ok")
     await tool.execute({ location: "Berlin" }, context())
     await tool.execute({ location: "berlin" }, context({ now: () => NOON + WEATHER_FRESH_MS - 1 }))
@@ -301,7 +301,7 @@ describe("cached responses", () => {
     expect(await paths()).toHaveLength(4)
   })
 
-  test("[TO9] a stale one replaces a failing upstream, for a day", async () => {
+  test("[TO9] for a day, a stale response replaces a failing upstream", async () => {
     const { tool } = upstreamTool("once")
     const first = await tool.execute({ location: "Berlin" }, context())
     const later = (ms: number) => tool.execute({ location: "Berlin" }, context({ now: () => NOON + ms }))
@@ -310,7 +310,7 @@ describe("cached responses", () => {
     expect(await later(WEATHER_STALE_MS)).toMatchObject({ error: "The weather service failed." })
   })
 
-  test("[TO9] one from the future isn't used", async () => {
+  test("[TO9] a response from the future isn't used", async () => {
     const { tool, paths } = upstreamTool("ok")
     await tool.execute({ location: "Berlin" }, context())
     await tool.execute({ location: "Berlin" }, context({ now: () => NOON - MINUTE }))

@@ -1,4 +1,4 @@
-/** wire.test.ts: frames of a session: hello, resume, fragments, refusals; real workerd and SQLite. */
+/** wire.test.ts: hello, resume, fragments and refusals of a session's frames, with real workerd and SQLite. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { afterEach, describe, expect, test, vi } from "vitest"
@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers())
 const WEATHER = "What's the weather in London and in Tokyo?"
 
 describe("the wire", () => {
-  test("[WS1] nothing before hello", async () => {
+  test("[WS1] nothing is sent before a hello", async () => {
     const client = await connect(await freshSession(), CLAIMS, null)
     client.say({ type: "send", id: "q1", content: "hi" })
     expect(await client.untilTrue((frame) => frame.type === "error")).toMatchObject({ code: "hello_first" })
@@ -33,7 +33,7 @@ describe("the wire", () => {
     expect(await client.untilClosed()).toMatchObject({ code: 4406 })
   })
 
-  test("[WS2] two tabs get the same seq, without gaps; each its own prev", async () => {
+  test("[WS2] two tabs get the same seq without gaps, each with its own prev", async () => {
     const id = await freshSession()
     const [one, two] = [await connect(id), await connect(id)]
     one.say({ type: "send", id: "q1", content: WEATHER })
@@ -63,7 +63,7 @@ describe("the wire", () => {
       "message_too_large",
     ],
     ["a long frame", `{"type":"send","id":"a","content":"${"x".repeat(MAX_CLIENT_FRAME_BYTES)}"}`, "frame_too_large"],
-  ])("[WS3] [WS4] %s: reported, socket open, nothing stored", async (_what, text, code) => {
+  ])("[WS3] [WS4] %s: is reported, leaves the socket open, and stores nothing", async (_what, text, code) => {
     const id = await freshSession()
     const client = await connect(id)
     const before = await rowsIn(id)
@@ -101,7 +101,7 @@ describe("the wire", () => {
     }
   })
 
-  test("[WS7] after an eviction it gets whole messages, each once", async () => {
+  test("[WS7] after an eviction, a client gets whole messages, each once", async () => {
     const id = await freshSession()
     const first = await connect(id)
     for (const exchange of ["q1", "q2"]) {
@@ -132,7 +132,7 @@ describe("the wire", () => {
     expect(stranger.frames).toHaveLength(1)
   })
 
-  test("[WS8] the same id again has no second effect and is acknowledged again, even after an eviction and from the Worker", async () => {
+  test("[WS8] a repeated id has no second effect and is acknowledged again, even after an eviction and from the Worker", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "/say once" })
@@ -170,7 +170,7 @@ describe("the wire", () => {
     expect((await pageOf(id)).messages).toHaveLength(0)
   })
 
-  test("[WS10] and nothing is sent on it any more", async () => {
+  test("[WS10] nothing more is sent on a socket with an expired token", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const id = await freshSession()
     const short = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
