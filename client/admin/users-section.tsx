@@ -2,7 +2,6 @@
 
 import { useSignal } from "@preact/signals"
 import type { VNode } from "preact"
-import { useEffect } from "preact/hooks"
 import type { UserSummary } from "../../shared/protocol/http-body.ts"
 import { ROLE_NAMES, type RoleName } from "../account/identity.ts"
 import { adminText, usersText } from "../words/admin-text.ts"
@@ -125,7 +124,7 @@ function UserRow({ user, api, identity, onChange, onAsk }: UserRowProps): VNode 
         <FaultText text={action.fault} />
       </div>
       <fieldset class="row-actions" aria-label={usersText.actionsOf(name)}>
-        <RoleChoice user={user} api={api} identity={identity} action={action} onChange={onChange} />
+        <RoleChoice key={user.role} user={user} api={api} identity={identity} action={action} onChange={onChange} />
         {user.status === "active" && (
           <button type="button" onClick={() => onAsk("suspend")}>
             {usersText.suspend}
@@ -154,9 +153,6 @@ interface RoleChoiceProps extends AdminContext, Pick<UserRowProps, "user" | "onC
 /** Sent only with a button: the arrow keys choose every role on the way to another one. */
 function RoleChoice({ user, api, identity, action, onChange }: RoleChoiceProps): VNode {
   const chosen = useSignal<RoleName>(user.role)
-  useEffect(() => {
-    chosen.value = user.role
-  }, [user.role])
   const name = user.name ?? user.id
   const role = chosen.value
   const options = roleOptions(identity.role, user.role)
