@@ -110,6 +110,30 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
+  test("[AD10] a change of another administrator in the same moment stays, and a price that they changed isn't replaced", async () => {
+    const mine = { model: "mine", from: "2026-01-01", input: 1, output: 2 }
+    const theirs = { model: "theirs", from: "2026-01-01", input: 3, output: 4 }
+    await api("PUT", { prices: [mine] })
+    const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
+    await rowWith(page, "mine").getByRole("button", { name: "Edit" }).click(SOON)
+    let puts = 0
+    await page.route("**/v1/prices", async (route) => {
+      if (route.request().method() === "PUT" && ++puts === 1) await api("PUT", { prices: [mine, theirs] })
+      await route.continue()
+    })
+    await page.getByLabel("Cached input").fill("0.5")
+    await dialogButton(page, "Save changes").click()
+    await expect.poll(() => rowWith(page, "mine").textContent(), SOON).toContain("Cached input$0.50")
+    expect(puts).toBe(2)
+    expect(await storedPrices()).toMatchObject([theirs, { ...mine, cached: 0.5 }])
+    await rowWith(page, "theirs").getByRole("button", { name: "Edit" }).click()
+    await api("PUT", { prices: [{ ...theirs, input: 9 }] })
+    await dialogButton(page, "Save changes").click()
+    expect(await dialogFault(page)).toContain("Someone else has changed or deleted this price.")
+    expect(await storedPrices()).toMatchObject([{ ...theirs, input: 9 }])
+    await page.context().close()
+  })
+
   test("[AD10] a refusal shows the server's text; the tenant's own price replaces a built-in one from today on", async () => {
     await api("PUT", { prices: [] })
     const { page } = await openAdmin(setup.browser, setup.cuecard, "prices")
