@@ -231,6 +231,16 @@ describe("a transfer", () => {
     expect(await sqlOf("rm-suspended2", "SELECT * FROM user_notices WHERE retry > ?", Date.now())).toEqual([])
   })
 
+  test("[TX3] that certainly needs more files than an archive may have is refused", async () => {
+    await register("rm-huge", "boss", "owner")
+    const store = "INSERT OR REPLACE INTO tenant_bytes VALUES (1, ?)"
+    await sqlOf("rm-huge", store, 64 * 1024 ** 3)
+    expect((await post("rm-huge", "/v1/tenant/export")).status).toBe(409)
+    expect(await stub("rm-huge").listExports()).toEqual([])
+    await sqlOf("rm-huge", store, 60 * 1024 ** 3)
+    expect((await post("rm-huge", "/v1/tenant/export")).status).toBe(202)
+  })
+
   test("[TX3] that needs more files than an archive may have fails at once", async () => {
     await fill("rm-large", "somebody")
     await runInDurableObject(stub("rm-large"), async (object, { storage }) => {

@@ -31,6 +31,8 @@ export interface TenantContent {
   isLastOwner(user: TenantUser): boolean
   /** Adds a user of an imported tenant, unless the id exists. */
   restoreUser(user: TenantUser): void
+  /** The bytes that all users store: files, and the databases of conversations. */
+  countStoredBytes(): number
   markErasing(user: TenantUser): void
   /** Removes a user. `ledger`: the name of the user's usage ledger, if there is one. */
   removeUser(id: string, ledger: string | null): void

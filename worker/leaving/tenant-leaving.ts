@@ -11,7 +11,7 @@ import type { Actor } from "../platform/rpc/actor.ts"
 import { directoryStub } from "../platform/rpc/object-stubs.ts"
 import type { ArchiveFile, BackupStart, BackupView, ExportView, ImportView } from "../settings/leaving-rpc.ts"
 import { backupFolder, findBackupBucket } from "../backup/backup-bucket.ts"
-import { readManifest } from "./archive-manifest.ts"
+import { MAX_ARCHIVE_FILES, MAX_EXPORTED_BYTES, readManifest } from "./archive-manifest.ts"
 import { deleteTransfer, MAX_LISTED_JOBS, removeTransferRows, TRANSFER_KEPT_MS } from "./export-files.ts"
 import { hasNoSessions, type ImportProgress } from "./import-job.ts"
 import { jobToExport, jobToImport, jobToReceipt } from "./job-views.ts"
@@ -81,6 +81,8 @@ export class TenantLeaving {
     const { storage, rows, content, now } = this.#host
     if (this.#isErased()) return fail({ reason: "tenant_erased" })
     if (rows.findRunning(EXCLUDES_TRANSFER) !== null) return fail({ reason: "transfer_running" })
+    if (content.countStoredBytes() > MAX_EXPORTED_BYTES)
+      return fail({ reason: "export_too_large", max: MAX_ARCHIVE_FILES })
     const id = storage.transactionSync(() => {
       const added = this.#addJob("export", { tenant, target: tenant, due: now(), expires: now() + TRANSFER_KEPT_MS })
       content.record(actor, "tenant.export_started", added)

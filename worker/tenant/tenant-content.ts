@@ -35,6 +35,7 @@ export function createTenantContent(env: Env, sql: SqlStorage, tenant: string): 
       // Makes the directory of a suspended user refuse tokens. Later changes have a higher number in the audit log.
       if (user.status === "suspended") notices.addForAlarm(user.id, 1, Date.now())
     },
+    countStoredBytes: () => storedBytes.count(),
     markErasing: (user) => users.update({ ...user, status: "erasing" }),
     removeUser: (id, ledger) => {
       users.remove(id)
