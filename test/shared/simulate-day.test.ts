@@ -127,7 +127,7 @@ test.runIf(IS_FULL)(
   "[CM8] [CM9] the same is true if one tenant has all users, as docs/cost.md says",
   async () => {
     const { peak, budgets } = await runSimulation("--tenants", "1")
-    const said = `its object has ${peak.tenant} requests in the busiest second, and ${budgets.peak.tenant} with budgets`
+    const said = `its object receives ${peak.tenant} requests in the busiest second, and ${budgets.peak.tenant} when budgets`
     expect(readFileSync(PAGE, "utf8").replace(/\s+/g, " ")).toContain(said)
   },
   240_000,
