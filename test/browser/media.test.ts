@@ -325,7 +325,10 @@ describe("attachments", () => {
       expect(isHeld).toEqual([true, true])
       expect(await page.locator(shown).count()).toBe(0)
       release()
-      await expect.poll(() => page.locator(shown).first().textContent(), { timeout: 20_000 }).toContain("early.txt")
+      // The name is replaced by the result as soon as the file was read.
+      await expect
+        .poll(() => page.locator(shown).first().textContent(), { timeout: 20_000 })
+        .toMatch(/early\.txt|couldn't find any messages in this file/)
       await context.close()
     },
   )
