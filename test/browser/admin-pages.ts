@@ -2,7 +2,7 @@
 
 import type { Cuecard } from "cuecard/testing"
 import type { Browser, Page } from "playwright-core"
-import { DESK, type View } from "./page.ts"
+import { DESK, PHONE, type View } from "./page.ts"
 
 export type Role = "owner" | "admin" | "member" | "viewer"
 
@@ -16,6 +16,14 @@ export interface OpenedAdmin {
   /** Uncaught exceptions, and console errors except those about refused requests. */
   readonly errors: string[]
 }
+
+/** Name, size, theme and direction of the views in which a section of the admin page is pictured. */
+export const PICTURED_VIEWS = [
+  ["desk-light", DESK, "light", "ltr"],
+  ["desk-dark", DESK, "dark", "ltr"],
+  ["phone-light", PHONE, "light", "ltr"],
+  ["phone-dark-rtl", PHONE, "dark", "rtl"],
+] as const
 
 /** A development token for `demo`. */
 export async function tokenFor({ url }: Cuecard, user: string, role: Role): Promise<string> {

@@ -3,9 +3,8 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import type { UsageRowView, UsageView } from "../../shared/usage/usage-view.ts"
-import { callApi, openAdmin, rowWith, tokenFor } from "./admin-pages.ts"
+import { callApi, openAdmin, PICTURED_VIEWS, rowWith, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
-import { DESK, PHONE } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
 const SOON = { timeout: 20_000 }
@@ -183,12 +182,7 @@ describe("prices on the admin page", () => {
     await page.context().close()
   })
 
-  test.each([
-    ["desk-light", DESK, "light", "ltr"],
-    ["desk-dark", DESK, "dark", "ltr"],
-    ["phone-light", PHONE, "light", "ltr"],
-    ["phone-dark-rtl", PHONE, "dark", "rtl"],
-  ] as const)(
+  test.each(PICTURED_VIEWS)(
     "[AD8] the prices and their form fit the screen, without a violation: %s",
     async (name, size, theme, direction) => {
       const house = { model: "a-very-long-name-of-a-model-that-somebody-runs-themselves/instruct", input: 2, output: 8 }

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import type { UsageRowView, UsageView } from "../../shared/usage/usage-view.ts"
-import { addUser, callApi, openAdmin, tokenFor } from "./admin-pages.ts"
+import { addUser, callApi, openAdmin, PICTURED_VIEWS, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { DESK, PHONE } from "./page.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
@@ -155,12 +155,7 @@ describe("usage on the admin page", () => {
     await page.context().close()
   })
 
-  test.each([
-    ["desk-light", DESK, "light", "ltr"],
-    ["desk-dark", DESK, "dark", "ltr"],
-    ["phone-light", PHONE, "light", "ltr"],
-    ["phone-dark-rtl", PHONE, "dark", "rtl"],
-  ] as const)(
+  test.each(PICTURED_VIEWS)(
     "[MT12] many days, unknown prices and names in other scripts: %s",
     async (name, size, theme, direction) => {
       const { page, errors } = await openAdmin(setup.browser, setup.cuecard, "users", { size, theme, bypassCSP: true })
