@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
 import type { UsageRowView, UsageView } from "../../shared/usage/usage-view.ts"
-import { callApi, openAdmin, PICTURED_VIEWS, rowWith, tokenFor } from "./admin-pages.ts"
+import { callApi, dialogButton, openAdmin, PICTURED_VIEWS, rowWith, tokenFor } from "./admin-pages.ts"
 import { findViolations } from "./axe-violations.ts"
 import { useServerAndBrowser } from "./server-and-browser.ts"
 
@@ -16,9 +16,6 @@ const api = async (method: string, body?: object) =>
 async function storedPrices(): Promise<readonly Record<string, unknown>[]> {
   return (await api("GET")).body.prices
 }
-
-const dialogButton = (page: Page, name: string) =>
-  page.locator("dialog[open]").getByRole("button", { name, exact: true })
 
 const dialogFault = (page: Page) => page.textContent("dialog .fault", SOON)
 
