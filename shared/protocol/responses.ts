@@ -1,7 +1,7 @@
 /**
  * responses.ts: reads the bodies of HTTP responses on the client's side.
  *
- * Each parser takes the parsed JSON and returns the typed body, or null if a field has another type. It uses plain checks
+ * Each parser takes the parsed JSON and returns the typed body, or null if a field has the wrong type. They use plain checks
  * instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
  */
 
