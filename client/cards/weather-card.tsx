@@ -166,7 +166,7 @@ function DegreeRange({ max, min }: { readonly max: number | null; readonly min: 
   )
 }
 
-/** "Tomorrow" for the day after the observation, otherwise a short weekday such as "Mon". The dates are local to the place. */
+/** "Tomorrow" for the day after the observation, otherwise a short weekday such as "Mon". Both are local dates. */
 function formatDay(date: string, observed: string): string {
   const days = (Date.parse(date) - Date.parse(observed.slice(0, 10))) / 86_400_000
   if (days === 1) return cardText.tomorrow

@@ -80,7 +80,7 @@ function FileIcon({ label, mime }: { readonly label: string; readonly mime?: str
   )
 }
 
-/** Shows a remote file that turns out to be an image, audio or video, and saves any other. Returns null or the error text. */
+/** Shows a remote file that turns out to be an image, audio or video; saves any other. Returns null or the error text. */
 async function downloadOrShow(media: MediaContextValue, { url, label }: MediaSegment): Promise<string | null> {
   return await downloadMedia(media, url, label, (mime) => {
     const kind = mimeToDisplayableKind(mime)

@@ -38,7 +38,7 @@ export async function parseBody<T>(response: Response, parse: (value: unknown) =
   return body
 }
 
-/** Returns the parsed body; null if it isn't JSON. Throws RequestError, with the server's text, if the request was refused. */
+/** Returns the body as JSON, or null if it isn't JSON. Throws RequestError, with the server's text, after a refusal. */
 export async function readJson(response: Response): Promise<unknown> {
   const body: unknown = await response.json().catch(() => null)
   if (response.ok) return body

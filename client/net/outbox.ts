@@ -84,7 +84,7 @@ export class Outbox {
     return this.entries.value.findLast(({ error }) => error === null)?.id
   }
 
-  /** Records that the server has the message. `isShown` says that it is in the transcript, or older than all loaded messages. */
+  /** Records that the server has the message. `isShown`: it is in the transcript, or older than everything loaded. */
   acknowledgeEntry(id: string, seq: number, isShown: boolean): void {
     this.#deleteStored(id)
     if (isShown) this.removeEntry(id)

@@ -1,6 +1,5 @@
 /**
- * patient-sending.ts: sends requests and frames, and retries those that were rate-limited after waiting. The code that waits
- * is loaded on first use.
+ * patient-sending.ts: retries rate-limited requests and frames after a wait. The code for waiting is loaded on first use.
  */
 
 import type { BudgetRefusal } from "../words/budget-text.ts"

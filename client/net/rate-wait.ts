@@ -29,7 +29,7 @@ interface UploadResponse {
 /** Functions that resend rate-limited frames after the wait. */
 const resends = new Set<() => void>()
 
-/** Retries a rate-limited request or upload while its response asks for a wait. Returns the first response that does not. */
+/** Retries a rate-limited request or upload until a response no longer asks for a wait, and returns that response. */
 export async function repeatRefused<T extends Refusable>(refused: T, send: () => Promise<T>): Promise<T> {
   let response = refused
   while (await waitAfter(response)) response = await send()

@@ -1,6 +1,6 @@
 /**
- * socket-link.ts: keeps a WebSocket connected: opens it, retries, replaces it before its token expires, and closes it when it
- * is dead.
+ * socket-link.ts: keeps a WebSocket connected: opens it, retries, replaces it before its token expires, and closes it when
+ * it is dead.
  *
  * token → connect → LINK → open, text → session-socket
  * A renewed token needs a new socket, which replaces the old one once it is open. A socket on which nothing arrives after a
@@ -53,7 +53,7 @@ export interface SocketLinkHandlers {
 const CONNECT_TIMEOUT_MS = 15_000
 /** A connection attempt older than this, in milliseconds, is restarted when the device is back online. */
 const STALE_CONNECT_AFTER_MS = 2_000
-/** Timeout until anything arrives after a frame that expects a response, in milliseconds, plus the time to send the frame. */
+/** Timeout for anything to arrive after a frame that expects a response, in milliseconds, in addition to the send time. */
 const PROBE_TIMEOUT_MS = 8_000
 /** Slowest expected upload, in UTF-16 code units per millisecond: a poor mobile connection. */
 const SLOWEST_CHARS_PER_MS = 4

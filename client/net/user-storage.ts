@@ -19,7 +19,7 @@ export interface UserStorage extends KeyValueStorage {
   user: string | null
 }
 
-/** Returns the prefix of a user's keys. An encoded user contains no slash, so no prefix begins with another user's prefix. */
+/** Returns the prefix of a user's keys. An encoded user contains no slash, so no prefix begins with another one. */
 export function userPrefix(user: string | null): string {
   return user === null ? "" : ASIDE_PREFIX + encodeURIComponent(user) + "/"
 }

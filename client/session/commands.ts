@@ -2,8 +2,8 @@
  * commands.ts: the user's pending commands to the server, such as stop and regenerate.
  *
  * button, key → COMMANDS → socket (again after every hello, under the same id) → ack, error
- * A command's target shows whether the command is pending or was refused. Commands are kept in memory only, so that a reload
- * doesn't repeat an old one. Edits contain text, so they are stored too (pending-edits.ts). Source: SPEC SO11, SO16.
+ * A command's target shows whether the command is pending or was refused. Commands are kept in memory only, so that a
+ * reload doesn't repeat an old one. Edits contain text, so they are stored too (pending-edits.ts). Source: SPEC SO11, SO16.
  */
 
 import { type Signal, signal } from "@preact/signals"
@@ -75,7 +75,7 @@ export class Commands {
   /** Records an acknowledgment and returns its command; undefined if the id belongs to no command. */
   acknowledgeCommand(id: string): PendingCommand | undefined {
     const pending = this.#findById(id)
-    // A cancel shares its id, the id of the exchange, with the message that began the exchange. The ack may be for that message.
+    // A cancel has the same id as the message that began its exchange, so the ack may be for that message.
     if (pending !== undefined && pending.command.type !== "cancel")
       this.#setPending({ ...pending, isAcknowledged: true })
     return pending
