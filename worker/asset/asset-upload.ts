@@ -57,7 +57,7 @@ export async function storeAsset(
   return stored
 }
 
-/** In a full session, hashes an upload without storing it, because the session may already have the same bytes (SPEC AS5). */
+/** For a full session: hashes an upload without storing it, as the session may already have the same bytes (SPEC AS5). */
 async function matchExisting(
   target: UploadTarget,
   upload: AssetUpload,
@@ -119,7 +119,7 @@ export async function pipeAndHash(
   return fault === null ? succeed(bytesToHex(await digest.digest)) : fail(fault)
 }
 
-/** Checks the length itself, so that a wrong one is not reported as a failure of the bucket. */
+/** Checks the length itself, so that a wrong length is not reported as a failure of the bucket. */
 async function writeChunks(
   { bytes, size }: Omit<AssetUpload, "about">,
   sinks: readonly WritableStreamDefaultWriter<Uint8Array>[],

@@ -158,8 +158,8 @@ export interface TenantRpc extends Rpc.DurableObjectBranded, LeavingRpc, BudgetR
    */
   removeIssuer(manager: Administrator, name: string): Promise<Result<null>>
   /**
-   * The keys for tokens of an issuer and audience; null if not registered. They are fetched again if `kid` is unknown or
-   * they are old.
+   * The keys for tokens of an issuer and audience; null if the pair is not registered. The keys are fetched again if `kid`
+   * is unknown or they are old.
    */
   getIssuerKeys(issuer: string, audience: string, kid: string | null): Promise<IssuerKeys | null>
   /** The keys for ID tokens of an issuer; null if it is not registered. */

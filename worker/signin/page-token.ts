@@ -60,7 +60,7 @@ export async function issuePageToken(
 
 /**
  * The admission of an earlier token if nothing has changed since; otherwise null, and the tenant's object must be called.
- * The directory is notified of every change of the user, and this isolate caches the provider.
+ * The directory is notified of every change to the user, and this isolate caches the provider.
  */
 async function findAdmission(
   env: Env,

@@ -37,8 +37,8 @@ const MAX_ASK_PAUSE_MS = 5 * 60_000
 const RESTART_PAUSE_MS = 2 * 60_000
 
 /**
- * Every eighth new conversation, the limits of a user who sends no messages are fetched, if the last reply or turn is older
- * than this, in milliseconds.
+ * A new conversation fetches the limits, for a user who sends no messages, if the last reply or turn is older than this, in
+ * milliseconds. If limits are already known, only every eighth conversation does so.
  */
 const LEARN_SESSIONS = 8
 const MAX_GRANT_AGE_MS = 60 * 60_000

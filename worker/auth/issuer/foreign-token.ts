@@ -123,8 +123,8 @@ export async function verifyForeignToken(
 }
 
 /**
- * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Even an
- * attacker's tokens that name such an issuer can only rarely make the isolate call an object.
+ * The issuer that a token names, if this isolate has ever found it registered; otherwise null. Verifies nothing. Forged
+ * tokens that name such an issuer can make the isolate call an object only rarely.
  */
 export function findKnownIssuer(token: string): string | null {
   const parts = parseToken(token)

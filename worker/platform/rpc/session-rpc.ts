@@ -60,7 +60,7 @@ export interface SessionRpc extends Rpc.DurableObjectBranded {
   cancel(claims: Claims, exchangeId: string | null): Result<{ readonly exchange_id: string; readonly seq: number }>
   readHistoryPage(claims: Claims, query: PageQuery): Result<PageText>
 
-  /** Reserves an id for a user's upload. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, those of budgets. */
+  /** Reserves an id for a user's upload. Errors: `assets_full`, `storage_full`, `tenant_storage_full`, budget errors. */
   reserveAsset(claims: Claims, size: number): Promise<Result<string>>
   /** Commits an upload after its bytes were written to the bucket. Errors: `asset_store_failed`. */
   commitAsset(claims: Claims, asset: Asset, hash: string): Result<StoredAsset>

@@ -114,7 +114,7 @@ export const requireOwnSession: MiddlewareHandler<AppEnv> = async (context, next
   return checked.ok ? await next() : faultToResponse(checked.fault)
 }
 
-/** For tokens of scope `external`: sets `session` if the token is for the session of the path. Errors: `scope_denied`. */
+/** For tokens of scope `external`: sets `session` if the token is for the session in the path. Errors: `scope_denied`. */
 export const requireTokenSession: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { session } = context.get("claims")
   if (session === undefined || session !== context.req.param("id")) return faultToResponse({ reason: "scope_denied" })
