@@ -369,7 +369,10 @@ export const IMPORT_TOTAL_MS = 30 * 60_000
 /** How long the response to an upload waits for folding, in milliseconds: less than the time limit of common proxies. After that the client polls. SPEC RE33. */
 export const IMPORT_RESPONSE_MS = 20_000
 
-/** Longest line of an uploaded file, in bytes: the largest of our own exports, a result of control characters, each escaped to six bytes. SPEC RE43. */
+/**
+ * Longest line of an uploaded file, in bytes: the longest in our own exports is a result made of control characters, each
+ * escaped to six bytes. SPEC RE43.
+ */
 export const MAX_IMPORT_LINE_BYTES = 6 * MAX_RESULT_BYTES + MAX_BODY_BYTES
 
 /** Maximum number of skipped lines that are reported one by one. The others are only counted. */

@@ -2,7 +2,7 @@
  * simulate-budgets.ts: simulates a tenant with budgets in the hours around the end of a month. The tenant's object is
  * reduced to a counter. Pure and seeded.
  *
- * attempts of turns → the user's lease → refused, or counted → every eighth turn renews the lease at the tenant
+ * attempted turns → the user's lease → refused, or counted → every eighth turn renews the lease with the tenant
  * Most sessions begin at midnight (UTC), so budget resets, lease renewals and reports of remainders coincide.
  */
 
@@ -29,8 +29,8 @@ export interface BudgetPlan {
   /** The month's remainders are reported within this time after its end (USAGE_CLOSING_MS), in seconds. */
   readonly closingSeconds: number
   /**
-   * How long an isolate relies on the answer that a tenant's budget is used up (SHARED_ANSWER_MS), in seconds. With 0, it
-   * does not.
+   * How long an isolate caches the answer that a tenant's budget is used up (SHARED_ANSWER_MS), in seconds; 0 disables
+   * caching.
    */
   readonly sharedSeconds: number
 }
@@ -52,10 +52,13 @@ export const LARGEST_UNDER_BUDGETS: BudgetPlan = {
 const RETRY_SECONDS = [30, 120] as const
 const PAUSE_SECONDS = 600
 
-/** An attempt is encoded as one number: the user's number plus MAX_USERS for each time it was repeated. */
+/** An attempt is encoded as one number: the user's number plus MAX_USERS for each retry. */
 const MAX_USERS = 2 ** 24
 
-/** The pause between two calls before refusals (ASK_PAUSE_MS, MAX_ASK_PAUSE_MS), in seconds. */
+/**
+ * The minimum pause between a refused user's calls to the tenant: first value and maximum (ASK_PAUSE_MS,
+ * MAX_ASK_PAUSE_MS), in seconds.
+ */
 const ASK_PAUSE = { first: 5, max: 300 } as const
 
 export interface SimulatedBudgets {
@@ -67,8 +70,8 @@ export interface SimulatedBudgets {
   /** The largest number of requests to the tenant's object in a second, and in a second of the minute after midnight. */
   readonly peak: { readonly tenant: number; readonly midnight: number }
   /**
-   * Turns above the tenant's budget on the first day, and the maximum that was possibly not yet counted when it was used
-   * up.
+   * Turns beyond the tenant's budget on the first day, and the most turns that could still have been unreported when the
+   * budget ran out.
    */
   readonly overshoot: { readonly turns: number; readonly bound: number }
 }
@@ -100,13 +103,13 @@ class BudgetDay {
   readonly #users: readonly UserState[]
   readonly #requests = new Uint32Array(SECONDS)
   readonly #cached = new Uint32Array(SECONDS)
-  /** By second: the turns that users want to begin, and those that end. */
+  /** By second: the turns that users attempt, the turns that end, and the users who report a remainder. */
   readonly #attempts: (number[] | undefined)[] = new Array(SECONDS)
   readonly #ends: (number[] | undefined)[] = new Array(SECONDS)
   readonly #rests: (number[] | undefined)[] = new Array(SECONDS)
   /** By isolate: when an answer said that the tenant's budget is used up, in seconds. */
   readonly #usedUpAt: Float64Array
-  /** The usage on this day as counted by the tenant's object. */
+  /** The usage on this day, as counted by the tenant's object. */
   #counted = 0
   #spent = [0, 0]
   #tally = { attempts: 0, turns: 0, refused: 0, leases: 0, refusals: 0, rests: 0 }

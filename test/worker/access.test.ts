@@ -65,7 +65,7 @@ const BODIES: Readonly<Record<string, BodyInit>> = {
   "PUT /v1/settings": '{"media_hosts":["media.example.com"]}',
 }
 
-/** A key creates tokens only of its own roles. */
+/** Returns a body that the route accepts. A key can create tokens only of its own roles. */
 function createBody(rule: AccessRule, principal: Principal): BodyInit {
   const role = KEY_ROLES.get(principal) ?? "member"
   if (nameOf(rule) === "POST /v1/tokens") return JSON.stringify({ user: `of-${principal}`, role, ttl: 60 })
@@ -81,7 +81,7 @@ async function request(rule: AccessRule, principal: Principal, session: string) 
   return await call(path, { method: rule.method, token, headers: { ...length, ...upgrade }, ...body })
 }
 
-/** Creates a session of the principal's user, with one message. */
+/** Creates a session for the principal's user, with one message. */
 async function createSession(principal: Principal, id: string): Promise<void> {
   const token = await tokenOf(T, `p-${principal}`)
   const created = await call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id }) })
@@ -95,7 +95,7 @@ function onceOnly<T>(create: () => Promise<T>): () => Promise<T> {
 
 async function digestAll(principal: Principal, session: string): Promise<string[]> {
   return await Promise.all([
-    // The use of a key is recorded in the log and with the key.
+    // Using a key is recorded in the audit log and in the key's row.
     digestOf(env.TENANT.getByName(T), KEY_ROLES.has(principal) ? ["api_keys", "audit", "audit_head"] : []),
     digestOf(env.DIRECTORY.getByName(`${T}:p-${principal}`)),
     digestOf(env.DIRECTORY.getByName(`${T}:somebody`)),
@@ -132,7 +132,7 @@ describe("the access table", () => {
   })
 
   test.each([...CLAIMS.keys(), ...KEY_ROLES.keys()])(
-    "[RL2] %s: each route answers, or is scope_denied and nothing changes",
+    "[RL2] %s: each route answers, or refuses with scope_denied and changes nothing",
     async (principal) => {
       const session = `own-${principal}`
       await getKeys()
@@ -197,7 +197,7 @@ describe("frames", () => {
   }
 
   test.each(ROLES)(
-    "[RL4] %s: each frame is answered, or is scope_denied, changes nothing and leaves the socket open",
+    "[RL4] %s: each frame is answered, or is refused with scope_denied, changes nothing and leaves the socket open",
     async (role) => {
       const id = `frames-${role}`
       const member = await tokenOf(T, `f-${role}`)

@@ -1,6 +1,6 @@
 /**
  * administration-attempts.ts: requests to the administration routes that would succeed if their sender were allowed to make
- * them. It repeats the rights of each kind of sender, so that the tests find mistakes in the access table.
+* them. The rights of each kind of sender are repeated here, so that the tests find mistakes in the access table.
  */
 
 import type { AccessRule } from "../../worker/routes/access/access-table.ts"

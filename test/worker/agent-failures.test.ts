@@ -18,7 +18,7 @@ describe("failures", () => {
       state.storage.sql.exec<{ id: string; session: string; open: number }>("SELECT * FROM asked").toArray(),
     )
 
-  test("[AG6] a cancel while the question is being delivered also reaches the agent", async () => {
+  test("[AG6] cancelling a turn while its question is being delivered also cancels the agent's answer", async () => {
     for (let delay = 0; delay < 40; delay += 5) {
       const id = await freshAsker()
       const client = await connect(id)
@@ -39,7 +39,7 @@ describe("failures", () => {
     }
   })
 
-  test("[AG6] other sessions named by an external producer aren't stopped", async () => {
+  test("[AG6] cancelling an external answer doesn't stop a session that its records name", async () => {
     const [id, victim] = [await freshAsker(), await freshAsker()]
     const [client, other] = [await connect(id), await connect(victim)]
     other.say({ type: "send", id: "q9", content: script([say("going "), pause(3_000), say("on")]) })
@@ -84,7 +84,7 @@ describe("failures", () => {
     expect(JSON.parse(modes[1]?.path ?? "[]")).toEqual([id])
   })
 
-  test("[AG10] a callback whose turn could not be stored is delivered again, and has each of its two effects once", async () => {
+  test("[AG10] a callback whose turn could not be stored is delivered again, and both of its effects happen once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 400 })], [say("Found.")])
@@ -106,7 +106,7 @@ describe("failures", () => {
     expect((await pageOf(id)).messages).toHaveLength(4)
   })
 
-  test("[AG10] an answer that never arrives finally fails its call, and the turn that follows reports it", async () => {
+  test("[AG10] a call whose answer never arrives finally fails, and the turn that follows reports it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const slow = script([call("probe_slow", { ms: 8_000 })], [say("Too late.")])
@@ -121,7 +121,7 @@ describe("failures", () => {
     await expect.poll(async () => (await pageOf(row?.session ?? "")).messages[1]?.status).toBe("cancelled")
   })
 
-  test("[AG9] only an agent call creates an agent's session, and a session with wrong properties receives no question", async () => {
+  test("[AG9] only an agent call creates an agent's session: its id can't be used to create one", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const [result] = resultsIn(await askFor(client, "q1", script([ask("researcher", "/say yes")], [say("x")])))
@@ -191,7 +191,7 @@ describe("failures", () => {
     expect(messages[0]?.content).not.toMatch(/<script|<span|\u202e/)
   })
 
-  test("[AG4] an answer that is too long for a message is cut, and its head begins the turn", async () => {
+  test("[AG4] an answer too long for a message is cut, and its beginning starts the turn", async () => {
     expect(truncateMessage("short", 100)).toBe("short")
     expect(truncateMessage("", 100)).toBe("(The answer was empty.)")
     for (const text of ["字".repeat(40_000), "x".repeat(200_000), "😀".repeat(40_000)]) {

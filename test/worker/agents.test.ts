@@ -87,7 +87,7 @@ describe("sync", () => {
     ])
   })
 
-  test("[AG6] a cancel reaches the agent that was asked", async () => {
+  test("[AG6] cancelling a turn also cancels the answer of the agent that it asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     client.say({
@@ -110,7 +110,7 @@ describe("sync", () => {
     await expectSame(id, client)
   })
 
-  test("[AG10] a caller that died asks again, and the agent answers only once", async () => {
+  test("[AG10] a caller whose process died asks again, and the agent answers only once", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 1_500 })], [say("done once")])
@@ -166,14 +166,14 @@ describe("cycles", () => {
     expect(codes.at(-1)).toBe("agent_fan_out")
   })
 
-  test("[AG5] the depth of agents is counted across late answers, too; from the eighth on, no more are asked", async () => {
+  test("[AG5] the depth of questions is also counted across late answers; at depth 8 no more are asked", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const sub = script([call("probe_slow", { ms: 500 })], [ask("weather", "/say deeper")], [say("enough")])
     client.say({ type: "send", id: "q1", content: script([ask("researcher", sub, "async")], [say("ok")]) })
     const answer = await client.untilEnd("q1")
     const [queued] = resultsIn(answer)
-    // The state as if seven agents had asked before it.
+    // As if the chain of questions were already eight deep.
     const depth = await runInDurableObject(sessionOf(queued?.["session"] ?? ""), (_object, state) => {
       const row = state.storage.sql.exec("SELECT depth FROM begun").one()
       state.storage.sql.exec("UPDATE begun SET depth = 8")
@@ -273,7 +273,7 @@ describe("async", () => {
     await expectSame(id, client)
   })
 
-  test("[AG4] an agent that fails later fails the call, and the caller gets a turn about it", async () => {
+  test("[AG4] if the asked agent fails later, the call fails and the caller gets a turn about it", async () => {
     const id = await freshAsker()
     const client = await connect(id)
     const bad = script([call("probe_slow", { ms: 200 })], [{ type: "fault", fault: "model_refused" }])

@@ -170,7 +170,7 @@ describe("managing keys", () => {
     expect(await listKeys(first)).toHaveLength(count)
   })
 
-  test("[AK8] their number is limited; expired keys do not count", async () => {
+  test("[AK8] the number of keys is limited; expired keys do not count", async () => {
     const first = await createTenant("ak8")
     const tenant = env.TENANT.getByName("ak8")
     const manager = { actor: { kind: "user", id: "root", address: null }, role: "owner" } as const
@@ -238,7 +238,7 @@ describe("using keys", () => {
     expect(await post("/v1/keys/nothing/rotate", first)).toEqual(refusal(404, "key_unknown"))
   })
 
-  test("[AK5] without grace the old key ends at once; a rotation never lengthens it", async () => {
+  test("[AK5] without a grace period the old key stops working at once; a rotation never extends its life", async () => {
     const first = await createTenant("ak5b")
     const old = await createKey(first, { roles: ["admin"], ttl: 600 })
     const next = await post(`/v1/keys/${old.id}/rotate`, first)
@@ -307,7 +307,7 @@ describe("tokens for users", () => {
     return verified.value
   }
 
-  test("[AK9] they have the requested tenant, user and lifetime", async () => {
+  test("[AK9] a token has the requested tenant, user and lifetime", async () => {
     const first = await createTenant("ak9")
     const issued = (await post("/v1/tokens", first, { user: "ada" })).json
     expect(issued).toEqual({ token: expect.any(String), expires: expect.any(Number) })

@@ -131,7 +131,7 @@ describe("approval", () => {
     await client.untilEnd("q1")
   })
 
-  test("[AP6] cancelled while it waits, it stays cancelled; a decision comes too late", async () => {
+  test("[AP6] a turn cancelled while it waits stays cancelled, and a later decision is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const call_id = await askForApproval(id, client)

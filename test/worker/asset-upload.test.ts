@@ -64,7 +64,7 @@ describe("accepted", () => {
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [...ids], rows: [`${[...ids][0]} kept`] })
   })
 
-  test("[AS5] even in a full session", async () => {
+  test("[AS5] uploading the same bytes again gives the existing file even if the session is full", async () => {
     const token = await tokenOf(T, "ann")
     const id = await makeSession(token)
     const first = await upload(id, token, png(4, 70_000))
@@ -104,7 +104,7 @@ describe("accepted", () => {
 })
 
 describe("refused", () => {
-  test("[AS3] a length that is missing, too large or wrong", async () => {
+  test("[AS3] an upload whose length is missing, too large or wrong is refused", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     const headers = (length: number) => ({ headers: { "content-length": String(length) } })
@@ -148,7 +148,7 @@ describe("refused", () => {
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
-  test("[AS7] a file that is cut off, at any place", async () => {
+  test("[AS7] a file that is cut off is refused, wherever it was cut", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     for (const at of [0, 100, 5_000, 20_000, 29_999]) {
@@ -159,7 +159,7 @@ describe("refused", () => {
     }
   })
 
-  test("[AS14] an unsupported type, and an empty file", async () => {
+  test("[AS14] an unsupported type and an empty file are refused", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     const bad = [file(100, "PK", 3, 4), file(100, "MZ"), file(100, 0x7f, "ELF"), file(0), file(9, "hello", 0)]
@@ -167,7 +167,7 @@ describe("refused", () => {
     expect(await listStoredAssets(T, id)).toEqual(NOTHING)
   })
 
-  test("[AS4] one file more than a session may contain, counting uploads in progress", async () => {
+  test("[AS4] one file more than a session may contain is refused; uploads in progress count", async () => {
     const token = await tokenOf(T, "bob")
     const id = await makeSession(token)
     await runInDurableObject(stubOf(id), (_object, { storage }) => {
@@ -185,7 +185,7 @@ describe("refused", () => {
     expect([bytes.length, rows.length]).toEqual([1, MAX_SESSION_ASSETS])
   })
 
-  test("[AS8] another user's session, an unknown session, and tokens of other scopes", async () => {
+  test("[AS8] uploads to another user's or an unknown session, or with tokens of other scopes, are refused", async () => {
     const [token, foreign] = [await tokenOf(T, "bob"), await tokenOf("else", "bob")]
     const id = await makeSession(token)
     expect(await upload(id, foreign, png())).toEqual(refusal(404, "session_unknown"))
@@ -199,8 +199,8 @@ describe("refused", () => {
   })
 })
 
-describe("when the bucket fails", () => {
-  test("[AS7] to put: nothing is left", async () => {
+describe("failed uploads", () => {
+  test("[AS7] a failed put leaves nothing behind", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     for (const bucket of [brokenBucket("put"), brokenBucket("put", "late")]) {
@@ -211,7 +211,7 @@ describe("when the bucket fails", () => {
     expect((await upload(id, token, png(1, 40_000))).status).toBe(201)
   })
 
-  test("[AS7] to delete: the row waits, and is removed later with its bytes", async () => {
+  test("[AS7] after a failed delete, the row stays until it can be removed with its bytes", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     const first = await upload(id, token, png(1))
@@ -222,7 +222,7 @@ describe("when the bucket fails", () => {
     expect(await listStoredAssets(T, id)).toEqual({ bytes: [first.json.id], rows: [`${first.json.id} kept`] })
   })
 
-  test("[AS7] and when the uploading process is killed between put and keep", async () => {
+  test("[AS7] an upload whose process is killed between put and keep leaves nothing behind", async () => {
     const token = await tokenOf(T, "cid")
     const id = await makeSession(token)
     const reserved = await stubOf(id).reserveAsset(claimsOf("cid"), 200)
@@ -257,7 +257,7 @@ describe("an erased session", () => {
     call(`/v1/sessions/${id}`, { method: "DELETE", token, ...options })
   const keysOf = async (id: string) => (await env.MEDIA.list({ prefix: `${T}/${id}/` })).objects.length
 
-  test("[AS9] erases its files, even if there is more than one page of them", async () => {
+  test("[AS9] loses all its files, even if there is more than one page of them", async () => {
     const token = await tokenOf(T, "dan")
     const [id, other] = [await makeSession(token), await makeSession(token)]
     await upload(other, token, png(1))
@@ -266,7 +266,7 @@ describe("an erased session", () => {
     expect([await keysOf(id), await keysOf(other)]).toEqual([0, 1])
   })
 
-  test("[AS9] whose erasure fails half-way is completed when the erasure is repeated", async () => {
+  test("[AS9] is erased completely by a second attempt if the first failed half-way", async () => {
     const token = await tokenOf(T, "dan")
     const id = await makeSession(token)
     await upload(id, token, png(1))

@@ -182,7 +182,7 @@ describe("attachments of a message", () => {
     expect(await refused(client, { type: "edit", id: "q0b", message: "q0", content: "" })).toBe("message_empty")
   })
 
-  test("[AT3] a turn with tools that an eviction cuts continues with the files of its question", async () => {
+  test("[AT3] a turn with tools that an eviction cuts off continues with the files of its question", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await putAsset(id, assetOf("one"))
@@ -232,7 +232,7 @@ describe("replies", () => {
   })
 })
 
-test("[AT2] another user's session can't attach them", async () => {
+test("[AT2] a session can't attach files of another user's session", async () => {
   const id = await freshSession()
   await putAsset(id, assetOf("one"))
   const claims = { ...CLAIMS, user: "eve" }

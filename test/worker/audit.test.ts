@@ -98,7 +98,7 @@ describe("the chain", () => {
     expect(starts[0]?.hash).not.toBe(starts[1]?.hash)
   })
 
-  test("[AL1] texts of any characters are stored as they were hashed", async () => {
+  test("[AL1] text is stored as it was hashed, whatever characters it contains", async () => {
     const texts = ["\ud800", "a\0b", "\u2028", "é\u0301", "😀".repeat(400), '"\\', "\u202e"]
     await runInDurableObject(tenantOf("al1d"), (object: Tenant) => {
       for (const text of texts)
@@ -395,7 +395,7 @@ describe("limits", () => {
 describe("what is recorded", () => {
   const agent = JSON.stringify({ description: "Canary-description", prompt: "Canary-prompt", tools: ["weather"] })
 
-  test("[AL9] changes of agents, settings and users are recorded, with the actor and the network", async () => {
+  test("[AL9] changes to agents, settings and users are recorded, with the actor and the network", async () => {
     const token = await tokenAs("al9", "owner", "boss")
     const headers = { "cf-connecting-ip": "198.51.100.77" }
     await makeSession(await tokenAs("al9", "member", "ada"))
@@ -423,7 +423,7 @@ describe("what is recorded", () => {
     for (const { actor } of entries) expect(actor).toEqual({ kind: "user", id: "boss", address: "198.51.100.0/24" })
   })
 
-  test("[AL9] no entry contains a whole address, a token, or a text that users or administrators wrote", async () => {
+  test("[AL9] no entry contains a whole address, a token, or text that users or administrators wrote", async () => {
     const token = await tokenAs("al9b", "owner", "boss")
     const headers = { "cf-connecting-ip": "198.51.100.77", "user-agent": "Canary-agent" }
     const member = await tokenAs("al9b", "member", "ada")

@@ -281,7 +281,7 @@ describe("contradictory", () => {
     ])
   })
 
-  test("[RE35] a result that arrives turns later completes its call, and a repeated id is kept twice", async () => {
+  test("[RE35] a result that arrives some turns later leaves its call interrupted, and repeated ids lose no message", async () => {
     const id = await freshSession()
     const file = lines(
       { type: "user_message", turnId: "t", text: "one" },

@@ -96,7 +96,7 @@ describe("a write that fails", () => {
     await expectSame(id, watch)
   })
 
-  test("[TU8] of a cancel: it isn't confirmed, the turn continues, and the cancel can be repeated", async () => {
+  test("[TU8] of a cancellation: it isn't acknowledged, the turn continues, and cancelling can be repeated", async () => {
     const id = await freshSession()
     const [client, watch] = [await connect(id), await connect(id)]
     await begin(client, "q1", script([say("x"), pause(500), say("y"), pause(5_000)]))

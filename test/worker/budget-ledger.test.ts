@@ -195,7 +195,7 @@ test("[BU18] when a tenant's budget is used up, its object is called once for al
 })
 
 describe("kills", () => {
-  test("[BU8] [BU9] under kills spent ≤ budget + leases, and the ledgers equal the sum over the turns", async () => {
+  test("[BU8] [BU9] despite kills, at most the budget and the leases are spent, and the ledgers equal the sum of all turns", async () => {
     const [sessions, turns] = IS_FULL ? [12, 20] : [4, 8]
     const budget = sessions * turns * 6
     await limit("bl-kills", { users: { ada: { tokens_per_day: budget } } })

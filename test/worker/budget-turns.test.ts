@@ -57,7 +57,7 @@ describe("a budget that is used up", () => {
     expect(await messagesOf(session, token)).toEqual([])
   })
 
-  test("[CN2] a cancel that arrives while the directory is asked for the message stops its answer", async () => {
+  test("[CN2] a cancel frame that arrives while the directory is being asked about the message stops its answer", async () => {
     await limit("bt-stop", { roles: { member: { tokens_per_day: 1_000_000 } } })
     const token = await roleToken("bt-stop", "ada", "member")
     const session = await makeSession(token)
@@ -104,7 +104,7 @@ describe("a budget that is used up", () => {
   })
 })
 
-test("[BU6] a waiting message fails with a separate reason if its budget could not be checked", async () => {
+test("[BU6] a waiting message fails with a reason of its own if its budget could not be checked", async () => {
   // With a budget, the session calls the directory for each turn.
   await limit("bt-away", { tenant: { concurrent_turns: 5 } })
   const token = await roleToken("bt-away", "ada", "member")

@@ -43,7 +43,7 @@ async function readExport(id: string, format: "jsonl" | "markdown"): Promise<str
 }
 
 describe("deep JSON is stored to a bounded depth", () => {
-  test("[BD2] arguments of a model, 5,000 levels deep: the call fails, and what is stored can be rendered", async () => {
+  test("[BD2] a call whose arguments are 5,000 levels deep fails, and what is stored can be rendered", async () => {
     const id = await freshSession("deep")
     const client = await connect(id)
     const deep = { type: "tool_call", name: "weather", args: nested(5_000) }
@@ -55,7 +55,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     expect(JSON.parse(tool?.args ?? "")).toMatchObject({ a: { a: {} } })
   })
 
-  test("[BD2] arguments and results of an external producer, as text and as an object", async () => {
+  test("[BD2] deep arguments and results of an external producer are stored to a bounded depth, as text and as objects", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
@@ -80,7 +80,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     }
   })
 
-  test("[BD2] an imported card, 30,000 levels deep: history, both exports and the same file again", async () => {
+  test("[BD2] an imported card 30,000 levels deep can be shown, exported in both formats, and imported again", async () => {
     const id = await freshSession("deep")
     const file = recordsWith(nested(30_000), nested(30_000), "weather_1")
     expect(await importFile(id, file)).toMatchObject({ ok: true, value: { state: "done", skipped: 0 } })
@@ -96,7 +96,7 @@ describe("deep JSON is stored to a bounded depth", () => {
     expect((await pageOf(again)).messages[1]?.segments).toEqual(segments)
   })
 
-  test("[BD3] deep data that an earlier version stored: history, live frames and exports", async () => {
+  test("[BD3] deep data that an earlier version stored can be shown in history and live, and exported", async () => {
     const id = await freshSession("deep")
     await importFile(id, recordsWith("{}", { a: 1 }, "weather_1"))
     await runInDurableObject(sessionOf(id), (_object, state) => {
@@ -132,20 +132,20 @@ describe("a fault in an export", () => {
   })
 })
 
-describe("deep JSON of clients is refused", () => {
-  test("[BD1] a frame", async () => {
+describe("deep JSON from clients", () => {
+  test("[BD1] a deep frame is refused", async () => {
     const client = await connect(await freshSession("deep"))
     client.socket.send(`{"type":"send","id":"q","content":"x","extra":${nested(MAX_JSON_DEPTH)}}`)
     await client.untilTrue((frame) => frame.type === "error" && frame.code === "frame_malformed")
   })
 
-  test("[BD1] a body", async () => {
+  test("[BD1] a deep body is refused", async () => {
     const token = await tokenOf(CLAIMS.tenant, CLAIMS.user)
     const body = `{"title":"x","extra":${nested(MAX_JSON_DEPTH)}}`
     expect(await call("/v1/sessions", { method: "POST", token, body })).toEqual(refusal(400, "body_malformed"))
   })
 
-  test("[BD1] a line of four million brackets, from a producer or in a file, is a bad line", async () => {
+  test("[BD1] a line of four million brackets, from a producer or in a file, is reported as a bad line", async () => {
     const id = await freshSession("deep")
     const brackets = "[".repeat(1_900_000)
     const file = `${toJsonl({ type: "user_message", text: "kept" })}${brackets}\n`

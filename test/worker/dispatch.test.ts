@@ -49,7 +49,7 @@ describe("tools", () => {
     return result.then((event) => ({ ...event, progress }))
   }
 
-  test("[TU7] a tool that throws gives a failed call, which is reported to the model", async () => {
+  test("[TU7] if a tool throws, its call fails, and the failure is reported to the model", async () => {
     const result = await run(() => {
       throw new Error("no luck")
     })
@@ -91,7 +91,7 @@ describe("tools", () => {
     expect(result).toMatchObject({ status: "failed", error: { code: "tool_unknown" } })
   })
 
-  test("[TU7] a result over the limit gives a failed call with the reason; a result at the limit is stored whole", async () => {
+  test("[TU7] a call whose result is over the limit fails with the reason; a result at the limit is stored whole", async () => {
     expect(await run(() => asToolResult("é".repeat(MAX_RESULT_BYTES / 2 + 1)))).toMatchObject({
       status: "failed",
       error: { code: "tool_result_too_large" },
@@ -146,7 +146,7 @@ describe("tools", () => {
     expect(carded).toMatchObject({ status: "ok", card: "probe_1" })
   })
 
-  test("[TU2] a tag is offered only on channel user", async () => {
+  test("[TU2] a tag is offered only on the user channel", async () => {
     const seen: ToolContext["card"][] = []
     const tool: Tool = {
       name: "probe",

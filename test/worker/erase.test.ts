@@ -35,7 +35,7 @@ describe("a title", () => {
   const patch = (id: string, token: string, body: object) =>
     call(`/v1/sessions/${id}`, { method: "PATCH", token, body: JSON.stringify(body) })
 
-  test("[RT9] changes in the session and in the directory, and the session keeps its place", async () => {
+  test("[RT9] is changed in the session and in the directory, and the session keeps its place in the list", async () => {
     const token = await tokenOf("era", "title")
     const [one, two] = [await makeSession(token, "One"), await makeSession(token, "Two")]
     await send(two, token, "/say hi")
@@ -52,7 +52,7 @@ describe("a title", () => {
     await expect.poll(async () => (await listOf(token))[0]?.title).toBe("Rain or shine")
   })
 
-  test("[RT9] is refused if it is empty, too long or of another user's session, and nothing changes", async () => {
+  test("[RT9] is refused if it is empty, too long or for another user's session, and nothing changes", async () => {
     const token = await tokenOf("era", "titles")
     const id = await makeSession(token, "Mine")
     for (const title of ["", "  \n ", "x".repeat(MAX_TITLE_CHARS + 1), 7, undefined]) {
@@ -132,7 +132,7 @@ describe("an erased session", () => {
     connection.socket.close()
   })
 
-  test("[RT10] does nothing at a late alarm, even after the object was evicted", async () => {
+  test("[RT10] does nothing when a late alarm runs, even after the object was evicted", async () => {
     const token = await tokenOf("era", "alarm")
     const id = await makeSession(token)
     await send(id, token, script([say("one"), pause(300), say("two")]))
@@ -145,7 +145,7 @@ describe("an erased session", () => {
     expect(await readStoredState(id)).toEqual({ tables: [], alarm: null })
   })
 
-  test("[RT10] has a socket that doesn't close: it can't reach the next session with that id", async () => {
+  test("[RT10] can have a socket that doesn't close, but the socket can't reach the next session with that id", async () => {
     const token = await tokenOf("era", "ghost")
     const id = await makeSession(token)
     const connection = await openSocket(id, token)

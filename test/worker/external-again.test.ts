@@ -81,7 +81,7 @@ describe("reconnecting", () => {
     }
   })
 
-  test("[EX9] the `n` of an answer is stored with its effect, and returned on request and in each response", async () => {
+  test("[EX9] the `n` of an answer's last record is stored with the record's effect, and returned on request and in each response", async () => {
     const id = await freshSession()
     const some = await postRecords(id, numberRecords("r1", text("a"), text("b"), text("c")), "?responseId=r1")
     expect(some).toMatchObject({ status: 200, json: { responseId: "r1", n: 3, status: "running", applied: 3 } })
@@ -97,7 +97,7 @@ describe("reconnecting", () => {
     expect(textIn((await pageOf(id)).messages[0])).toBe("abcd")
   })
 
-  test("[EX16] a number that skips others is refused; a number after an unreadable line isn't", async () => {
+  test("[EX16] a record whose number skips others is refused, unless the line before it was unreadable", async () => {
     const id = await freshSession()
     const response = await postRecords(
       id,
@@ -142,7 +142,7 @@ describe("disappearing", () => {
 
   const alarmOf = (id: string) => runInDurableObject(sessionOf(id), (_object, { storage }) => storage.getAlarm())
 
-  test("[EX8] [EX14] its deadline is at most a minute, is stored in its row, and the next process enforces it", async () => {
+  test("[EX8] [EX14] its deadline is at most a minute away, is stored in its row, and is enforced by the next process", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, numberRecords("r1", text("Half"), callStart("c1")))
@@ -173,7 +173,7 @@ describe("disappearing", () => {
     second.socket.close()
   })
 
-  test("[EX15] an answer still open after PRODUCER_TURN_MS fails, however alive its producer", async () => {
+  test("[EX15] an answer still open after PRODUCER_TURN_MS fails, however active its producer is", async () => {
     const id = await freshSession()
     await postRecords(id, numberRecords("r1", text("Half")))
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {

@@ -57,7 +57,7 @@ describe("a write that fails", () => {
     await expectSame(id, client)
   })
 
-  test("[EX18] of the last window of a request has the same effect", async () => {
+  test("[EX18] of a request's last window has the same effect", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await postRecords(id, [{ ...text("one "), n: 1 }], "?responseId=r1")
@@ -72,7 +72,7 @@ describe("a write that fails", () => {
 })
 
 describe("steps", () => {
-  test("[EX3] a skipped step number splits nothing: the text of a step is one text", async () => {
+  test("[EX3] a skipped step number splits nothing: the text of a step stays in one piece", async () => {
     const id = await freshSession()
     const chunks = [text("Hel"), text("lo wor"), text("ld")].map((record) => ({ ...record, step: 3 }))
     await postRecords(id, numberRecords("r1", ...chunks, { ...callStart("c1"), step: 5 }, result("c1"), END))
@@ -81,7 +81,7 @@ describe("steps", () => {
     expect(message?.content).toBe("Hello world")
   })
 
-  test("[EX3] a program that retried gives one text", async () => {
+  test("[EX3] the answer of a program that retried is one piece of text", async () => {
     const id = await freshSession()
     const mapper = createPiMapper()
     const begin = [{ type: "agent_start" }, { type: "turn_start" }]
@@ -133,7 +133,7 @@ describe("its exchange", () => {
 })
 
 describe("limits", () => {
-  test("[EX21] apply to a text sent whole, and to arguments from before an eviction", async () => {
+  test("[EX21] apply to text sent whole, and to arguments from before an eviction", async () => {
     const id = await freshSession()
     const whole = await postRecords(id, numberRecords("r1", { ...END, text: "x".repeat(MAX_ANSWER_CHARS + 1) }))
     expect(whole.json).toMatchObject({ status: "failed", reason: "answer_too_long" })
@@ -159,7 +159,7 @@ describe("limits", () => {
     expect(tool?.truncated).toMatchObject({ bytes: 300_005 })
   })
 
-  test("[EX10] a line that arrives byte by byte is a line", async () => {
+  test("[EX10] a line that arrives byte by byte is read as one line", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
     for (const byte of `${JSON.stringify({ ...text("slow"), n: 1 })}\n`) await request.send(byte)

@@ -72,7 +72,7 @@ export function brokenBucket(method: "put" | "get" | "head" | "delete", when: "e
   })
 }
 
-/** Runs `work` while the session object's bucket is broken. */
+/** Runs `work` while the session object's bucket fails. */
 export async function withBrokenBucket<T>(
   stub: ReturnType<typeof sessionOf>,
   way: "put" | "delete",

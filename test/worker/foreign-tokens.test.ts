@@ -201,7 +201,7 @@ describe("tokens of unknown issuers", () => {
     return { counting, readCount: () => count }
   }
 
-  test("[OI13] cause a look-up for at most two audiences, and one per pair", async () => {
+  test("[OI13] are looked up for at most two audiences each, and each pair of issuer and audience only once", async () => {
     const { counting, readCount } = countRegistryCalls()
     const tokens = await Promise.all(
       [["a", "b"], ["a", "b", "c", "d", "e"], "a"].map((aud) => sign({ iss: "https://nobody.example.com", aud })),
@@ -259,7 +259,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["HS256 signed with an empty-looking secret", async () => await hmacToken("\0".repeat(32))],
   ["HS512 signed with the public key", async () => await hmacToken(await publicKeyPem(), { alg: "HS512" })],
   ["HS256 with the provider's kid", async () => await hmacToken(await publicKeyPem(), { kid: publicKey.kid })],
-  // Keys that the token brings along.
+  // Keys inside the token.
   ["a jwk header", () => selfSigned((jwk) => ({ jwk }))],
   ["a jwk header without kid", () => selfSigned((jwk) => ({ jwk, kid: undefined }))],
   ["a jku header", () => selfSigned(() => ({ jku: `${stranger.issuer}/jwks` }))],
@@ -327,7 +327,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["an empty subject", () => sign({ sub: "" })],
   ["a subject that is a number", () => sign({ sub: 7 })],
   ["a huge subject", () => sign({ sub: "s".repeat(2_000) })],
-  // Texts that parsers interpret differently.
+  // Text that parsers interpret differently.
   [
     "a claim twice",
     () => provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace("{", '{"sub":"eve",') }),
@@ -372,7 +372,7 @@ describe("a hostile token", () => {
       expect(await read(token)).toEqual(refusal(401, "token_invalid"))
   })
 
-  test("[OI5] is refused: expired", async () => {
+  test("[OI5] is refused if it has expired", async () => {
     expect(await read(await sign({ exp: nowSeconds() - 60 }))).toEqual(refusal(401, "token_expired"))
   })
 

@@ -52,7 +52,7 @@ const toHeader = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
 
 describe("forged tokens", () => {
-  test("[TK7] are signed with evil's own key", async () => {
+  test("[TK7] are signed correctly: a token that is forged the same way for evil itself is accepted", async () => {
     const token = await forge(loot, { alg: "HS256", kid: "cuecard:evil:1" }, { tenant: "evil", sub: "eve", exp: 4e9 })
     expect(await verifyToken(token, SECRET, Date.now())).toMatchObject({ ok: true })
     expect(UNVERIFIED_TOKENS.length).toBeGreaterThanOrEqual(100)
@@ -84,7 +84,7 @@ describe("forged tokens", () => {
     expect(fetched).not.toHaveBeenCalled()
   })
 
-  test("[TK7] are read up to 8 KB, and longer ones aren't", async () => {
+  test("[TK7] are refused if they are too long: tokens are read up to 8 KB", async () => {
     const header = { alg: "HS256", kid: "cuecard:evil:1" }
     const sized = (extra: number) =>
       forge(loot, header, { tenant: "evil", sub: "eve", exp: 4e9, more: "x".repeat(extra) })

@@ -120,7 +120,7 @@ export const UNVERIFIED_TOKENS: readonly (readonly [string, Make])[] = [
   ],
   ["two algs, the last one none", (loot) => forge(loot, '{"alg":"HS256","kid":"cuecard:evil:1","alg":"none"}', EVIL)],
 
-  // Keys that the token brings along.
+  // Keys inside the token.
   ...(["jku", "x5u"] as const).map(
     (name) =>
       [

@@ -24,7 +24,7 @@ async function changePath(id: string): Promise<void> {
   await expect.poll(async () => (await pageOf(id)).epoch).not.toBe(page.epoch)
 }
 
-describe("what is dropped", () => {
+describe("dropped content", () => {
   test("[RE36] is counted by kind in the response and the progress: late text, second results, calls over the limit", async () => {
     const id = await freshSession()
     const [r1, r2] = [
@@ -82,7 +82,7 @@ describe("our own export", () => {
     expect(page.has_more).toBe(false)
   })
 
-  test("[RE6] a seal that names a tip without a message hides nothing", async () => {
+  test("[RE6] is shown in full even if its seal names a tip without a message", async () => {
     const [here, there] = [await freshSession(), await freshSession()]
     await fillSession(here)
     await changePath(here)
@@ -92,7 +92,7 @@ describe("our own export", () => {
     expect((await pageOf(there)).messages).not.toHaveLength(0)
   })
 
-  test("[RE36] a title that is too long is cut without splitting a surrogate pair", async () => {
+  test("[RE36] with a title that is too long gets it cut without splitting a surrogate pair", async () => {
     const id = await freshSession()
     const title = `${"x".repeat(MAX_TITLE_CHARS - 1)}😀`
     const seal = { type: "signature", tip: null, title, records: 1, algorithm: "HMAC-SHA256", value: "x" }
@@ -102,7 +102,7 @@ describe("our own export", () => {
     )
   })
 
-  test("[VE2] a version that names one shows nothing either", async () => {
+  test("[VE2] a version that names a tip without a message still shows its own message", async () => {
     const id = await freshSession()
     const file = toJsonl(
       user({ text: "one", responseId: "u1", pos: 1, parent: null, tip: 77 }),
@@ -139,7 +139,7 @@ describe("retrying an imported answer", () => {
     answer({ ...base, text: "", status: "interrupted", reason: "process_restart" }),
   )
 
-  test("[RE8] stays marked as imported if it keeps imported steps, even in an export; a new answer is our own", async () => {
+  test("[RE8] keeps it marked as imported if imported steps remain, even in an export; a new answer is our own", async () => {
     const id = await freshSession()
     await importFile(id, forged)
     const client = await connect(id)

@@ -104,7 +104,7 @@ describe("records that can't be folded", () => {
 })
 
 describe("the same file again", () => {
-  test("[RE7] must be the same to its end: a file that only begins the same is a different file", async () => {
+  test("[RE7] adds nothing; a file that only begins the same is a different file", async () => {
     const id = await freshSession()
     const file = toJsonl(user({ text: "hi" }), answer({ text: "one" }))
     await importFile(id, file)
@@ -117,7 +117,7 @@ describe("the same file again", () => {
     })
   })
 
-  test("[RE30] the same is true of a part of message-shaped history", async () => {
+  test("[RE30] in parts adds nothing either, even if it is message-shaped history", async () => {
     const id = await freshSession()
     const [one, two] = [
       ["a", "x"],
@@ -131,10 +131,10 @@ describe("the same file again", () => {
   })
 })
 
-describe("too large", () => {
+describe("oversized content", () => {
   const base = { responseId: "a", turnId: "u", timestamp: "2026-01-01T00:00:00.000Z" }
 
-  test("[RE36] texts, results and arguments that don't fit a row are reported or cut", async () => {
+  test("[RE36] text, results and arguments that don't fit a row are reported or cut", async () => {
     const id = await freshSession()
     const file = toJsonl(
       user({ text: "x", responseId: "u" }),

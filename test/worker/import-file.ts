@@ -1,4 +1,4 @@
-/** import-file.ts: imports a text into a session, as a whole file or as a part. */
+/** import-file.ts: imports text into a session, as a whole file or as a part. */
 
 import { CLAIMS, sessionOf } from "../support/socket.ts"
 

@@ -73,7 +73,7 @@ describe("a data export", () => {
     }
   })
 
-  test("[RT13] its title is cleaned", async () => {
+  test("[RT13] has its title cleaned", async () => {
     const id = await freshSession()
     await importFile(id, JSON.stringify(conversation("Sea \u202egnp\u0007.exe")))
     const exported = await exportOf(id)
@@ -117,7 +117,7 @@ test("[IH11] [RE30] a file in parts, the later part first, gives one answer", as
   })
 })
 
-test("[IH9] the kinds of all parts are added up, and the message count is available at the end", async () => {
+test("[IH9] the kinds in all parts are added up, and the message count is available at the end", async () => {
   const id = await freshSession()
   const image = { type: "image", source: { type: "base64", data: "AA" } }
   const file = toJsonl(

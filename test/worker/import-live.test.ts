@@ -42,7 +42,7 @@ async function queue(client: TestClient, id: string): Promise<void> {
   expect(client.messages.get(id)?.status).toBe("queued")
 }
 
-test("[HI6] an import sends no numbered frame and uses no seq: clients see one new epoch, and no gap before or after", async () => {
+test("[HI6] an import sends no numbered frame and uses no seq: clients see one new epoch and no gap", async () => {
   const id = await freshSession()
   const [client, whole] = [await connect(id), await connect(id, CLAIMS, { live: false })]
   const first = (await pageOf(id)).epoch

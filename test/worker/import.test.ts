@@ -104,7 +104,7 @@ describe("our own export", () => {
 describe("files of other systems", () => {
   const T = (second: number): string => `2025-06-01T10:00:0${second}.000Z`
 
-  test("[RE9] with only turn records: a question, its tools, its answer", async () => {
+  test("[RE9] with only turn records give a question, its tools and its answer", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "What is in a.txt?" },
@@ -121,7 +121,7 @@ describe("files of other systems", () => {
     ])
   })
 
-  test("[RE9] in a mixture, an assistant_message counts only if nothing of its response streamed", async () => {
+  test("[RE9] with mixed records: an assistant_message counts only if nothing of its response was streamed", async () => {
     const id = await freshSession()
     const file = toJsonl(
       { type: "user_message", timestamp: T(1), text: "one" },
@@ -174,7 +174,7 @@ describe("files of other systems", () => {
   })
 })
 
-describe("while it is uploaded", () => {
+describe("during an upload", () => {
   const line = (text: string): Uint8Array =>
     new TextEncoder().encode(`${JSON.stringify({ type: "user_message", text })}\n`)
 
@@ -195,7 +195,7 @@ describe("while it is uploaded", () => {
     expect((await pageOf(id)).messages.map((one) => one.content)).toEqual(["new"])
   })
 
-  test("[RE6] messages sent meanwhile wait for it, and a second import is refused", async () => {
+  test("[RE6] messages wait for the import, and a second import is refused", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const { readable, writable } = new IdentityTransformStream()
@@ -232,7 +232,7 @@ describe("message-shaped history", () => {
   ]
   const toolResults = { t1: { content: "const a = 1" }, t2: { content: "no match", isError: true } }
 
-  test("[RE11] ordered blocks with their results keep their order, as a list or as lines", async () => {
+  test("[RE11] with ordered blocks and their results keeps their order, as a list or as lines", async () => {
     const history = [
       { role: "system", content: "be nice" },
       { role: "user", content: "Read a.ts" },
@@ -260,7 +260,7 @@ describe("message-shaped history", () => {
     expect(new Set(shown).size).toBe(1)
   })
 
-  test("[RE11] plain content gets the older layout: thinking first, then one text", async () => {
+  test("[RE11] with plain content gets the older layout: thinking first, then one text", async () => {
     const id = await freshSession()
     const file = JSON.stringify([
       { role: "user", content: "hi" },
@@ -316,7 +316,7 @@ describe("bad files", () => {
     expect((await client.untilEnd("q1")).status).toBe("completed")
   })
 
-  test("[RE10] over HTTP; another user's session is unknown, and a running session isn't touched", async () => {
+  test("[RE10] a file for another user's session is refused over HTTP, and one for the user's own is imported", async () => {
     const token = await tokenOf("acme", "ada")
     const id = await makeSession(token)
     const path = `/v1/sessions/${id}/import`

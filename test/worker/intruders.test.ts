@@ -31,9 +31,9 @@ import { digestBucket, digestOf } from "./storage-digest.ts"
 import { exportTenant } from "./tenant-transfer.ts"
 
 const T = "vault"
-/** A text in everything that only ada, boss and the tenant's administrators may read. */
+/** Appears in everything that only ada, boss and the tenant's administrators may read. */
 const MARK = "zq-private-mark"
-/** A text in the session that ada shares with vic. */
+/** Appears in the session that ada shares with vic. */
 const SHARED_MARK = "zq-shared-mark"
 const VICTIMS = { ada: ["a1", "a2"], boss: ["b1"] } as const
 
@@ -44,11 +44,11 @@ const ATTEMPTS = 10_000
 interface Intruder {
   readonly name: string
   readonly token: string | null
-  /** Whether it belongs to the victims' tenant, or claims to. */
+  /** Whether the intruder belongs to the victims' tenant, or claims to. */
   readonly isInside: boolean
-  /** Whether it may read the shared session. */
+  /** Whether the intruder may read the shared session. */
   readonly isViewer?: true
-  /** Absent if there are none. */
+  /** Absent if the intruder has none. */
   readonly rights?: Rights
 }
 
@@ -93,7 +93,7 @@ async function prepareVictims(): Promise<void> {
   for (const id of VICTIMS.ada) await call(`/v1/sessions/${id}/viewers/ex`, { method: "DELETE", token: ada })
   await call("/v1/users/ada", { method: "PATCH", token: boss, ...asJson({ name: MARK }) })
   await call("/v1/sessions", { method: "POST", token: await tokenOf(T, "eve"), ...asJson({ id: "e1" }) })
-  // The others' first contact.
+  // The other users' first contact.
   for (const [user, role] of [
     ["adm", "admin"],
     ["own", "owner"],
@@ -240,7 +240,7 @@ function isAllowedToSome(rule: AccessRule, rights: Rights): boolean {
   return !isOfSessions && !isAlwaysForbidden(rule, rights)
 }
 
-/** Generates frames of a viewer, whose socket opens. */
+/** Generates a viewer's frames. Unlike the sockets of most intruders, a viewer's socket opens. */
 const viewerFrame = fc
   .tuple(attempt, fc.constantFrom(...Object.keys(FRAME_ACCESS)))
   .map(([one, frame]): Attempt => ({ ...one, frame, target: { session: "a2", owner: "ada" } }))
@@ -347,7 +347,7 @@ async function digestVictims(): Promise<string> {
 
 const dirOf = (exported: string): string => archiveKey(T, exported, 0).replace(/[^/]*$/, "")
 
-test("[RL6] on every route of the administration, every intruder of the tenant is refused, with a request that an owner could make", async () => {
+test("[RL6] every administration route refuses every intruder from the tenant, even with a request that an owner could make", async () => {
   await prepare()
   const before = await digestVictims()
   for (const rule of ADMINISTRATION_RULES) {

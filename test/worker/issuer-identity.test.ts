@@ -21,7 +21,7 @@ function forward(ms: number): void {
 }
 
 describe("two registrations of one provider", () => {
-  test("[OI10] a different user claim identifies different users, and sub keeps its id", async () => {
+  test("[OI10] with different user claims identify different users, and sub keeps its id", async () => {
     const provider = await startProvider()
     await registerIssuer("id-sub", provider)
     await registerIssuer("id-nick", provider, { audience: "nick", user_claim: "nickname" })
@@ -36,7 +36,7 @@ describe("two registrations of one provider", () => {
     expect(new Set(await Promise.all(ids)).size).toBe(2)
   })
 
-  test("[OI10] in one tenant have the same user claim and the same key address", async () => {
+  test("[OI10] in one tenant must have the same user claim and the same key address", async () => {
     const provider = await startProvider()
     const { issuer } = provider
     await registerIssuer("id-same", provider)
@@ -66,7 +66,7 @@ describe("two registrations of one provider", () => {
     expect(added.status).toBe(200)
   })
 
-  test("[OI10] an administrator can't add one where users of unknown providers were imported", async () => {
+  test("[OI10] an administrator can't add a provider to a tenant where users of unknown providers were imported", async () => {
     const { issuer } = await startProvider()
     await env.TENANT.getByName("id-import").registerUser({ id: "o_boss", role: "owner", issuer: "old" })
     const body = { issuer, audience: "mine" }
@@ -116,7 +116,7 @@ describe("a removed or replaced provider", () => {
     expect((await call("/v1/sessions", { token: kept })).status).toBe(200)
   })
 
-  test("[OI11] has the same effect when replaced under its name, and a sign-in in progress ends", async () => {
+  test("[OI11] has the same effect when it is replaced under its name, and a sign-in in progress ends", async () => {
     const used = await useIssuer("id-replaced")
     const begun = new TestBrowser("id-replaced")
     const callback = await begun.beginSignIn()
@@ -127,7 +127,7 @@ describe("a removed or replaced provider", () => {
     await expectEnded("id-replaced", used)
   })
 
-  test("[OI11] another label, name claim, scope or secret ends nothing", async () => {
+  test("[OI11] ends nothing if only its label, name claim, scope or secret changes", async () => {
     const { provider, browser, page } = await useIssuer("id-label")
     await registerIssuer("id-label", provider, { label: "New", name_claim: "nickname", scopes: "openid" })
     expect((await browser.post("/auth/token")).status).toBe(200)
@@ -155,7 +155,7 @@ async function registerIssuerAs(tenant: string, name: string, { issuer }: { read
 }
 
 describe("claims that an issuer requires", () => {
-  test("[OI14] people without them are refused, both with tokens and at sign-in", async () => {
+  test("[OI14] refuse people who don't have them, both with tokens and at sign-in", async () => {
     const provider = await startProvider()
     const required_claims = { hd: ["example.com", "example.org"], groups: "staff" }
     expect(await registerIssuer("id-hd", provider, { required_claims })).toMatchObject({ required_claims })

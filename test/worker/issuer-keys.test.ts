@@ -82,7 +82,7 @@ test("[OI6] unknown key ids cause at most one fetch of the keys in half a minute
   expect(fetches).toBeLessThanOrEqual(1 + (120 * 1_000) / ISSUER_KEYS_COOLDOWN_MS)
 })
 
-test("[OI6] requests at the same time share a fetch", async () => {
+test("[OI6] simultaneous requests share a fetch", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-shared", provider)
   await provider.rotateKeys()
@@ -183,7 +183,7 @@ test("[OI7] the page's sign-in works after a rotation", async () => {
   expect((await browser.get(callback)).headers.get("location")).toBe("/")
 })
 
-test("[OI6] the page's sign-in works with a new key after the cooldown, although one during the cooldown failed", async () => {
+test("[OI6] the page's sign-in works with a new key after the cooldown, although a sign-in during the cooldown failed", async () => {
   const provider = await startProvider()
   await registerIssuer("ik-early", provider)
   await provider.rotateKeys()

@@ -69,14 +69,14 @@ describe("a user above the creator of a key", () => {
     for (const body of [{ user: "boss", role: "member" }, { user: "boss" }])
       expect(await post("/v1/tokens", own.key, body)).toEqual(DENIED)
     for (const user of ["adm", "new"]) await tokenWith(own.key, user, { role: "member" })
-    // A key that such a key creates, or a rotated key, gives no token either.
+    // A key that such a key creates gives no token either, and neither does a rotated key.
     const adminKey = await createKey(admin, { roles: ["admin", "member"] })
     const ownerMade = await createKey(first, { roles: ["member"] })
     await tokenWith(ownerMade.key, "boss", { role: "member" })
     const rotated = (await post(`/v1/keys/${ownerMade.id}/rotate`, admin)).json.key
     for (const key of [adminKey.key, (await createKey(adminKey.key, { roles: ["member"] })).key, rotated])
       expect(await post("/v1/tokens", key, { user: "boss", role: "member" })).toEqual(DENIED)
-    // The same is true of users who have become one later.
+    // The same is true if the user is promoted later.
     await tokenWith(own.key, "new", { role: "member" })
     await setRole(first, "new", "owner")
     expect(await post("/v1/tokens", own.key, { user: "new", role: "member" })).toEqual(DENIED)
@@ -127,7 +127,7 @@ describe("the audit log", () => {
 })
 
 describe("the creator of a key", () => {
-  test("[AK15] is shown, and a key that a key created ends with the same user", async () => {
+  test("[AK15] is shown; while the creator is suspended, neither the key nor a key created with it works", async () => {
     const first = await createTenant("ak15")
     const admin = await tokenWith(first, "adm", { role: "admin" })
     const own = await createKey(admin, { roles: ["admin"] })

@@ -11,10 +11,10 @@ import { END, numberRecords, openRequest, postRecords, result, text, callStart }
 import { HOST, tokenOf } from "./http.ts"
 import { answerTo, begin, call, expectSame, renew, say, script, textIn, toolsIn } from "./session-helpers.ts"
 
-/** Long enough for a command to arrive before the answer. */
+/** The delay of a late answer, in milliseconds: long enough for a command to arrive before it. */
 const SLOW_MS = 900
 
-/** A question that asks the researcher and doesn't wait for the answer. */
+/** Returns a question that makes the model ask the researcher without waiting for the answer. */
 function askLater(text: string, ms = SLOW_MS): string {
   const research = script([call("probe_slow", { ms })], [say(text)])
   return script([ask("researcher", research, "async")], [say("You will hear.")])
@@ -25,7 +25,7 @@ type Command = Extract<ClientFrame, { type: "regenerate" | "edit" | "switch" }>
 interface Tabs {
   readonly live: TestClient
   readonly second: TestClient
-  /** Whether it receives only whole messages. */
+  /** Receives only whole messages. */
   readonly slow: TestClient
 }
 
@@ -75,7 +75,7 @@ async function expectOnlyHistory(id: string, tabs: Tabs): Promise<void> {
   expect(known).toEqual(expect.arrayContaining([...resumed.messages.keys()]))
 }
 
-/** After its last hello, a live client receives every seq. */
+/** Asserts that a live client has received every seq since its last hello. */
 function expectNoGap({ frames }: TestClient): void {
   const at = frames.findLastIndex(({ type }) => type === "hello")
   const hello = frames[at]
@@ -172,7 +172,7 @@ test("[VE8] a late answer to an inactive version stays with it; its turn begins 
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "agent", "assistant"])
 })
 
-test("[VE5] [EX5] an external answer can't be left while it is open; what its producer sends later changes no version", async () => {
+test("[VE5] [EX5] no version can be left while an external answer is open; what its producer sends later changes no version", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", "/say one")
@@ -197,7 +197,7 @@ test("[VE5] [EX5] an external answer can't be left while it is open; what its pr
   expect(toolsIn(back.messages.find((one) => one.id === "x1"))).toMatchObject([{ status: "interrupted" }])
 })
 
-test("[VE5] a queued message belongs to the version that is active when it is sent: none can be left while it waits", async () => {
+test("[VE5] a queued message belongs to the version that is active when it is sent, which can't be left while it waits", async () => {
   const id = await freshAsker()
   const tabs = await openTabs(id)
   const first = await askFor(tabs.live, "q1", "/say one")

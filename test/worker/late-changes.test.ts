@@ -1,4 +1,4 @@
-/** late-changes.test.ts: changes of a message after its end, and the clients that receive them. */
+/** late-changes.test.ts: changes to a message after its end, and the clients that receive them. */
 
 import { evictDurableObject, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"

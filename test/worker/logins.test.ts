@@ -83,7 +83,7 @@ describe("the secret of a cookie", () => {
     expect((await other.post("/auth/token")).status).toBe(200)
   })
 
-  test("[SI7] [AL13] of a copied cookie is recorded once, with the user", async () => {
+  test("[SI7] [AL13] is recorded once, with the user, when a copied cookie is used", async () => {
     const { browser } = await signedIn("si-copied")
     const { user } = (await browser.post("/auth/token")).json
     const thief = copyOf("si-copied", browser)
@@ -98,7 +98,7 @@ describe("the secret of a cookie", () => {
     expect(entries).toMatchObject([{ target: user.id, actor }])
   })
 
-  test("[SI7] of a copied cookie is also detected if the owner uses it second", async () => {
+  test("[SI7] reveals a copied cookie even if the copy is used before the original", async () => {
     const { browser } = await signedIn("si-second")
     const thief = copyOf("si-second", browser)
     await thief.post("/auth/token")
@@ -109,7 +109,7 @@ describe("the secret of a cookie", () => {
     expect(await call("/v1/sessions", { token: stolen })).toEqual(refusal(401, "token_revoked"))
   })
 
-  test("[SI7] the directory stores hashes only, and survives an eviction", async () => {
+  test("[SI7] is stored only as a hash, and survives an eviction of the directory", async () => {
     const { browser } = await signedIn("si-hash")
     const { user } = (await browser.post("/auth/token")).json
     const directory = env.DIRECTORY.getByName(`si-hash:${user.id}`)
@@ -161,7 +161,7 @@ describe("how long a sign-in lasts", () => {
     expect((await directory.getRevocationState()).tokens).toHaveLength(1)
   })
 
-  test("[SI2] an id is used for one sign-in only, even after it has ended", async () => {
+  test("[SI2] an id is never used for a second sign-in, even after the first has ended", async () => {
     const directory = env.DIRECTORY.getByName("si-ids:ada")
     const login = { id: "one", hash: "hash", issuer: "idp", generation: 1, role: null }
     expect(await directory.addLogin(login)).toMatchObject({ ok: true })
@@ -170,7 +170,7 @@ describe("how long a sign-in lasts", () => {
     expect(await directory.addLogin(login)).toMatchObject({ fault: { reason: "sign_in_required" } })
   })
 
-  test("[SI5] its tokens are valid for ten minutes and contain its id", async () => {
+  test("[SI5] the tokens of a sign-in are valid for ten minutes and contain its id", async () => {
     const { browser } = await signedIn("si-short")
     const token = await tokenFrom(browser)
     const claims = JSON.parse(atob(token.split(".")[1]?.replaceAll("-", "+").replaceAll("_", "/") ?? ""))
@@ -241,7 +241,7 @@ describe("signing out", () => {
     await other.post("/auth/token")
     await other.post("/auth/token")
     expect(await old.post("/auth/logout", { everywhere: true })).toEqual(refusal(401, "sign_in_required"))
-    // A copy ends its own sign-in, as at any other use.
+    // An old copy ends its own sign-in, as any other use of it would.
     expect(await other.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
     expect((await third.post("/auth/token")).status).toBe(200)
     // It works with the current cookie, and with the previous one, because a response may have been lost.
@@ -251,7 +251,7 @@ describe("signing out", () => {
     expect(await third.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI9] revoking all tokens over the API ends the sign-ins too", async () => {
+  test("[SI9] revoking all tokens over the API also ends the sign-ins", async () => {
     const { browser } = await signedIn("si-api")
     const token = await tokenFrom(browser)
     const revoked = await call("/v1/tokens/revoke", { method: "POST", token, body: '{"all":true}' })

@@ -92,7 +92,7 @@ describe("image_generate", () => {
     },
   )
 
-  test("[AS12] invalid arguments are an error result, and nothing is stored", async () => {
+  test("[AS12] invalid arguments give an error result, and nothing is stored", async () => {
     const bad = [
       {},
       { prompt: " " },
@@ -108,7 +108,7 @@ describe("image_generate", () => {
     }
   })
 
-  test("[AS12] Workers AI creates the image if it is bound; an invalid response is an error result", async () => {
+  test("[AS12] Workers AI creates the image if it is bound; an invalid response gives an error result", async () => {
     const jpeg = btoa("\xff\xd8\xff\xe0 and more")
     const requests: unknown[] = []
     const answers = (answer: unknown) => ({
@@ -172,7 +172,7 @@ describe("a request for a chart", () => {
 })
 
 describe("speak", () => {
-  test("[AS13] a text is a WAV of matching length, a voice note by default", async () => {
+  test("[AS13] turns text into a WAV of matching length, as a voice note by default", async () => {
     const { saved, result } = await run(createSpeakTool(), { text: "Hello world." })
     const bytes = saved[0]?.bytes ?? new Uint8Array()
     const view = new DataView(bytes.buffer)
@@ -191,7 +191,7 @@ describe("speak", () => {
     expect(file[0]?.bytes).toEqual(bytes)
   })
 
-  test("[AS13] a text that is too long or empty is an error result", async () => {
+  test("[AS13] text that is too long or empty gives an error result", async () => {
     for (const args of [{}, { text: "" }, { text: "a".repeat(601) }]) {
       expect((await run(createSpeakTool(), args)).object).toMatchObject({ code: "tool_arguments" })
     }

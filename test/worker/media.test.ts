@@ -215,7 +215,7 @@ describe("serving", () => {
     expect([stale.status, stale.text.length]).toEqual([200, 200])
   })
 
-  test("[MS5] a canvas, a missing file, and a failing bucket", async () => {
+  test("[MS5] serves no canvas and no missing file, and reports a failing bucket", async () => {
     const { href, id, session } = await uploadFile(png(1))
     for (const way of ["get", "head"] as const) {
       const headers = way === "head" ? { range: "bytes=0-1" } : {}

@@ -133,7 +133,7 @@ describe("which files are sent", () => {
     expect(Object.values(late)).toEqual(["left_out", "left_out", "left_out", "left_out"])
   })
 
-  test("[AT7] the estimate for a text is never below its cost", () => {
+  test("[AT7] the estimate for text is never below its cost", () => {
     for (const text of ["plain words ".repeat(99), "ä€東🌦️".repeat(99), "\u07ff".repeat(999)]) {
       const size = new TextEncoder().encode(text).byteLength
       expect(estimateFileTokens(assetOf("t", { ...TYPES.text, size }))).toBeGreaterThanOrEqual(estimateTokens(text))

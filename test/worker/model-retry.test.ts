@@ -35,8 +35,8 @@ async function collectEvents(model: Model, signal = new AbortController().signal
   return events
 }
 
-describe("retries", () => {
-  test("[MO12] retries twice, and then returns the answer or the last fault", async () => {
+describe("a busy model", () => {
+  test("[MO12] is tried again twice, and then its answer or its last fault is returned", async () => {
     const good = modelOf([BUSY], [BUSY], [HELLO, { type: "finish" }])
     expect(await collectEvents(withRetries(good.model, OPTIONS))).toEqual([HELLO, { type: "finish" }])
     const bad = modelOf([BUSY])
@@ -44,7 +44,7 @@ describe("retries", () => {
     expect(bad.callCount()).toBe(3)
   })
 
-  test("[MO12] even after a report of usage, which is not output", async () => {
+  test("[MO12] is tried again even after a usage report, which is not output", async () => {
     const usage: ModelEvent = {
       type: "usage",
       tokens: { input: 5, cached: 0, cacheWritten: 0, output: 0, reasoning: 0 },
@@ -62,7 +62,7 @@ describe("retries", () => {
     expect([spoken.callCount(), refused.callCount()]).toEqual([1, 1])
   })
 
-  test("[MO12] it waits as long as requested, and doesn't retry if the delay is over the limit", async () => {
+  test("[MO12] is tried again after the requested delay, or not at all if the delay is over the limit", async () => {
     const waits: unknown[] = []
     const log = (_event: string, detail: Record<string, unknown>): void => void waits.push(detail["wait_ms"])
     const asks = (afterMs: number | null): ModelEvent => ({ ...BUSY, retry: { afterMs } }) as ModelEvent

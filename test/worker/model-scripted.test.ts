@@ -163,7 +163,7 @@ describe("what it understands", () => {
 })
 
 describe("a turn about the weather", () => {
-  test("[MO2] thinking, prose, a call per city; then a span per result, prose between, and a closing sentence", async () => {
+  test("[MO2] has thinking, prose and a call per city; then a span per result, prose between, and a closing sentence", async () => {
     const [first, second] = await turn([], "What's the weather in London and in Tokyo?")
     expect(first?.events.map((event) => event.type).filter((type, i, all) => type !== all[i - 1])).toEqual([
       "thinking_delta",
@@ -231,7 +231,7 @@ describe("a turn about the weather", () => {
     expect(answerText).not.toContain("weather_1")
   })
 
-  test("[MO2] a follow-up is a separate turn", async () => {
+  test("[MO2] can follow up on an earlier turn", async () => {
     const messages: ModelMessage[] = []
     await turn(messages, "Will it rain in Paris tomorrow?")
     const [first, second] = await turn(messages, "and in Rome?")
@@ -296,7 +296,7 @@ describe("commands", () => {
     })
   })
 
-  test("[MO4] a long text at the usual pace ends in bounded time", async () => {
+  test("[MO4] long text at the usual pace ends in bounded time", async () => {
     let waitedMs = 0
     mockTimers((callback, ms) => {
       waitedMs += ms

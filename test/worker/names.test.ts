@@ -194,7 +194,7 @@ describe("invalid ids", () => {
     })
   })
 
-  test("[RG5] of a user who is to be given read access: field_invalid, and no directory is called", async () => {
+  test("[RG5] of a user who is to get read access: field_invalid, and no directory is called", async () => {
     const token = await tokenOf("names", "eve")
     await call("/v1/sessions", { method: "POST", token, body: '{"id":"mine"}' })
     await withRecordedDeployment({}, async ({ asked, fetch, tokenFor }) => {

@@ -39,13 +39,13 @@ describe("a tenant", () => {
     expect((await call("/v1/keys", { token: key })).json.keys).toHaveLength(1)
   })
 
-  test("[TN2] a creation that ended after the tenant was listed is completed by repeating it", async () => {
+  test("[TN2] whose creation was cut off after it was listed is created by repeating the request", async () => {
     await env.REGISTRY.getByName("tenants").addTenant("tn2d")
     expect(await createTenant("tn2d")).toMatch(/^ck_tn2d_/)
     expect((await LIST("tn2c")).json.tenants.filter(({ id }: { id: string }) => id === "tn2d")).toHaveLength(1)
   })
 
-  test("[TN2] that tokens already name is taken over with its users", async () => {
+  test("[TN2] that existing tokens already name keeps its users' sessions when it is created", async () => {
     const old = await tokenOf("tn2b", "ada")
     const id = await makeSession(old)
     const token = await tokenWith(await createTenant("tn2b"), "ada")
@@ -80,7 +80,7 @@ describe("a tenant", () => {
     expect(asked).toEqual([])
   })
 
-  test("[TN4] the list is ordered by id, in pages", async () => {
+  test("[TN4] is listed by id, in pages", async () => {
     const ids = Array.from({ length: 103 }, (_, n) => `tn4-${String(n).padStart(3, "0")}`)
     for (const id of ids) await env.REGISTRY.getByName("tenants").addTenant(id)
     await env.REGISTRY.getByName("eu.tenants").addTenant("eu.tn4")
@@ -93,7 +93,7 @@ describe("a tenant", () => {
     expect((await LIST("zzz")).json).toEqual({ tenants: [], next: null })
   })
 
-  test("[TN5] that has lost its keys gets another key from the operator", async () => {
+  test("[TN5] that has lost its keys can get another key from the operator", async () => {
     await createTenant("tn5")
     const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
@@ -155,7 +155,7 @@ describe("the operator's secret", () => {
     expect(await call(path, body === undefined ? options : { ...options, body })).toEqual(refusal(404, "route_unknown"))
   })
 
-  test("[TN8] a deployment with an unsafe one serves nothing and gives the reason", () => {
+  test("[TN8] keeps a deployment from serving if it is unsafe, and the response gives the reason", () => {
     const safe = { ENVIRONMENT: "production", AUTH: "jwt", JWT_SECRET: "j".repeat(32), OPERATOR_SECRET: "o".repeat(32) }
     const faultOf = (over: object) => findDeploymentFault({ ...safe, ...over }, new URL(HOST))
     expect(faultOf({})).toBeNull()

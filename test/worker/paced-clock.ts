@@ -6,7 +6,7 @@
  * real timers, until it is the next one.
  */
 
-/** Timers longer than this, in milliseconds, stay real. They guard against things that do not happen here. */
+/** Timers longer than this, in milliseconds, stay real: they are time limits that no test reaches. */
 const MAX_PACED_MS = 1_000
 /** Interval at which a timer checks whether it is the next one, in milliseconds. */
 const LOOK_MS = 5
@@ -41,7 +41,7 @@ export class PacedClock {
     globalThis.clearTimeout = this.#real.clearTimeout
   }
 
-  /** From now on, time passes only when everything waits. Outside that, the clock is real. */
+  /** While `work` runs, time passes only when everything waits. Otherwise, the clock is real. */
   async pace(work: () => Promise<void>): Promise<void> {
     this.#nowMs = Date.now()
     this.#isPaced = true

@@ -57,7 +57,7 @@ describe("a hashed file of another version", () => {
     )
   })
 
-  test("[DP10] is looked up only by hashed names of scripts and styles; if the bucket fails, the file is missing", async () => {
+  test("[DP10] is looked up only under hashed names of scripts and styles, and counts as missing if the bucket fails", async () => {
     const asked: string[] = []
     const MEDIA = {
       get: async (key: string) => {
@@ -122,7 +122,7 @@ describe("the page's policy", () => {
       "cache-control": "no-cache",
       "x-file": "yes",
     })
-    // "Not changed" would keep the policy of another day.
+    // A 304 would keep the policy of an earlier response.
     expect(headers["etag"]).toBeUndefined()
     expect(requests[0]?.headers.get("if-none-match")).toBeNull()
   })
@@ -134,7 +134,7 @@ describe("the page's policy", () => {
     expect(headers.get("content-security-policy")).toContain("default-src 'none'")
   })
 
-  test("[HD2] frames only what the tenant of this host allows, at once in the isolate where it was set", async () => {
+  test("[HD2] frames only what the tenant of this host allows; a change takes effect at once in the isolate that made it", async () => {
     await env.TENANT.getByName("demo").setSettings(SYSTEM_ACTOR, {
       embed_origins: ["https://charts.example.com"],
       media_hosts: [],
@@ -156,7 +156,7 @@ describe("the page's policy", () => {
     expect((await policyOf(forAll)).get("frame-src")).toBe(`${own} https://all.example.com`)
   })
 
-  test("[HD2] frames what the deployment allows if the tenant can't be read, and the page is served", async () => {
+  test("[HD2] if the tenant can't be read, the page is served and frames what the deployment allows", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => {})
     const TENANT = { getByName: () => ({ getSettings: () => Promise.reject(new Error("away")) }) }
     const policy = await policyOf({ TENANT, PAGE_TENANT: "hd-away", EMBED_ORIGINS: "https://all.example.com" })

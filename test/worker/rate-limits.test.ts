@@ -109,7 +109,7 @@ test("[LI2] a binding that fails or hangs admits the request", async () => {
   expect((await create(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
 })
 
-test("[LI3] a refused socket is 429, and a browser's is closed with 4429 and the reason", async () => {
+test("[LI3] a refused socket request gets 429; a browser's socket is opened and closed with 4429 and the reason", async () => {
   const over = { ...env, RATE_SOCKET: { limit: async () => ({ success: false }) } }
   const token = await tokenOf(createTenant(), "ada")
   const open = (headers: Record<string, string>) =>
@@ -137,7 +137,7 @@ test("[LI4] a flooding socket gets an error for each frame over the limit, and s
   flooding.socket.close()
 })
 
-test("[LI4] changes over a socket count as writes of the user", async () => {
+test("[LI4] changes made over a socket count as the user's writes", async () => {
   const rates = new FrameRates({ RATE_WRITE: RATE_OF_FIVE })
   const user = { tenant: createTenant(), user: "ada" }
   // The binding counts a change after the change was admitted.
@@ -236,7 +236,7 @@ test("[LI7] failed tokens of issuers don't block a valid token of an issuer that
   expect(await read(await sign(provider))).toBe(200)
 })
 
-test("[LI5] requests to /auth count for their address, and not for the tenant", async () => {
+test("[LI5] requests to /auth count for their address and not for the tenant", async () => {
   const counted: string[] = []
   const count = (success: boolean) => ({
     limit: async ({ key }: { key: string }) => {

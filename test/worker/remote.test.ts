@@ -75,7 +75,7 @@ describe("media of other hosts", () => {
     })
   })
 
-  test("[RM1] it needs a URL signed for it", async () => {
+  test("[RM1] a file is fetched only with a URL signed for it", async () => {
     expect(await call("/media/remote")).toEqual(refusal(403, "link_invalid"))
     const claims = { tenant: "rm", session: "s1", what: place("png"), expires: nowSeconds() + 60 }
     expect(await call(`/media/remote?token=${await signLink(SECRET, "media", claims)}`)).toEqual(
@@ -126,7 +126,7 @@ describe("media of other hosts", () => {
     expect((await call(await path(redirected, "rm-open"))).status).toBe(200)
   })
 
-  test("[RM6] it never fetches itself, directly or through another instance; HEAD doesn't fetch", async () => {
+  test("[RM6] the server never fetches from itself, directly or through another instance, and HEAD fetches nothing", async () => {
     const what = place("png")
     const ours = { "user-agent": "Cuecard-Media/1" }
     expect(await call(await path(what), { headers: ours })).toEqual(refusal(404, "route_unknown"))
@@ -201,7 +201,7 @@ describe("media of other hosts", () => {
     ])
   })
 
-  test("[RM3] compressed bytes count with their unpacked size", async () => {
+  test("[RM3] a compressed body counts with its unpacked size", async () => {
     const remote = await fetchRemote(place("packed"), readTimeLimits({}), ANYWHERE, UPSTREAM)
     if (!remote.ok) throw new Error(remote.fault.reason)
     expect(remote.value.size).toBeNull()
@@ -235,7 +235,7 @@ describe("media of other hosts", () => {
     await expect.poll(async () => (await seen(stall))[0]?.closed).toBe(true)
   })
 
-  test("[RM4] it is fetched once per tenant", async () => {
+  test("[RM4] a file is fetched once per tenant", async () => {
     const what = place("wav")
     // A range is answered once the whole file is cached.
     const fetchedBy = async (tenant: string, headers = {}) =>

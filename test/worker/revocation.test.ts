@@ -124,7 +124,7 @@ describe("a revoked token", () => {
     expect(await tablesOf(directory("au7d", "nobody"))).toEqual([])
   })
 
-  test("[AU7] the Worker's cache asks once per user in TOKEN_TRUST_MS, and keeps only the newest users", async () => {
+  test("[AU7] the Worker's cache fetches once per user and TOKEN_TRUST_MS, and keeps only the newest users", async () => {
     const memory = createRevocationCache(2)
     const fetches: string[] = []
     const look = (who: string, now: number) =>
@@ -160,7 +160,7 @@ describe("its sockets", () => {
     for (const connection of staying) await expectOpen(connection)
   })
 
-  test("[AU8] are closed for all tokens of a user, and of no other user or tenant, whatever the ids", async () => {
+  test("[AU8] are closed when all tokens of a user are revoked, but no other user's or tenant's are, whatever the ids", async () => {
     const claims = { jti: "same", iat: nowSeconds() }
     const ownToken = await foreignToken("au8b", "ada", claims)
     const others = [await foreignToken("au8b", "eve", claims), await foreignToken("au8b-2", "ada", claims)]
@@ -212,7 +212,7 @@ describe("its sockets", () => {
     expect(await alarmOf(directory("au8d"))).toBeGreaterThan(Date.now() + 60_000)
   })
 
-  test("[AU8] another revocation doesn't postpone pending ones", async () => {
+  test("[AU8] another revocation doesn't postpone the pending notifications", async () => {
     vi.spyOn(console, "error").mockImplementation(() => {})
     vi.spyOn(Session.prototype, "revoke").mockImplementation(() => {
       throw new Error("away")
@@ -257,7 +257,7 @@ describe("its sockets", () => {
     expect(other.closed).toBeNull()
   })
 
-  test("[AU8] repeated notifications, and a client that doesn't close, do no harm", async () => {
+  test("[AU8] get one error however often the session is notified, and notifying an unknown session stores nothing", async () => {
     const claims: Claims = { tenant: "au8h", user: "ada", expires: 4_000_000_000, token: "t", issued: 1 }
     await createSession("s1", claims)
     const connection = await connect("s1", claims)
@@ -269,7 +269,7 @@ describe("its sockets", () => {
     expect(await tablesOf(ghost)).toEqual([])
   })
 
-  test("[AU8] are closed if a client doesn't close them, even after the object slept", async () => {
+  test("[AU8] accept no messages if the client leaves them half open, even after the object slept", async () => {
     const [lost, stillValid] = [await tokenOf("au8j", "ada"), await tokenOf("au8j", "ada")]
     const id = await makeSession(stillValid)
     const connection = await openSocket(id, lost, HELLO, { allowHalfOpen: true })
@@ -284,7 +284,7 @@ describe("its sockets", () => {
     expect(page.json.messages).toEqual([])
   })
 
-  test("[AU8] nothing of a running turn reaches them afterwards", async () => {
+  test("[AU8] receive nothing more of a running turn", async () => {
     const [lost, stillValid] = [await tokenOf("au8i", "ada"), await tokenOf("au8i", "ada")]
     const id = await makeSession(stillValid)
     const [connection, other] = [await openSocket(id, lost), await openSocket(id, stillValid)]
@@ -299,7 +299,7 @@ describe("its sockets", () => {
 })
 
 describe("revoking", () => {
-  test("[AU9] the same token again gets the same response and changes nothing", async () => {
+  test("[AU9] revoking the same token again gives the same response and changes nothing", async () => {
     const [one, two] = [await tokenOf("au9a", "ada"), await tokenOf("au9a", "ada")]
     for (let n = 0; n < 2; n += 1) expect(await revoke(one)).toMatchObject({ status: 200, json: { revoked: "token" } })
     const all = await revoke(two, '{"all":true}')
@@ -432,7 +432,7 @@ describe("revoking", () => {
     expect(await tablesOf(directory("au9h"))).toEqual([])
   })
 
-  test("[AU9] needs a valid token; other origins are refused, listed ones allowed; there is no GET", async () => {
+  test("[AU9] revoking needs a valid token and an allowed origin, and there is no GET", async () => {
     expect(await revoke(await tokenOf("au9i", "ada", -60))).toEqual(refusal(401, "token_expired"))
     expect(await revoke("rubbish")).toEqual(refusal(401, "token_invalid"))
     const token = await tokenOf("au9i", "ada")

@@ -48,7 +48,7 @@ describe("a user of an issuer who gets a lower role", () => {
     const user = await createForeignUserId(provider.issuer, "sub", "ada")
     const sign = () => provider.sign({ payload: foreignClaims(provider, { exp: nowSeconds() + 3600 }) })
     const id = await makeSession(await sign())
-    // `iat` counts whole seconds, so a token of this second would be revoked with the others.
+    // `iat` is in whole seconds, so a token issued in this second would be revoked with the others.
     const signNext = async () => {
       const begun = nowSeconds()
       await expect.poll(nowSeconds).toBeGreaterThan(begun)
@@ -64,13 +64,13 @@ describe("a user of an issuer who gets a lower role", () => {
     return received[1]
   }
 
-  test("[US10] can open no writing socket, effective at once in the isolate of the change", async () => {
+  test("[US10] can no longer open a writing socket, at once in the isolate that made the change", async () => {
     const { id, user, signNext } = await memberOf("us10a")
     expect((await patchRole("us10a", user, "viewer")).status).toBe(200)
     expect(await writes(id, await signNext())).toBe("scope_denied")
   })
 
-  test("[US10] keeps no socket with the role that another isolate still caches", async () => {
+  test("[US10] keeps no socket that was opened with the role that another isolate still caches", async () => {
     const { id, user, signNext } = await memberOf("us10b")
     await changeElsewhere("us10b", user, "viewer")
     const token = await signNext()

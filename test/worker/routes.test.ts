@@ -167,7 +167,7 @@ describe("bodies", () => {
   })
 
   test.each([undefined, "2"])(
-    "[RT4] a body that declares its length as %s is counted as it arrives",
+    "[RT4] a body that declares its length as %s is measured as it arrives",
     async (length) => {
       const { token, id } = await open()
       const chunk = new Uint8Array(64 * 1024).fill(120)

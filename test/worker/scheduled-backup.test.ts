@@ -157,7 +157,7 @@ describe("retention", () => {
     expect(await runBackupTick(env, now)).toMatchObject({ deleted: 4 })
     const keys = (await bucket.list()).objects.map(({ key }) => key).filter((key) => !key.startsWith("state/"))
     expect(keys).toEqual([14, 13, 0].flatMap((days) => [0, 1].map((n) => keyOf(days, n))))
-    // A tick of a clock that runs backwards deletes nothing.
+    // A tick with a clock that was set back deletes nothing.
     expect(await runBackupTick(env, now - 20 * DAY_MS)).toMatchObject({ deleted: 0 })
   })
 

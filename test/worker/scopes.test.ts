@@ -73,7 +73,7 @@ describe("scopes", () => {
 })
 
 describe("a token for an external producer", () => {
-  test("[AU11] is issued to the session's owner, for that session, and is valid as long as requested, within limits", async () => {
+  test("[AU11] is issued only to the session's owner, for that session, and lasts as long as requested, within limits", async () => {
     const token = await tokenOf("au11a", "ada")
     const [id, other] = [await makeSession(token), await makeSession(token)]
     const given = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })

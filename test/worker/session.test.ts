@@ -16,7 +16,7 @@ const freshSession = (): Promise<string> => fresh("s")
 const WEATHER = "What's the weather in London and in Tokyo?"
 
 describe("a turn", () => {
-  test("[TU1] the weather in two cities: thinking, prose, two calls, a card for each, and the same in history", async () => {
+  test("[TU1] about the weather in two cities has thinking, prose, two calls and a card for each, live and in history", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: WEATHER })
@@ -51,7 +51,7 @@ describe("a turn", () => {
     expect(JSON.stringify(stored)).toContain("rich-media rendering")
   })
 
-  test("[TU2] ordinals count per turn: the next turn's first card is weather_1 again", async () => {
+  test("[TU2] counts its ordinals from 1: the next turn's first card is weather_1 again", async () => {
     const id = await freshSession()
     const client = await connect(id)
     for (const exchange of ["q1", "q2"]) {
@@ -107,7 +107,7 @@ describe("crash and recovery", () => {
     await evictDurableObject(sessionOf(id))
   }
 
-  test("[TU4] a step cut inside text ends the turn and keeps what was shown", async () => {
+  test("[TU4] a step cut off inside text ends the turn and keeps what was shown", async () => {
     const id = await freshSession()
     await storeUnfinishedTurn(id, (recorder) => recorder.feed({ type: "text_delta", delta: "half of a sen" }))
     await runDurableObjectAlarm(sessionOf(id))

@@ -132,7 +132,7 @@ describe("valid entries", () => {
     expect(await put("se-refused", { media_hosts: [host] })).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[SE2] the number is limited, and an unknown list is refused", async () => {
+  test("[SE2] are limited in number, and an unknown list is refused", async () => {
     const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}.example.com`)
     const origins = hosts(MAX_EMBED_ORIGINS).map((host) => `https://${host}`)
     expect((await put("se-full", { embed_origins: origins, media_hosts: hosts(MAX_MEDIA_HOSTS) })).status).toBe(200)

@@ -85,12 +85,12 @@ describe("a sign-in", () => {
     }
   })
 
-  test("[SI2] is completed only in the browser that began it, once, and in time", async () => {
+  test("[SI2] can be completed only in the browser that began it, only once, and only in time", async () => {
     const provider = await startProvider()
     await registerIssuer("si-once", provider)
     const browser = new TestBrowser("si-once")
     const callback = await browser.beginSignIn()
-    // In another browser, a link that somebody received signs nobody in.
+    // In another browser, the callback's link signs nobody in.
     const stranger = new TestBrowser("si-once")
     expect((await stranger.get(callback)).headers.get("location")).toBe(errorPath("state_invalid"))
     expect(await stranger.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
@@ -152,7 +152,7 @@ describe("a sign-in", () => {
   })
 })
 
-test("[SI12] each provider returns to a separate address, and to no other address", async () => {
+test("[SI12] each provider returns to an address of its own, and to no other address", async () => {
   const provider = await startProvider()
   await registerIssuer("si-mixed", provider)
   const browser = new TestBrowser("si-mixed")
@@ -199,7 +199,7 @@ describe("a failed sign-in", () => {
     expect(await browser.post("/auth/token")).toEqual(refusal(401, "sign_in_required"))
   })
 
-  test("[SI3] an unknown provider, a removed one, and a host without a tenant", async () => {
+  test("[SI3] is reported for an unknown provider, a removed one, and a host without a tenant", async () => {
     const provider = await startProvider()
     await registerIssuer("si-gone", provider)
     const browser = new TestBrowser("si-gone")
@@ -277,7 +277,7 @@ describe("where a sign-in returns", () => {
   })
 })
 
-describe("requests of other sites", () => {
+describe("requests from other sites", () => {
   test("[SI8] only the page can get a token or sign out", async () => {
     const provider = await startProvider()
     await registerIssuer("si-csrf", provider)

@@ -143,7 +143,7 @@ describe("a user", () => {
     await expect.poll(() => countUser(tenant, user)).toBe(0)
   })
 
-  test("[LI10] an older report changes nothing", async () => {
+  test("[LI10] keeps the newer count when an older report arrives", async () => {
     const [tenant, user] = [createName(), "ada"]
     const directory = directoryOf(tenant, user)
     const report = (bytes: number, n: number) => directory.reportBytes({ session: "s", bytes, n, isRequired: false })
@@ -157,7 +157,7 @@ describe("a user", () => {
   })
 })
 
-/** Creates a session with a separate table. `respond` answers its reports. */
+/** Runs `run` with a byte counter on empty tables, whose reports `respond` answers. Returns the reports and the outcome. */
 function withSessionBytes<T>(
   respond: (report: Omit<BytesReport, "session">) => Result<number>,
   run: (bytes: SessionBytes, set: { databaseBytes: number; now: number; failing: boolean }) => Promise<T>,
@@ -244,7 +244,7 @@ describe("a session", () => {
 })
 
 describe("a tenant", () => {
-  test("[LI11] its number lags by less than a step for each user, and falls when theirs fall", async () => {
+  test("[LI11] has a total that lags by less than a step per user, and falls when the users' counts fall", async () => {
     const tenant = createName()
     await fill(tenant, "ada", TENANT_STEP_BYTES - 1)
     expect(await countTenant(tenant).catch(() => 0)).toBe(0)

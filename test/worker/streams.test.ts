@@ -81,7 +81,7 @@ test("[GO5] [RE2] any stream is the same live, from fresh rows at every event, a
   expect(await shownIn(there)).toEqual(await shownIn(here))
 })
 
-/** Every message of a session, page by page. */
+/** Returns every message of a session, read page by page. */
 async function shownIn(id: string): Promise<string[]> {
   const shown: WireMessage[] = []
   for (let before: number | undefined, more = true; more; ) {

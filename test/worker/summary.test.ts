@@ -85,7 +85,7 @@ describe("what is summarised", () => {
     expect(estimateMessageTokens(due?.messages ?? [])).toBeLessThanOrEqual(1_000)
   })
 
-  test("[TU9] a turn that already has a summary makes no second one", () => {
+  test("[TU9] a turn that already has a summary gets no second one", () => {
     const current = { ...answerOf(), summary: { text: "x", upto: 2 } }
     const messages = [...turnsOf(9), userMessage("now")]
     expect(planSummary(current, messages.length, createPastTurns(lookUpIn(messages), 1e6), 100)).toBeNull()
@@ -163,7 +163,7 @@ test("[TU9] in a real session: the summary is stored with its answer, shown live
   expect(messages).toHaveLength(10)
   expect(messages[0]?.content).toContain("Question 0")
   expect(messages.at(-1)).toMatchObject({ summary: answer.summary })
-  // The next turn fits again and makes no second summary.
+  // The next turn fits again and gets no summary.
   client.say({ type: "send", id: "q10", content: "/say more" })
   expect((await client.untilEnd("q10")).summary).toBeUndefined()
   client.messages.delete("u0")

@@ -74,7 +74,7 @@ describe("cancel", () => {
     expect((await pageOf(id)).seq).toBe(seq)
   })
 
-  test("[CN2] of several versions, the newest is cancelled", async () => {
+  test("[CN2] reaches the newest version if an exchange has several", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const first = await begin(client, "q1", script([say("x"), pause(300), say("y")]))
@@ -89,7 +89,7 @@ describe("cancel", () => {
     expect(await sessionOf(id).cancel(CLAIMS, "q1")).toMatchObject({ ok: true })
   })
 
-  test("[CN3] right after the send was acknowledged, before anything was shown", async () => {
+  test("[CN3] works right after the send was acknowledged, before anything was shown", async () => {
     const id = await freshSession()
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: script([pause(LONG), say("late")]) })
@@ -108,7 +108,7 @@ describe("cancel", () => {
     await expectSame(id, client)
   })
 
-  test("[CN5] over HTTP: cancels a named exchange, or the running one", async () => {
+  test("[CN5] works over HTTP for a named exchange, or for the running one", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(LONG)]))

@@ -100,7 +100,7 @@ describe("an id that another user of the tenant uses", () => {
     expect((await openSocket("both", eve)).received).toEqual(["hello"])
   })
 
-  test("[AU17] pages of the list end at a public id, even if a private key is last", async () => {
+  test("[AU17] a page of the list ends with a public id, even if its last session has a private key", async () => {
     const pia = await tokenOf(T, "pia")
     const directory = env.DIRECTORY.getByName(`${T}:pia`)
     // All sessions share one time. The private key is the last entry of the first page.

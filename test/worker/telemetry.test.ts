@@ -20,7 +20,7 @@ const CUT_TRACE = "ab".repeat(16)
 const fresh = (): Promise<string> => freshSession("ob")
 
 describe("trace ids", () => {
-  test("[OB1] an answer has one, live and in history, and it costs no additional row", async () => {
+  test("[OB1] an answer has a trace id, live and in history, at no cost in rows", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -35,7 +35,7 @@ describe("trace ids", () => {
     expect((await pageOf(id)).messages.at(-1)?.trace).toBe(answer.trace)
   })
 
-  test("[OB1] no client chooses it: an id in a frame or a request is ignored", async () => {
+  test("[OB1] no client can choose its trace id: one in a frame or a request is ignored", async () => {
     const id = await fresh()
     const client = await connect(id)
     const own = "0".repeat(32)
@@ -52,7 +52,7 @@ describe("trace ids", () => {
     expect(recent.json.messages.at(-1).trace).toBe(sent.headers.get("trace-id"))
   })
 
-  test("[OB1] a queued message keeps its own, and a new version of an answer gets a new one", async () => {
+  test("[OB1] a queued message keeps its trace id, and a new version of an answer gets a new one", async () => {
     const id = await fresh()
     const client = await connect(id)
     await begin(client, "q1", script([say("One. "), pause(300), say("Two.")]))
@@ -199,7 +199,7 @@ describe("the line at a turn's end", () => {
 })
 
 describe("spans", () => {
-  test("[OB3] a turn, its model calls and its tool calls, below each other, with GenAI names", async () => {
+  test("[OB3] a turn's span contains those of its model calls and tool calls, with GenAI names", async () => {
     const id = await fresh()
     const client = await connect(id)
     const lines = recordLogLines(id)
@@ -276,7 +276,7 @@ describe("spans", () => {
       expect(telemetryOf({ SPANS: "log", SPAN_SAMPLING }).startTrace(always), SPAN_SAMPLING).toBe(NO_SPAN)
   })
 
-  test("[OB3] with SPANS=platform, they are platform spans", async () => {
+  test("[OB3] with SPANS=platform, spans are platform spans", async () => {
     const opened: string[] = []
     const attributes: Record<string, unknown>[] = []
     const open = vi.spyOn(tracing, "startActiveSpan").mockImplementation(((
@@ -371,7 +371,7 @@ describe("exporters that fail", () => {
 })
 
 describe("data points", () => {
-  test("[OB5] one for each request: tenant, method, the route's pattern, status and time; never the path", async () => {
+  test("[OB5] each request writes one, with tenant, method, route pattern, status and time, but never the path", async () => {
     const points: unknown[] = []
     const METRICS = { writeDataPoint: (point: unknown) => void points.push(point) }
     const token = await tokenOf("acme", "ada")
@@ -400,7 +400,7 @@ describe("data points", () => {
     expect(JSON.stringify(points)).not.toContain("secret")
   })
 
-  test("[OB5] one for each opened socket, and one for each turn", async () => {
+  test("[OB5] each opened socket and each turn writes one", async () => {
     const lines = recordLogLines()
     const token = await tokenOf("acme", "ada")
     const session = await makeSession(token)

@@ -89,7 +89,7 @@ describe("a user who is erased", () => {
     expect((await keysOf("lv-user/")).filter((key) => !key.includes(bob.sessions[0] ?? ""))).toEqual([])
     expect(await list(ada.token)).toEqual(refusal(401, "token_revoked"))
     expect(await call("/v1/users/ada", { method: "DELETE", token: boss })).toEqual(refusal(404, "user_unknown"))
-    // Nothing is shared between the two any longer.
+    // The two users no longer share anything.
     const shown = await call(`/v1/sessions/${bob.sessions[0]}/viewers`, { token: bob.token })
     expect(shown.json.viewers).toEqual([])
     expect((await call("/v1/sessions/shared", { token: bob.token })).json.sessions).toEqual([])
@@ -99,7 +99,7 @@ describe("a user who is erased", () => {
     expect((await list(await roleToken("lv-user", "ada", "member"))).json.sessions).toEqual([])
   })
 
-  test("[LV4] cannot be the last owner, or an owner if an admin sends the request; a member cannot send it", async () => {
+  test("[LV4] can't be the last owner, and can be an owner only if an owner requests it; members can't request it", async () => {
     await register("lv-roles", "boss", "owner")
     await register("lv-roles", "ada")
     const erase = async (user: string, by: string, role: "owner" | "admin" | "member") =>

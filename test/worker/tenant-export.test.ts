@@ -75,7 +75,7 @@ describe("a tenant that is exported", () => {
       withoutTraces(await shownOf(id, await roleToken("tx-from", "ada", "member"))),
     )
     expect(JSON.stringify(answers[0].segments)).toContain('"rich"')
-    // Nothing in it counts as imported by someone who could have changed it.
+    // Nothing in it is marked as imported, because nobody could have changed it.
     expect(answers.map((one: { origin?: string }) => one.origin ?? null)).toEqual([null, null, null])
     const boss = await ownerToken("tx-to")
     const agents = (await call("/v1/agents", { token: boss })).json.agents.map((one: { name: string }) => one.name)
@@ -85,7 +85,7 @@ describe("a tenant that is exported", () => {
     expect(user).toMatchObject({ name: "ADA", role: "member", status: "active" })
   })
 
-  test("[TX6] takes along the agents' conversations, which continue", async () => {
+  test("[TX6] takes its agents' conversations along, and they can be continued", async () => {
     await fillTenant("tx-agents")
     const archive = await downloadArchive("tx-agents", await exportTenant("tx-agents"))
     await importTenant("tx-agents2", archive)
@@ -160,7 +160,7 @@ describe("an archive that was changed", () => {
     expect(import_).toEqual(refusal(409, "tenant_not_empty"))
   })
 
-  test("[TX4] only one runs at a time; an export can be removed, and only owners can see it", async () => {
+  test("[TX4] only one export runs at a time; it can be removed, and only owners can see it", async () => {
     await smallArchive("tx-one")
     const [token, ada] = [await ownerToken("tx-one"), await roleToken("tx-one", "ada", "member")]
     const { id } = (await call("/v1/tenant/exports", { token })).json.exports[0]

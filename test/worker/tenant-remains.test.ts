@@ -48,7 +48,7 @@ async function findMarker(marker: string): Promise<string[]> {
   }
 }
 
-/** Only the audit log and the receipt name the erased user. */
+/** The only tables that still name an erased user: the audit log, and the job with the receipt. */
 const REMAINS = ["TENANT audit", "TENANT job"]
 
 const sqlOf = async (tenant: string, query: string, ...values: SqlStorageValue[]): Promise<Row[]> =>
@@ -65,7 +65,7 @@ async function fill(tenant: string, user: string): Promise<string> {
 async function archiveOf(tenant: string, user: string): Promise<Archive> {
   await fill(tenant, user)
   const archive = await downloadArchive(tenant, await exportTenant(tenant))
-  // Then only traces of the test itself can be found.
+  // Otherwise, the search would find the user in these exports.
   const token = await ownerToken(tenant)
   for (const { id } of (await call("/v1/tenant/exports", { token })).json.exports)
     await call(`/v1/tenant/exports/${id}`, { method: "DELETE", token })

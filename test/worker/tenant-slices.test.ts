@@ -43,7 +43,7 @@ function addJob({ rows }: LeavingHost, id: string, kind: JobKind, tenant: string
   rows.add({ id, kind, state: "running", tenant, target: tenant, progress, ...times })
 }
 
-/** The numbers of calls that the slices of a job make. Each slice first fails at its n-th call, with another n. */
+/** Returns how many calls each slice of a job makes. Each slice first fails at its n-th call, with a different n each. */
 async function countCalls(tenant: string, id: string, runSlice: RunSlice): Promise<number[]> {
   const counts: number[] = []
   const attempt = async (failAt: number): Promise<boolean> => {

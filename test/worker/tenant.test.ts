@@ -38,7 +38,7 @@ describe("agents of a tenant", () => {
     expect((await tenant.listAgents()).map(({ name }) => name)).toEqual(["general", "researcher", "writer"])
   })
 
-  test("[AG1] their number is limited", async () => {
+  test("[AG1] are limited in number", async () => {
     const tenant = stub("full")
     for (let n = DEFAULT_AGENTS.length; n < MAX_AGENTS; n++)
       expect((await tenant.putAgent(SYSTEM_ACTOR, agent(`a${n}`))).ok).toBe(true)
@@ -55,7 +55,7 @@ describe("the routes", () => {
     )
   const body = JSON.stringify({ description: "Writes.", prompt: "You write.", tools: ["weather"] })
 
-  test("[AG1] an administrator configures, users get the names, and a session is created with one", async () => {
+  test("[AG1] an administrator configures agents, users get their names, and a session is created with one", async () => {
     const [root, ada] = [await admin("routed"), await tokenOf("routed", "ada")]
     const put = await call("/v1/agents/writer", { method: "PUT", token: root, body })
     expect(put).toMatchObject({ status: 200, json: { name: "writer", model: null, tools: ["weather"] } })
@@ -68,7 +68,7 @@ describe("the routes", () => {
     expect(unknown).toEqual(refusal(404, "agent_unknown"))
     expect((await call("/v1/agents/writer", { method: "DELETE", token: root })).status).toBe(204)
     expect(await call("/v1/agents/writer", { method: "DELETE", token: root })).toEqual(refusal(404, "agent_unknown"))
-    // Another tenant has its own.
+    // Another tenant has its own agents.
     expect((await call("/v1/agents", { token: await tokenOf("other", "ada") })).json.agents).toHaveLength(3)
   })
 
@@ -96,7 +96,7 @@ describe("the routes", () => {
     expect(await tablesOf(stub("refused"))).toEqual([])
   })
 
-  test("[AG1] a user's token can't configure", async () => {
+  test("[AG1] a user's token can't configure agents", async () => {
     const ada = await tokenOf("guarded", "ada")
     expect(await call("/v1/agents/a", { method: "PUT", token: ada, body })).toEqual(refusal(403, "scope_denied"))
     expect(await call("/v1/agents/a", { method: "DELETE", token: ada })).toEqual(refusal(403, "scope_denied"))
@@ -139,7 +139,7 @@ describe("a session's agent", () => {
     expect(toolsIn(await other.untilEnd("q2"))).toMatchObject([{ status: "ok" }])
   })
 
-  test("[AG2] a model that the deployment doesn't have is unreachable", async () => {
+  test("[AG2] fails with model_unreachable if the deployment doesn't have its model", async () => {
     const claims = { ...CLAIMS, tenant: "modelled" }
     await stub("modelled").putAgent(SYSTEM_ACTOR, { ...agent("general"), model: "some-model" })
     await sessionOf("s1", claims).create(claims, "s1", "")
@@ -162,7 +162,7 @@ describe("offline", () => {
     expect(textIn(answer)).not.toContain("span")
   })
 
-  test("[AG4] it also asks in the background, and gets the answer later", async () => {
+  test("[AG4] the general agent also asks in the background, and gets the answer later", async () => {
     const id = await freshSession("off")
     const client = await connect(id)
     client.say({ type: "send", id: "q1", content: "Ask the weather agent in the background about the weather in Oslo" })

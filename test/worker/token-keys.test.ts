@@ -160,7 +160,7 @@ describe("token keys", () => {
     })
   })
 
-  test("[TK4] a key never retires later because of another rotation", async () => {
+  test("[TK4] another rotation never makes a key retire later", async () => {
     const first = await createTenant("tk4c")
     const [, before] = (await rotate(first, { retire_seconds: 100 })).json.keys
     const after = (await rotate(first, { retire_seconds: 500 })).json.keys
@@ -179,7 +179,7 @@ describe("token keys", () => {
     expect((await call("/v1/token-keys", { token: first })).json.keys).toHaveLength(1)
   })
 
-  test("[TK5] a token of a key that this isolate doesn't know yet is accepted", async () => {
+  test("[TK5] a token signed with a key that this isolate doesn't know yet is accepted", async () => {
     const first = await createTenant("tk5")
     expect(await reads(await tokenWith(first, "ada"))).toBe(200)
     await env.TENANT.getByName("tk5").rotateTokenKeys({ kind: "operator", id: "", address: null }, 60_000)

@@ -38,7 +38,7 @@ function segmentKinds({ segments }: WireMessage): string[] {
 
 const saveCall = (labels: string, trailer: string, data = ""): object => call("probe_save", { labels, trailer, data })
 
-test("[DR12] [DR19] [DR20] files of calls come at the end in the order of the calls, as in history, without trailers", async () => {
+test("[DR12] [DR19] [DR20] the files of calls come at the end in call order, live and in history, without trailers", async () => {
   const id = await freshSession("given")
   const client = await connect(id)
   const first = saveCall("a.txt b.wav", "MEDIA:/media/$1\nMEDIA:/media/$0 [[audio_as_voice]]")

@@ -24,7 +24,7 @@ describe("renaming", () => {
     expect(titles).toEqual(["Harbour trip"])
   })
 
-  test("[TO10] works in a session with an ordinary sentence", async () => {
+  test("[TO10] works in a session when the user asks for it in an ordinary sentence", async () => {
     const id = await freshSession("ren")
     const client = await connect(id)
     await begin(client, "q1", "Rename this conversation to Harbour trip", 2)
@@ -44,7 +44,7 @@ describe("renaming", () => {
 })
 
 describe("output while a tool runs", () => {
-  test("[TO11] grows live in its segment, several tools in parallel, and is stored", async () => {
+  test("[TO11] grows live in its segment, also for several tools in parallel, and is stored", async () => {
     const id = await freshSession("out")
     const client = await connect(id)
     const stream = call("probe_stream", { lines: 8, ms: 60 })
@@ -57,7 +57,7 @@ describe("output while a tool runs", () => {
     await expectSame(id, client)
   })
 
-  test("[TO11] is cut to its head, with the full totals, including what isn't stored", async () => {
+  test("[TO11] is cut to its beginning, with totals that include what isn't stored", async () => {
     const id = await freshSession("big")
     const client = await connect(id)
     const lines = Math.ceil((MAX_OUTPUT_CHARS * 1.2) / 17)

@@ -233,7 +233,7 @@ describe("failures", () => {
     expect(played.stored?.status).toBe("completed")
   })
 
-  test("[TU8] empty deltas have no effect, and blank deltas don't write a row each", async () => {
+  test("[TU8] empty deltas have no effect, and blank deltas don't each write a row", async () => {
     let rows = 0
     const played = await play(
       "blank",
@@ -262,7 +262,7 @@ describe("failures", () => {
     expect(rows).toBeLessThan(8)
   })
 
-  test("[TU4] a step cut between its calls ends the turn; a step that had shown nothing runs again", () => {
+  test("[TU4] a step cut off between its calls ends the turn; a step that had shown nothing runs again", () => {
     const none = (): boolean => false
     const cut = answerOf({ type: "step_start" }, callOf("weather"))
     expect(planRecovery(cut, none)).toMatchObject([{ type: "end", status: "interrupted" }])

@@ -1,4 +1,4 @@
-/** usage-calls.test.ts: the record of a model call, built from the events of adapters. */
+/** usage-calls.test.ts: the record of a model call, built from an adapter's events. */
 
 import { describe, expect, test } from "vitest"
 import { NO_TOKENS, type TokenCounts } from "../../shared/usage/call-usage.ts"
@@ -30,7 +30,7 @@ describe("one call", () => {
     return usage.calls()[0]
   }
 
-  test("[MT1] records the time to the first chunk, the retries, and the last report of the tokens", () => {
+  test("[MT1] records the time to the first chunk, the retries, and the last token report", () => {
     const call = meter([
       [1_010, { type: "retry" }],
       [1_020, { type: "retry" }],

@@ -106,7 +106,7 @@ describe("GET /v1/usage", () => {
     expect(await readUsage("meter0", query)).toEqual(refusal(400, "field_invalid", field))
   })
 
-  test("[MT14] requests unreported usage from the directories if the users are few, or listed on the page", async () => {
+  test("[MT14] requests unreported usage from all directories if there are few users, otherwise from those of the page", async () => {
     const tenant = freshTenant()
     const token = await roleToken(tenant, "ada", "member")
     await ask(await makeSession(token), token, script([say("one"), { type: "finish", input_tokens: 5 }]))
@@ -117,7 +117,7 @@ describe("GET /v1/usage", () => {
     const complete = (await readUsage(tenant, range)).json
     expect(complete.total).toMatchObject({ calls: 1, input_tokens: 5 })
     expect(complete).not.toHaveProperty("incomplete")
-    // Too many users for a sum that is always complete. Those of the page are asked.
+    // There are too many users to ask them all, so only the directories of those on the page are asked.
     const other = freshTenant()
     for (let i = 0; i < 101; i++) await env.TENANT.getByName(other).registerUser({ id: `user${i}` })
     const otherToken = await roleToken(other, "ada", "member")
@@ -144,7 +144,7 @@ describe("GET /v1/usage", () => {
     expect(await readCsv(tenant, `from=${today}&to=${today}&by=user`)).toMatch(/\r\nzoe,1,/)
   })
 
-  test("[MT9] longer lists have pages, and every user is on one of them", async () => {
+  test("[MT9] returns longer lists in pages, with every user on one of them", async () => {
     const tenant = freshTenant()
     const users = Array.from({ length: 250 }, (_, i) => `user${String(i).padStart(3, "0")}`)
     await runInDurableObject(env.TENANT.getByName(tenant), async (object) => {
@@ -274,7 +274,7 @@ describe("prices", () => {
     expect((await put("meter0", prices)).json).toMatchObject({ code: "field_invalid" })
   })
 
-  test("[MT11] a change that names another list than the stored one is refused", async () => {
+  test("[MT11] a change based on a list that has changed since is refused", async () => {
     const tenant = freshTenant()
     const change = async (model: string, revision: string) => {
       const body = JSON.stringify({ prices: [{ ...price, model }], revision })

@@ -243,7 +243,7 @@ describe("from a turn to the tenant", () => {
 })
 
 describe("tenants as a whole", () => {
-  test("[MT7] [MT9] the usage of an erased user stays in the tenant's totals, without the name", async () => {
+  test("[MT7] [MT9] the usage of an erased user stays in the tenant's totals, without the user's name", async () => {
     const { tenant, token, session } = await freshUser()
     await ask(session, token, script([say("one"), finish(5, 1)]))
     await expectDirectory(tenant, "ada", { calls: 1, input: 5 })

@@ -151,7 +151,7 @@ describe("the list", () => {
       expect(await call(`/v1/users?${query}`, { token })).toEqual(refusal(400, "field_invalid"))
   })
 
-  test("[US3] a page reads as many rows with 100,000 users as with 200, first or last", async () => {
+  test("[US3] the first and the last page read as many rows with 100,000 users as with 200", async () => {
     const rowsRead = async (users: number): Promise<number[]> =>
       await runInDurableObject(tenantOf(`us3-${users}`), (object: Tenant, { storage: { sql } }) => {
         object.registerUser({ id: "u" })
@@ -268,7 +268,7 @@ describe("a suspended user", () => {
       ["user.restored", "ada"],
       ["user.suspended", "ada"],
     ])
-    // Tokens from before stay refused. As for a token whose issuer's clock is ahead, five seconds are added.
+    // Earlier tokens stay refused. Five seconds are added, because an issuer's clock may be ahead.
     expect(await call("/v1/sessions", { token: ada })).toEqual(refusal(401, "token_revoked"))
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 6_000 })
     const renewed = await tokenAs("us7a", "ada")

@@ -44,7 +44,7 @@ function pathOf(page: HistoryPage): string[] {
 }
 
 describe("another answer", () => {
-  test("[VE1] is a version that replaces the first, which stays and can be activated in every tab", async () => {
+  test("[VE1] is a version that replaces the first, which is kept and can be activated again in every tab", async () => {
     const id = await freshSession()
     const [client, second] = [await connect(id), await connect(id)]
     const first = await ask(client, "q1", "/say hello")
@@ -87,7 +87,7 @@ describe("another answer", () => {
 })
 
 describe("another question", () => {
-  test("[VE3] an edited question is a version with its own answer; the first question of a session too", async () => {
+  test("[VE3] is a version with its own answer, even if it replaces the first question of a session", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await ask(client, "q1", "/say one")

@@ -245,7 +245,7 @@ describe("a viewer", () => {
 })
 
 describe("sharing", () => {
-  test("[SH11] with a user whom the tenant does not know is user_unknown, adds nobody and stores nothing", async () => {
+  test("[SH11] with a user whom the tenant doesn't know gives user_unknown, adds nobody and stores nothing", async () => {
     const mine = await tokenOf(T, "sh11")
     await create(mine, "sh11-1")
     const tenant = env.TENANT.getByName(T)
@@ -357,7 +357,7 @@ describe("sharing", () => {
     expect([second.closedWith(), own.closed]).toEqual([null, null])
   })
 
-  test("[SH10] lets a user of role viewer read their own sessions, but change nothing", async () => {
+  test("[SH10] isn't needed for one's own sessions: a user of role viewer can read them, but change nothing", async () => {
     const [member, viewer] = [await tokenOf(T, "sh10"), await roleToken(T, "sh10", "viewer")]
     await create(member, "sh10-1")
     await say(member, "sh10-1", "/say before")

@@ -121,7 +121,7 @@ describe("what it returns", () => {
     expect(result).toEqual({ error: expect.any(String), details: expect.stringContaining("location") })
   })
 
-  test("[TO6] a source that throws, and one that never responds, are errors in time", async () => {
+  test("[TO6] a source that throws or never responds gives an error in time", async () => {
     const thrown = await createWeatherTool({ fetchWeather: () => Promise.reject(new Error("boom")) }).execute(
       { location: "Rome" },
       context(),
@@ -196,7 +196,7 @@ describe("the sample source", () => {
 })
 
 describe("Open-Meteo", () => {
-  test("[TO8] geocoding, then forecast, with the parameters of its public API", async () => {
+  test("[TO8] geocodes the place and then requests the forecast, with the parameters of the public API", async () => {
     const { tool, paths } = upstreamTool("ok")
     const result = await tool.execute({ location: "Berlin" }, context())
     expect(result).toMatchObject({
@@ -274,13 +274,13 @@ describe("Open-Meteo", () => {
     expect(JSON.stringify(result)).not.toContain("127.0.0.1")
   })
 
-  test("[TO6] a host that doesn't respond is an error in time", async () => {
+  test("[TO6] a host that doesn't respond gives an error in time", async () => {
     const nowhere = { forecastUrl: "http://127.0.0.1:9", geocodingUrl: "http://127.0.0.1:9", cache: memoryCache() }
     const result = await createWeatherTool(createOpenMeteoSource(nowhere)).execute({ location: "Berlin" }, context())
     expect(result).toMatchObject({ error: "The weather service failed." })
   })
 
-  test("[TO6] a cancel ends the call at once and closes the connection", async () => {
+  test("[TO6] a cancellation ends the call at once and closes the connection", async () => {
     const { tool, run } = upstreamTool("slow", PATIENT_MS)
     const abort = new AbortController()
     const ended = tool.execute({ location: "Berlin" }, context({ signal: abort.signal }))

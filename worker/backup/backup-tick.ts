@@ -48,7 +48,7 @@ export interface BackupTickEnv extends BackupBuckets, BackupVars {
   readonly REGISTRY: DurableObjectNamespace<RegistryRpc>
 }
 
-/** Numbers of tenants by the result of the call, and of deleted files. */
+/** The number of tenants for each result of the call, and the number of deleted files. */
 export type TickReport = Record<BackupStart | "failed" | "deleted", number>
 
 /** The position in the list. `after`: the last tenant that was called; null if the round is over. */
@@ -125,7 +125,7 @@ function parseCursor(text: string | undefined): Cursor {
   return { after: typeof after === "string" ? after : null, began: typeof began === "number" ? began : 0 }
 }
 
-/** Deletes the files of backups from before a time, oldest first. Returns their number. */
+/** Deletes the files of backups made before a time, oldest first. Returns the number of files. */
 async function deleteExpired(bucket: R2Bucket, before: number): Promise<number> {
   const lastDay = formatDay(before)
   let deleted = 0

@@ -25,7 +25,7 @@ import type { LoginRows } from "./login-rows.ts"
 import { pushRevocations } from "./revocation-push.ts"
 import { RevocationRows } from "./revocation-rows.ts"
 
-/** How often a failed notification is repeated, in milliseconds (SPEC AU8). */
+/** Delay before a failed notification is repeated, in milliseconds (SPEC AU8). */
 export const REVOCATION_RETRY_MS = 10_000
 
 /** A time later than any token's, in seconds since 1970. No token is accepted while a user is being erased. */

@@ -43,7 +43,7 @@ export class SessionBytes {
     this.#deps = deps
   }
 
-  /** Reports added bytes, unless they exceed a limit. Errors: `storage_full`, `tenant_storage_full`, those of budgets. */
+  /** Reports added bytes, unless they exceed a limit. Errors: `storage_full`, `tenant_storage_full`, budget errors. */
   async claim(): Promise<Result<null>> {
     this.#deps.armAlarm()
     return await this.#enqueue(false)

@@ -46,7 +46,7 @@ export function parseUsage(usage: unknown): TokenCounts | null {
   })
 }
 
-/** The output with its reasoning. xAI doesn't count reasoning as completion; its total shows that. */
+/** The output, including reasoning. xAI doesn't count reasoning as completion tokens, which its total shows. */
 function sumOutput(input: unknown, completion: unknown, reasoning: unknown, total: unknown): unknown {
   if (typeof completion !== "number" || typeof reasoning !== "number" || reasoning <= 0) return completion
   const isApart = typeof input === "number" && total === input + completion + reasoning

@@ -55,7 +55,7 @@ function sumFileTokens(files: readonly ModelFile[] = []): number {
   return wholeFiles.reduce((sum, { asset }) => sum + estimateFileTokens(asset), 0)
 }
 
-/** Token counts by list of tools. The lists are long texts, and every turn of an agent uses the same one. */
+/** The token count of each list of tools. The lists are long, and every turn of an agent uses the same one. */
 const toolTokens = new WeakMap<readonly ToolSpec[], number>()
 
 /**

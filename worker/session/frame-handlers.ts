@@ -49,7 +49,7 @@ export function handleFrame(session: LiveSession, socket: WebSocket, frame: Clie
   }
 }
 
-/** Accepts a message, unless a budget is used up. Errors: those of `acceptMessage`, `budget_exhausted`, `budget_unchecked`. */
+/** Accepts a message if the budgets allow it. Errors: `budget_exhausted`, `budget_unchecked`, those of `acceptMessage`. */
 export async function sendMessage(
   session: LiveSession,
   request: SendRequest,

@@ -147,7 +147,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     return this.#agentView
   }
 
-  /** Adds the ids that an operator searches for to each line: the tenant, the session, and the trace of the running turn. */
+  /** Adds the ids that an operator searches for to each line: the tenant, the session and the running turn's trace. */
   readonly log: Log = (event, fields) => {
     const { tenant, id } = this.row
     log(event, { tenant, session: keyToPublicId(id), trace: this.turns.currentTrace(), ...fields })

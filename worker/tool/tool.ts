@@ -32,7 +32,7 @@ export interface ToolContext {
 
 export type ToolArgs = { readonly [key: string]: Json }
 
-/** Parses the arguments that the model wrote; null if they are not a JSON object or if levels of it were omitted (SPEC BD2). */
+/** Parses the arguments that the model wrote; null if they are not a JSON object, or if levels were omitted (SPEC BD2). */
 export function parseToolArgs(text: string): ToolArgs | null {
   if (text.includes(OMITTED_LEVELS)) return null
   const value = parseJson(text === "" ? "{}" : text)
@@ -89,7 +89,7 @@ export interface Tool extends ToolSpec {
   readonly ms?: number
   /** Whether the user must approve this call before it runs. Default: no. */
   readonly needsApproval?: (args: ToolArgs) => boolean
-  /** Throws only because of bugs. Refusals and upstream faults are results (`{error, details}`). */
+  /** An exception is always a bug. Refusals and upstream faults are results (`{error, details}`). */
   execute(args: ToolArgs, ctx: ToolContext): Promise<ToolReturn> | ToolReturn
 }
 

@@ -88,7 +88,7 @@ const YIELD_EVERY_ASSETS = 32
  * Copies the assets of a sealed file. The assets of any other file are not copied (SPEC RE25, RE26). Assets that no longer
  * exist are added to the skipped lines.
  *
- * Errors: throws what the bucket throws; the alarm tries again.
+ * Throws if the bucket fails; the alarm tries again.
  * Cost: one pass over the asset rows, with the memory of one batch; one asset at a time.
  */
 export async function copyStagedAssets(host: CopyHost, staged: StagedFile): Promise<StagedFile> {

@@ -9,7 +9,10 @@ export interface PartTally {
   readonly skipped: number
   /** The first MAX_BAD_LINES skipped lines. */
   readonly bad: readonly BadLine[]
-  /** Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a tally of an earlier version. */
+  /**
+   * Counts of content that cannot be shown as it was, by kind. Folding adds the content that it drops. Absent in a tally
+   * that an earlier version stored.
+   */
   readonly kinds?: KindTotals
   /** The title that another system gave the conversation. */
   readonly title?: string
@@ -28,7 +31,7 @@ export interface StagingState {
   readonly of: number
   /** When a part last started or ended, in milliseconds since 1970. */
   readonly touched: number
-  /** When the first part started, in milliseconds since 1970. Absent in a state of an earlier version. */
+  /** When the first part started, in milliseconds since 1970. Absent in a state that an earlier version stored. */
   readonly began?: number
   /** The tenant whose key sealed the file; absent: the session's own. */
   readonly sealedBy?: string

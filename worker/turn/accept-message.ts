@@ -29,8 +29,8 @@ export interface MessageIngress {
 /**
  * Accepts a message, or returns a fault and stores nothing. `trace` is the id of its turn.
  *
- * Faults: `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (id in use, unknown `reply_to`, duplicate
- * attachment), `attachment_unknown`, `attachments_too_many`, `queue_full`.
+ * Faults: `message_empty`, `message_too_large`, `context_exceeded`, `frame_invalid` (id in use, unknown `reply_to`,
+ * duplicate attachment), `attachment_unknown`, `attachments_too_many`, `queue_full`.
  */
 export function acceptMessage(
   ingress: MessageIngress,

@@ -99,7 +99,7 @@ export class UserBudget {
     return lease
   }
 
-  /** Checks whether the user may have this many of something. Errors: `budget_exhausted`. */
+  /** Checks whether the budgets allow this many sessions, stored bytes or concurrent turns. Errors: `budget_exhausted`. */
   checkHeld(budget: HeldBudget, count: number): Result<null> {
     const limits = this.readAccount()?.limits
     const strictest = limits === undefined ? null : findStrictest(limits, budget)

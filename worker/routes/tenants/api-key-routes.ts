@@ -19,7 +19,7 @@ const DAY_SECONDS = 24 * 60 * 60
 /** Longest name of a key, in UTF-16 code units. */
 const MAX_KEY_NAME_CHARS = 80
 
-/** Longest lifetime of a key with an end, in seconds: ten years. */
+/** Longest lifetime of a key that expires, in seconds: ten years. */
 const MAX_KEY_SECONDS = 3650 * DAY_SECONDS
 
 /**
