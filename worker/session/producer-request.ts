@@ -38,7 +38,7 @@ export class ProducerRequest {
   #abortSignal: AbortSignal | null = null
   /** Id of the newest answer of this request. */
   #answerId: string | null = null
-  /** Lines with an unreadable number since the last numbered record. */
+  /** Number of lines since the last numbered record whose own number was unreadable. */
   #unreadableLines = 0
   #bytesLeft = MAX_EXTERNAL_BODY_BYTES
   #fault: Fault | null = null

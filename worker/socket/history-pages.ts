@@ -79,7 +79,10 @@ export function readChangesSince(store: SessionStore, seq: number): StoredMessag
   return [...changed, ...lateChanges].sort((a, b) => a.seq - b.seq)
 }
 
-/** Messages of the active path that changed after their end and that the walk did not reach. Null as above. */
+/**
+ * Messages of the active path that changed after their end and that the walk did not reach. Null if such changes are no
+ * longer recorded.
+ */
 function readLateChanges(store: SessionStore, seq: number, walked: readonly StoredMessage[]): StoredMessage[] | null {
   const found = store.readLateChanges(seq)
   if (found === null) return null

@@ -53,7 +53,7 @@ export class TenantIssuers {
   readonly #rows: IssuerRows
   /** Fetches in progress by issuer, so that concurrent requests share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
-  /** The change in progress. */
+  /** The last change, for which the next one waits. */
   #change: Promise<unknown> = Promise.resolve()
 
   constructor(host: TenantHost) {

@@ -141,7 +141,7 @@ export class DirectoryBudgets {
     return succeed({ meters: [], turns: 1, until: Date.now() + SESSION_LEASE_MS })
   }
 
-  /** `countHeld` counts the user's sessions and stored bytes; null: unknown. */
+  /** `countHeld` counts the user's sessions and stored bytes; a null count is unknown. */
   async readViews(countHeld: () => Omit<HeldCounts, "concurrent_turns">): Promise<BudgetView[]> {
     if (!this.#host.tables.exist()) return []
     const account = this.account.readAccount()
