@@ -1,5 +1,6 @@
 /**
- * admin-page.tsx: the admin page: its header, its sections, and the screens shown in place of them. Source: SPEC AD1.
+ * admin-page.tsx: the admin page: its header, its sections, and what is shown instead of them while loading, after an
+ * error, or to a user who is not an administrator. Source: SPEC AD1.
  *
  * The URL hash names the section, so that the browser's history works.
  */
@@ -167,7 +168,7 @@ function Notice(): VNode {
   )
 }
 
-/** The section that the address names. */
+/** The section named in the URL hash. */
 function useSection(): SectionName {
   const section = useSignal(parseSection(location.hash))
   useEffect(() => {

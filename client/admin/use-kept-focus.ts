@@ -1,4 +1,4 @@
-/** use-kept-focus.ts: moves the focus to a heading when the element that had it is removed, as a row is with its buttons. */
+/** use-kept-focus.ts: moves the focus to a heading when the focused element is removed, for example with its row. */
 
 import type { RefObject } from "preact"
 import { useEffect } from "preact/hooks"

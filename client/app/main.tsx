@@ -1,6 +1,6 @@
 /**
- * main.tsx: the page's entry point: passes the browser's clock, randomness, storage, network and sockets to the parts that
- * need them, and connects the browser's events.
+ * main.tsx: the chat page's entry point: passes the browser's clock, randomness, storage, network and sockets to the
+ * modules that need them, and listens to the browser's events.
  */
 
 import { computed, effect, signal } from "@preact/signals"
@@ -55,7 +55,7 @@ declare global {
   var cuecard: { readonly getToken: () => Promise<string> } | undefined
 }
 
-/** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
+/** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 /** Default timeout of a request, in milliseconds; enough for a history page of one megabyte on a slow connection. */
 const REQUEST_TIMEOUT_MS = 30_000
@@ -87,7 +87,8 @@ const api = new HttpApi({
 })
 
 /**
- * True while the tenant is leaving, and for users who may only read. The server decides; this only avoids refused requests.
+ * True while the tenant is leaving, and for users who may only read. The server enforces this; here it only avoids requests
+ * that would be refused.
  */
 const isReadOnly = computed(
   () => settings.value.erases_at !== undefined || readClaims(tokenResponse.value?.token ?? "")["role"] === "viewer",
@@ -136,7 +137,7 @@ const router = new SessionRouter({
   writeOpenedFrom: (session) => history.replaceState(session, ""),
 })
 
-/** Until the settings have arrived, nothing is allowed. Retries unless the server refuses the request. */
+/** Loads the settings, until which no hosts or origins are allowed. Retries unless the server refuses the request. */
 async function loadSettings(attempt: number): Promise<void> {
   try {
     settings.value = await api.getSettings()
@@ -163,7 +164,7 @@ addEventListener("storage", (event) => router.handleStorageEvent(event))
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
-  // Some devices fire this event while they are online. `onReachable` corrects that once the server responds.
+  // Some devices fire this event while they are online. `onReachable` sets `isOnline` again once the server responds.
   router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {
@@ -202,7 +203,7 @@ setTimeout(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()
-  // If that fails, the next use tries again.
+  // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })
 if (root !== null)

@@ -11,7 +11,7 @@ import { mediaText } from "../words/transcript-text.ts"
 import { ConsentGate } from "./consent-gate.tsx"
 import { type MediaContextValue, type ViewableImage, useMediaContext, useMediaSource } from "./use-media-source.ts"
 
-/** The code of the lightbox. It is loaded when the first image is shown. */
+/** The code of the lightbox. It is loaded when the first image has loaded. */
 export const lightboxModule = deferModule(() => import("./lightbox.tsx"))
 
 interface ImageViewProps {

@@ -1,7 +1,7 @@
 /**
- * session-pages.ts: joins pages of the session list into the list that has been loaded. Pure.
+ * session-pages.ts: joins the loaded pages of the session list. Pure.
  *
- * The loaded list is a range without gaps, from the newest activity on. Source: SPEC PG75.
+ * The loaded list has no gaps: it starts with the most recently active session. Source: SPEC PG75.
  */
 
 import type { SessionPage, SessionSummary } from "../../shared/protocol/http-body.ts"

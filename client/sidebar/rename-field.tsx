@@ -23,7 +23,7 @@ export function RenameField({ title, onDone }: RenameFieldProps): VNode {
     }
   }, [])
   const finish = (value: string | null, byKeyboard: boolean): void => {
-    // Removing the field fires a blur event, which would finish it again.
+    // The blur event after Enter or Escape would finish the renaming a second time.
     if (isDone.current) return
     isDone.current = true
     const newTitle = value?.trim().replace(/\s+/g, " ") ?? ""

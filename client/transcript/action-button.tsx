@@ -8,9 +8,9 @@ interface ActionButtonProps {
   readonly label: string
   /** Sets `aria-disabled`, so that a disabled button keeps the focus. */
   readonly isDisabled?: boolean
-  /** The value of `data-way`, by which the focus finds the same button again after a change. */
+  /** The value of `data-way`, used to return the focus to the same button after a re-render. */
   readonly way?: string
-  /** Set on a button that opens a menu: whether it is open. */
+  /** Only for a button that opens a menu: whether the menu is open. */
   readonly isExpanded?: boolean
   readonly onActivate: (button: HTMLElement) => void
   /** The paths of the icon. */
