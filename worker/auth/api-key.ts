@@ -50,7 +50,7 @@ export function formatApiKey({ tenant, id, secret }: ApiKey): string {
   return `${body}_${computeChecksum(body)}`
 }
 
-/** Null if the text cannot be a valid key. Makes no request. Cost: linear in at most MAX_KEY_CHARS. */
+/** Parses a key; null if the text cannot be a valid one. Makes no request. Cost: linear in at most MAX_KEY_CHARS. */
 export function parseApiKey(text: string): ApiKey | null {
   if (text.length > MAX_KEY_CHARS) return null
   const [, body = "", tenant = "", id = "", secret = "", checksum] = KEY_PATTERN.exec(text) ?? []

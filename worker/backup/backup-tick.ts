@@ -22,7 +22,7 @@ import { type BackupPlan, type BackupVars, findBackupFaults, readBackupPlan } fr
  */
 export const TENANTS_PER_TICK = 400
 
-/** Concurrent requests to tenants. */
+/** Maximum number of concurrent requests to tenants. */
 const PARALLEL_STARTS = 20
 
 /**

@@ -105,7 +105,7 @@ function readTurn(messages: readonly ModelMessage[]): VisibleTurn {
   return { question: questions.at(-1) ?? "", from: userTexts.at(-1)?.from ?? null, questions, files, outcomes }
 }
 
-/** The events of the next model call. `streamTokens` splits their texts. */
+/** The events of the next model call. `streamTokens` splits their text. */
 function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[]): readonly ModelEvent[] {
   const { from, question, outcomes } = turn
   if (from?.kind === "answers") return summarizeAgentAnswer(from.name, question)
