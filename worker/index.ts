@@ -43,6 +43,13 @@ app.all("/auth/*", async ({ req, env, executionCtx }) => {
   return await signInRoutes.fetch(req.raw, env, executionCtx)
 })
 app.route("/v1/sessions", sessionRoutes)
+// The other routes of sessions, which are loaded on demand.
+for (const path of ["/v1/sessions/*", "/v1/search", "/v1/folders/*"]) {
+  app.all(path, async (context) => {
+    const { library } = await import("./routes/library/library.ts")
+    return await handOver(context, library)
+  })
+}
 app.route("/external/sessions", externalRoutes)
 app.route("/media", mediaRoutes)
 app.route("/canvas/documents", canvasRoutes)
