@@ -337,10 +337,10 @@ describe("an import", () => {
 
   test.each([
     ["an empty file", file(""), "This file is empty."],
-    ["one line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
-    ["more than so many parts", manyParts(), "Files can be up to 4 GB."],
-    ["a list", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
-  ])("[PG35] %s is reported before anything is created", async (_, one, errorText) => {
+    ["a file with too long a line", hugeFile(MAX_IMPORT_BYTES + 1, "{}"), "A line of this file is too long to import."],
+    ["a file with too many parts", manyParts(), "Files can be up to 4 GB."],
+    ["too large a JSON array", hugeFile(MAX_IMPORT_BYTES + 1, "[{}]"), "JSON lists can be up to 64 MB."],
+  ])("[PG35] %s is rejected before anything is created", async (_, one, errorText) => {
     const { importer, made } = importing(() => Promise.resolve(answered(DONE)))
     await importer.startImport(one)
     expect(importer.stage.value).toMatchObject({ at: "choose", error: expect.stringContaining(errorText) })
