@@ -132,7 +132,7 @@ describe("reconnecting", () => {
 })
 
 describe("disappearing", () => {
-  /** The time limits of the object, scaled by TIME_SCALE. */
+  /** Sets the open answer's deadline to `ms` from now, and evicts the object. */
   async function silenceOf(id: string, ms: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE transcript SET deadline = ? WHERE deadline IS NOT NULL", Date.now() + ms)

@@ -47,7 +47,7 @@ function watchBindings() {
   return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, recorder(binding)])) }
 }
 
-/** Header values carry bytes, not characters. */
+/** Encodes text for a header value, which carries bytes and not characters. */
 const toHeader = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
 

@@ -106,7 +106,6 @@ export class TurnGate {
     return this.#returning
   }
 
-  /** Called when a turn begins. */
   beginTurn(): void {
     this.#isAsked = false
     if (this.#lease !== null) this.#lease = beginWithLease(this.#lease)
