@@ -3,7 +3,6 @@
  *
  * Each parser takes the parsed JSON and returns the typed body, or null if a field has the wrong type. The parsers use
  * plain checks instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
-
  */
 
 import type {

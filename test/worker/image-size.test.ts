@@ -1,4 +1,4 @@
-/** image-size.test.ts: the size of an image, read from its first bytes. test/browser/media-input.test.ts uses files of real encoders. */
+/** image-size.test.ts: reads the size of an image from its first bytes. media-input.test.ts uses files of real encoders. */
 
 import { describe, expect, test } from "vitest"
 import { readImageSize } from "../../worker/asset/image-size.ts"

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** The name of the cookie of the sign-in that a callback completes. */
+/** Returns the name of the cookie for the sign-in that a callback completes. */
 function cookieOf(callback: string): string {
   return `__Host-cuecard-signin-${new URL(callback).searchParams.get("state")?.slice(0, 12)}`
 }

@@ -74,7 +74,7 @@ export class InboundAsks {
     for (const ask of store.agentAsks.listOwedAnswers()) {
       const answer = findAnswer(store, ask.id)
       if (answer === null || this.#deliveringIds.has(ask.id)) continue
-      // A waiting session repeats its request after a failure, and then finds the answer in the transcript.
+      // A waiting session retries its request after a failure, and then gets the answer from the transcript.
       if (ask.mode === "sync") store.agentAsks.markAnswerDelivered(ask.id)
       else void this.#sendCallback(ask, answer)
     }

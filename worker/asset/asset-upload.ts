@@ -27,7 +27,7 @@ export interface AssetUpload {
   readonly size: number
   /** Must be exactly `size` bytes; anything else is `asset_cut_off`. */
   readonly bytes: Uint8Array | AsyncIterable<Uint8Array>
-  /** Ends the upload with `asset_cut_off`. */
+  /** Aborting it ends the upload with `asset_cut_off`. */
   readonly signal: AbortSignal
 }
 

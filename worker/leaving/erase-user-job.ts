@@ -15,7 +15,6 @@ import { deleteAllTransferFiles } from "./export-files.ts"
 import type { Job } from "./job-rows.ts"
 import { addTally, type LeavingHost, type SliceResult } from "./leaving-host.ts"
 
-/** Sessions per slice. */
 const SESSIONS_PER_SLICE = 25
 
 /**

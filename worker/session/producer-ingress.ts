@@ -60,7 +60,6 @@ export class ProducerIngress {
     }
   }
 
-  /** Adds a complete answer. */
   acceptCompleteAnswer(
     session: LiveSession | null,
     claims: Claims,

@@ -184,7 +184,7 @@ export class ProducerRequest {
       if (fault !== null) return this.#refuseBadLine(line, value, fault)
       if (!this.#attach(id, toPublicId(record.turnId) ?? this.#answerRef.turnId)) return
     }
-    // Assigned by `#attach`.
+    // `#attach` has assigned it.
     const run: TurnRun | null = this.#run
     if (run === null || run.producer === null) return
     const fault = this.#applyNumberedRecord(run, run.producer, record)

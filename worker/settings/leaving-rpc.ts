@@ -20,7 +20,7 @@ export interface ArchiveFile {
  */
 export type BackupStart = "started" | "recent" | "busy" | "none"
 
-/** A job as the tenant object reports it. Routes turn its fault into a text. */
+/** A job as the tenant object reports it. Routes turn its fault into text. */
 export type ExportView = TenantExport<Fault>
 /** `folder`: its folder in the backup bucket. */
 export type BackupView = ExportView & { readonly folder: string }

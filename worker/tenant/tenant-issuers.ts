@@ -155,7 +155,7 @@ export class TenantIssuers {
     if (at !== null && at <= now) await this.#runAlone(() => this.#releaseUnusedClaims())
   }
 
-  /** Releases the claims that have no issuer. The alarm repeats failed releases. */
+  /** Releases the claims that have no issuer. The alarm retries failed releases. */
   async #releaseUnusedClaims(): Promise<void> {
     for (const claim of this.#rows.listUnusedClaims()) {
       try {

@@ -22,7 +22,7 @@ export const USER_NOTICE_TABLE = `
 /** Time in which a directory must respond, in milliseconds. Otherwise it counts as not notified. */
 const NOTICE_TIMEOUT_MS = 5_000
 
-/** Delay before a failed notice is repeated, in milliseconds. */
+/** Delay before a failed notice is retried, in milliseconds. */
 const NOTICE_RETRY_MS = 10_000
 
 /** Directories that are notified at the same time. */

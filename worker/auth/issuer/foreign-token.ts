@@ -30,7 +30,7 @@ import { findIssuerTenant } from "./issuer-registry.ts"
 import { cacheRole, getCachedRole } from "./role-cache.ts"
 import { type ForeignPayload, parseToken, type TokenParts } from "./token-parts.ts"
 
-/** Issuers that an isolate caches. Unknown issuers have a separate cache, because anybody can invent them. */
+/** Maximum number of issuers that an isolate caches. Unknown ones have their own cache, because anybody can invent them. */
 const MAX_CACHED_ISSUERS = 500
 const MAX_UNKNOWN_ISSUERS = 500
 
