@@ -131,7 +131,7 @@ describe("reconnecting", () => {
   })
 })
 
-describe("disappearing", () => {
+describe("a producer that disappears", () => {
   /** Sets the open answer's deadline to `ms` from now, and evicts the object. */
   async function silenceOf(id: string, ms: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
@@ -307,7 +307,7 @@ describe("invalid input", () => {
   })
 })
 
-describe("around the answer", () => {
+describe("an external answer in its session", () => {
   test("[EX6] the directory marks the session as running, from its first record to its end", async () => {
     const id = await freshSession()
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)

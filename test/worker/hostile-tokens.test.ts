@@ -58,7 +58,7 @@ describe("forged tokens", () => {
     expect(UNVERIFIED_TOKENS.length).toBeGreaterThanOrEqual(100)
   })
 
-  test.each(UNVERIFIED_TOKENS)("[TK7] %s", async (_what, make) => {
+  test.each(UNVERIFIED_TOKENS)("[TK7] are refused: %s", async (_what, make) => {
     const token = toHeader(await make(loot))
     const watched = watchBindings()
     const fetched = vi.spyOn(globalThis, "fetch")

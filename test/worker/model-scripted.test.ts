@@ -87,7 +87,7 @@ function describeIntent(questions: string): string {
   return ask.kind === "weather" ? `${ask.isTomorrow ? "tomorrow: " : ""}${ask.places.join(" + ")}` : ask.kind
 }
 
-describe("what it understands", () => {
+describe("what the scripted model understands", () => {
   test.each([
     ["What's the weather in London and in Tokyo?", "London + Tokyo"],
     ["What’s the weather like in London, and what about Tokyo?", "London + Tokyo"],
@@ -251,9 +251,9 @@ describe("a turn about the weather", () => {
   })
 })
 
-describe("anything else", () => {
+describe("any other message", () => {
   test.each(["hello", "help", "show me markdown", "thanks", "why is the sky blue?"])(
-    "[MO2] %s: thinking, then prose",
+    "[MO2] %s gives thinking, then prose",
     async (q) => {
       const [only] = await turn([], q)
       expect(textIn(only?.events ?? [], "thinking_delta")).not.toBe("")

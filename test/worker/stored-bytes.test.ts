@@ -1,4 +1,4 @@
-/** stored-bytes.test.ts: how users' and tenants' stored bytes are counted through uploads, deletions, kills and lost reports. */
+/** stored-bytes.test.ts: counts users' and tenants' stored bytes through uploads, deletions, kills and lost reports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"

@@ -52,7 +52,7 @@ function upstreamTool(scenario: string, timeoutMs = 1_500) {
   return { tool, run, paths: async () => (await readUpstream(env, run)).map((seen) => seen.path) }
 }
 
-describe("what it returns", () => {
+describe("what the tool returns", () => {
   test("[TO5] without a tag, it returns the plain object", async () => {
     expect(await sample.execute({ location: "London" }, context())).toEqual({
       location: "London, GB",

@@ -170,7 +170,7 @@ describe("the wire", () => {
     expect((await pageOf(id)).messages).toHaveLength(0)
   })
 
-  test("[WS10] nothing more is sent on a socket with an expired token", async () => {
+  test("[WS10] a socket whose token has expired receives nothing more", async () => {
     vi.useFakeTimers({ toFake: ["Date"] })
     const id = await freshSession()
     const short = await connect(id, { ...CLAIMS, expires: Date.now() / 1000 + 1 })
