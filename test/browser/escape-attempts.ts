@@ -1,14 +1,14 @@
 /**
- * escape-attempts.ts: documents that try to contact a host or to read objects of the page.
+ * escape-attempts.ts: documents that try to contact a host or to read the page's objects.
  *
  * Each attempt is a whole document with its own hosts (`To`), so that a request identifies its attempt.
  */
 
 /** The hosts of one attempt. */
 export interface To {
-  /** A URL without a slash at its end. */
+  /** A URL without a trailing slash. */
   readonly evil: string
-  /** Host and port for packets. */
+  /** Host and port for UDP packets. */
   readonly udp: string
 }
 

@@ -13,7 +13,7 @@ const canvas = (url: string): Segment => ({
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
 
-/** Reports an intersection to each observed element. */
+/** Functions that report to each observer whether its element is in view. */
 let reports: ((isIntersecting: boolean) => void)[] = []
 let isNear = true
 
@@ -77,7 +77,7 @@ describe("documents", () => {
     expect(root.querySelectorAll(".canvas")[1]?.textContent).toBe("PlanNo longer available. Try again")
   })
 
-  test("[PG64] [PG38] a canvas out of view requests no signed URL and gets one when it scrolls into view", async () => {
+  test("[PG64] [PG38] a canvas out of view requests no signed URL, and requests one when it scrolls into view", async () => {
     isNear = false
     const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     await until(() => expect(reports).not.toEqual([]))

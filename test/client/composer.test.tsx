@@ -48,7 +48,7 @@ describe("the composer", () => {
     expect(onSend).not.toHaveBeenCalled()
   })
 
-  test("[PG5] empty, blank or too long text can't be sent", async () => {
+  test("[PG5] text that is empty, blank or too long can't be sent", async () => {
     const { onSend, button, root, type, press } = composer()
     expect(button.disabled).toBe(true)
     await type(" \n ")
@@ -64,7 +64,7 @@ describe("the composer", () => {
     expect(root.querySelector(".size")?.textContent).toBe("")
   })
 
-  test("[PG5] it accepts text while nothing can be sent", async () => {
+  test("[PG5] text can be typed while nothing can be sent", async () => {
     const { onSend, field, type, press } = composer(false)
     await type("draft")
     await press("Enter")
@@ -73,7 +73,7 @@ describe("the composer", () => {
     expect(field.disabled).toBe(false)
   })
 
-  test("[PG28] without CSS support, a script keeps the field as high as its text, even when its width changes", async () => {
+  test("[PG28] without CSS support, a script keeps the field as tall as its text, even when its width changes", async () => {
     vi.stubGlobal("CSS", { supports: () => false })
     let changed = (): void => {}
     vi.stubGlobal(

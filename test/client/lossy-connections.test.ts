@@ -13,7 +13,7 @@ import { LossyServer } from "./lossy-server.ts"
 import { createMemoryStorage, createStubApi } from "./open-session.ts"
 import { createClock, settle } from "./wire.ts"
 
-/** As in test/support/seeded.ts, whose `hold` doesn't await promises. */
+/** As in test/support/seeded.ts, which can't be used here because its `hold` doesn't await promises. */
 const SEED = Number(process.env["FC_SEED"] ?? 586_031)
 const RUNS = Number(process.env["FC_RUNS"] ?? 1_000)
 

@@ -1,4 +1,4 @@
-/** open-session.ts: opens a session on a fake server, with storage that the next page can reuse. */
+/** open-session.ts: opens a session on a fake server, with storage that can be passed on to a next page. */
 
 import type { Api } from "../../client/net/api.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
@@ -41,7 +41,7 @@ export function pageOf(messages: readonly WireMessage[], more: Partial<HistoryPa
   return { messages, has_more: false, epoch: "e1", seq: 10, ...more }
 }
 
-/** Named locks, like the browser's. `free` releases all of them, as closing a page does. */
+/** Creates named locks, like the browser's. `free` releases all of them, as closing a page does. */
 function createLocks() {
   const last = new Map<string, Promise<void>>()
   return {
