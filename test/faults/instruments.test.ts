@@ -302,10 +302,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   return checkSession(session, stored, facts).map(({ rule }) => rule)
 }
 
-/**
- * Returns the rules violated by one call in two answers, as after a retry. `happened` counts the effects by `<key>/<call
- * id>`.
- */
+/** Like `foundIn`, for one call in two answers, as after a retry. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
   const events = [

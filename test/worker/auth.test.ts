@@ -369,7 +369,7 @@ describe("the local page's token", () => {
     ["http://desk.lan", 404],
     ["http://0.0.0.0:8787", 404],
     ["http://[::ffff:7f00:2]", 404],
-  ])("[AU4] under %s the answer is %i", async (origin, status) => {
+  ])("[AU4] under %s the route answers %i", async (origin, status) => {
     const given = await call(`${origin}/v1/dev/token`, { method: "POST" })
     expect(given.status).toBe(status)
     if (status === 404) expect(given).toEqual(refusal(404, "route_unknown"))

@@ -179,7 +179,7 @@ describe("alongside the session's own turns", () => {
     expect((await pageOf(id)).messages).toEqual(before.messages)
   })
 
-  test("[EX7] a user can cancel its exchange; later records are refused and change nothing", async () => {
+  test("[EX7] a user can cancel an external answer by its exchange; later records are refused and change nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")

@@ -411,6 +411,6 @@ test.each([
   ['{"a":{"x":1},"b":{"x":1,"x":2}}', true],
   ['{"a:\\"b":1,"a:":2}', false],
   ['{"a', true],
-])("[OI5] names that appear twice in %s: %s", (json, isDouble) => {
+])("[OI5] whether %s contains a duplicate name is %s", (json, isDouble) => {
   expect(hasDuplicateNames(json)).toBe(isDouble)
 })

@@ -92,7 +92,7 @@ describe("what the adapter streams", () => {
     ["no-usage", ["text Hello.", "finish - -"]],
     ["split-utf8", ["text Grüße, 東京 🌦️!", "finish - -"]],
     ["refusal", ["text I cannot help with that.", "finish - -"]],
-  ])("[MO5] %s", async (scenario, lines) => {
+  ])("[MO5] the response %s is passed on as its events", async (scenario, lines) => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 

@@ -124,7 +124,7 @@ describe("what the scripted model understands", () => {
     ["write a table", "showcase"],
     ["Thanks!", "thanks"],
     ["", "other"],
-  ])("[MO1] %j is %j", (question, expected) => {
+  ])("[MO1] %j is understood as %j", (question, expected) => {
     expect(describeIntent(question)).toBe(expected)
   })
 
@@ -139,7 +139,7 @@ describe("what the scripted model understands", () => {
     ["what's the weather? / thanks", "thanks"],
     ["hello / and in Rome?", "other"],
     ["weather in Oslo / and what is a monad?", "other"],
-  ])("[MO1] a follow-up: %j is %j", (questions, expected) => {
+  ])("[MO1] the follow-up in %j is understood as %j", (questions, expected) => {
     expect(describeIntent(questions)).toBe(expected)
   })
 

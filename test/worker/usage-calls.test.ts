@@ -113,7 +113,7 @@ describe("the usage of an OpenAI-compatible stream", () => {
       { prompt_tokens: "many", completion_tokens: -2, prompt_tokens_details: [1], completion_tokens_details: null },
       {},
     ],
-  ])("[MT1] %s", (_name, usage, counts) => {
+  ])("[MT1] is read: %s", (_name, usage, counts) => {
     expect(parseUsage(usage)).toEqual({ ...NO_TOKENS, ...counts })
   })
 

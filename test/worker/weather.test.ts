@@ -155,7 +155,7 @@ describe("the sample source", () => {
     ["NYC", "New York, US"],
     ["London, Ontario", "London, Ontario"],
     ["東京", "東京"],
-  ])("[TO7] %s is %s", async (place, shown) => {
+  ])("[TO7] finds %s as %s", async (place, shown) => {
     expect((await payloadOf(place)).location).toBe(shown)
   })
 
