@@ -104,7 +104,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
 
 function SectionList({ current }: { readonly current: SectionName }): VNode {
   const listRef = useRef<HTMLUListElement>(null)
-  // On a phone the list scrolls sideways.
+  // On a phone, the list scrolls sideways, so the current section may be out of view.
   useEffect(() => {
     listRef.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [current])

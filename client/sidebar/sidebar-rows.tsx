@@ -38,7 +38,7 @@ export function SessionRows(props: SessionRowsProps): VNode {
   const { sessionList, canCreate, actions, isPointerInside, unlistedId } = props
   const now = useTickingTime()
   const rows = sessionList.sessions.value
-  // A field that moves in the list would lose the focus and its text.
+  // If the rename field moved in the list, it would lose the focus and its text.
   const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
   if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, canCreate)}</p>
   // Activity since the last tick must not appear to be in the future.

@@ -122,7 +122,7 @@ const framed: Code = (to) => `<iframe srcdoc="<script>${rtc(to)}</script>"></ifr
 const inXml = (name: string, to: To, bracket = "&lt;"): string =>
   `<${name} srcdoc="${bracket}script>${rtc(to)}${bracket}/script>"/>`
 
-/** A JavaScript string literal that neither ends the script nor contains tags. */
+/** Returns a JavaScript string literal that neither ends the script nor contains tags. */
 const text = (value: string): string => JSON.stringify(value).replaceAll("<", "\\x3c")
 const insert = (html: string): string =>
   `const d=document.createElement('div');document.documentElement.append(d);d.innerHTML=${text(html)}`

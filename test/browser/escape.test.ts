@@ -40,7 +40,7 @@ function control({ evil, udp }: To): string {
 
 const nameOf = (at: number): string => ALL[at]?.name ?? "unknown"
 
-/** A connection alone counts, even if no data follows. */
+/** Servers that record connections, which count even if no data follows. */
 const listeners = ALL.map(({ name }) =>
   createServer((socket) => {
     received.push(`${name}: a connection`)
@@ -78,7 +78,7 @@ const server = createHttp((request, response) => {
 /** Documents that don't try to reach a host. */
 const [GRABBING, ENDLESS] = [-1, -2]
 
-/** A document that reports that its script runs, and then makes its attempt. */
+/** Returns a document that reports that its script runs, and then makes its attempt. */
 function documentAt(at: number): string {
   const to = hosts[at]
   if (at === ENDLESS) return `<script>parent.postMessage(${at}, "*");setTimeout(() => { for (;;); }, 100)</script>`

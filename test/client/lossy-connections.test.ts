@@ -117,7 +117,7 @@ function forEachConnection(server: LossyServer, act: (connection: LossyServer["c
 const shown = (controller: SessionController) =>
   controller.store.messageIds.value.map((id) => controller.store.getMessageSignal(id)?.value)
 
-/** The text on the page is a prefix of the server's. */
+/** Expects the text of each message on the page to be a prefix of the server's. */
 function expectPrefix({ controller, server }: Setup): void {
   for (const message of shown(controller)) {
     const [mine, theirs] = [message?.segments[0], server.messages.find(({ id }) => id === message?.id)?.segments[0]]

@@ -22,7 +22,7 @@ export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<str
   }
 }
 
-/** The requests that a test of an open session does not care about. */
+/** Creates an API with the requests that tests of an open session don't care about. */
 export function createStubApi(): Omit<Api, "getToken" | "getHistoryPage"> {
   return {
     forgetToken() {},

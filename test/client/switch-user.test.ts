@@ -35,14 +35,14 @@ async function switchAndReload(storage: KeyValueStorage, previous: string | null
   await vi.waitFor(() => expect(reload).toHaveBeenCalledOnce())
 }
 
-/** The unsent rows visible to a page where this user is signed in. */
+/** Returns the unsent rows visible to a page where this user is signed in. */
 function unsentOf(storage: KeyValueStorage, user: string | null): object {
   const page = createUserStorage(storage)
   page.user = user
   return Object.fromEntries(readStorageRows(page).filter(([key]) => /^cuecard\.(send|edit|import)\./.test(key)))
 }
 
-/** Storage as seen by a page where this user is signed in; other users may have pages open in the same browser. */
+/** Returns storage as seen by a page where this user is signed in. Other users may have pages in the same browser. */
 function openPage(storage: KeyValueStorage, user: string): UserStorage {
   const page = createUserStorage(storage)
   page.user = user
