@@ -168,7 +168,7 @@ function Notice(): VNode {
   )
 }
 
-/** The section named in the URL hash. */
+/** Returns the section named in the URL hash, and re-renders when the hash changes. */
 function useSection(): SectionName {
   const section = useSignal(parseSection(location.hash))
   useEffect(() => {

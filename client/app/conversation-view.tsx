@@ -186,7 +186,7 @@ function ConversationComposer({ controller, onSend, onFiles }: ConversationCompo
   )
 }
 
-/** A quote of the message being replied to. Null if there is none, or until the message and the code have loaded. */
+/** Returns a quote of the message being replied to. Null if there is none, or until the message and the code have loaded. */
 function useReplyQuote({ store, draft }: SessionController): Quote | null {
   const code = transcriptModule.value
   // Compared as JSON, so that an equal quote doesn't re-render the composer.

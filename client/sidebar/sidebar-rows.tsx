@@ -79,7 +79,7 @@ function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonl
   return rows.map((row) => ({ ...row, active: held.get(row.id) ?? row.active })).sort((a, b) => b.active - a.active)
 }
 
-/** The current time, updated every TICK_MS. */
+/** Returns the current time, and re-renders every TICK_MS. */
 function useTickingTime(): number {
   const now = useSignal(Date.now())
   useEffect(() => {

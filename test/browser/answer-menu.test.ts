@@ -11,7 +11,7 @@ const OUT = "test/browser/out"
 test.each([
   ["desk", DESK, "light"],
   ["phone", PHONE, "dark"],
-] as const)("[OB9] [OB2] the trace id copied on a %s identifies the turn's line in the log", async (name, size, theme) => {
+] as const)("[OB9] [OB2] the trace id copied on a %s identifies the turn's line", async (name, size, theme) => {
   const lines: string[] = []
   const cuecard: Cuecard = await startCuecard({ onLog: (line) => void lines.push(line) })
   const browser = await openChromium()

@@ -279,7 +279,7 @@ describe("resending commands", () => {
 describe("switching versions", () => {
   const page = (epoch: string, answer: string) => pageOf([user("q", "go"), ended({ id: answer })], { epoch, seq: 20 })
 
-  test("[SO12] is followed at once, however fast the versions change", async () => {
+  test("[SO12] another version is loaded at once, however fast the versions change", async () => {
     const { controller, server, requests } = await openSession([
       page("e1", "a"),
       page("e2", "b"),

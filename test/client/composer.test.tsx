@@ -102,7 +102,7 @@ describe("the composer", () => {
     vi.unstubAllGlobals()
   })
 
-  test("[PG18] it has a button that stops a running answer, and a Send button as soon as there is text", async () => {
+  test("[PG18] the composer has a button that stops a running answer, and a Send button as soon as there is text", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = composer(true, { stop: { isRequested: false, onStop } })
     const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
@@ -115,7 +115,7 @@ describe("the composer", () => {
     expect(onSend).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG18] it shows at once that the answer is being stopped, not that it has stopped", () => {
+  test("[PG18] the composer shows at once that the answer is being stopped, not that it has stopped", () => {
     const { root } = composer(true, { stop: { isRequested: true, onStop() {} } })
     expect(root.querySelector("[aria-live]")?.textContent?.trim()).toBe("Stopping…")
     expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")

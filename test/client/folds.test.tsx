@@ -31,7 +31,7 @@ describe("folds", () => {
     expect(root.querySelectorAll("article")).toHaveLength(2)
   })
 
-  test("[PG25] a running tool's output grows in an open fold as it is, and shows how much is omitted", async () => {
+  test("[PG25] a running tool's output is shown as it is and grows in an open fold, with a note of how much is omitted", async () => {
     const running = call({ status: "running", output: '{"a":1}' })
     const { root, store } = transcript([answer("a", { status: "running", segments: [running] })])
     const fold = root.querySelector("details") as HTMLDetailsElement

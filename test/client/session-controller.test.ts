@@ -54,7 +54,7 @@ describe("sending", () => {
     expect(sends(server.last().sent)).toEqual([{ type: "send", id: "n2", content: "two" }])
   })
 
-  test("[SO7] it survives a reload, and isn't sent if the loaded history already contains it", async () => {
+  test("[SO7] an unacknowledged message survives a reload, and isn't sent if the loaded history already contains it", async () => {
     const first = await openSession()
     first.controller.sendMessage("kept")
     first.controller.sendMessage("known")

@@ -26,7 +26,7 @@ async function goLive({ server }: Pick<Setup, "server">) {
 }
 
 describe("stored messages", () => {
-  test("[SO13] of a closed page are delivered by a page that opens another session, which then closes theirs", async () => {
+  test("[SO13] of a closed page are delivered by a page that doesn't show their session, which then closes the session", async () => {
     const setup = setUp()
     const closed = new SessionController("s1", setup.deps)
     closed.sendMessage("written offline")
