@@ -62,7 +62,7 @@ describe("documents", () => {
     const { root, actions, settings } = transcript([
       answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
     ])
-    // A canvas from an origin that isn't allowed is a link.
+    // A canvas from an origin that isn't allowed is shown as a link.
     expect(root.querySelector("iframe")).toBe(null)
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }

@@ -1,4 +1,4 @@
-/** composer.test.tsx: writing and sending. */
+/** composer.test.tsx: writing and sending a message in the composer. */
 
 import { type ComponentProps, render } from "preact"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"

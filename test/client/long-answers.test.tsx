@@ -1,4 +1,4 @@
-/** long-answers.test.tsx: the parts and slices in which a long answer is drawn, and faults in drawing. */
+/** long-answers.test.tsx: the parts and slices in which a long answer is rendered, and exceptions while rendering. */
 
 import fc from "fast-check"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await delay(0)
 })
 
-/** Returns how many elements each slice added, until nothing more is drawn. */
+/** Returns how many elements each slice added, until nothing more is rendered. */
 async function countSlices(root: HTMLElement): Promise<readonly number[]> {
   const counts: number[] = []
   const count = (): number => root.querySelectorAll("*").length
@@ -136,7 +136,7 @@ describe("parts and slices", () => {
     const counted = { length: content.length, charCodeAt: readUnit } as string
     const { end } = measureText(counted, PART_COST)
     expect(lastRead).toBeLessThanOrEqual(end + 1)
-    // The unit before a line ending is read twice.
+    // The code unit before a line ending is read twice.
     expect(reads).toBeLessThanOrEqual(2 * (end + 1))
     const root = draw(<Markdown text={content} />) as HTMLDivElement
     await until(() => expect(showMoreIn(root)).not.toBe(null))

@@ -130,7 +130,7 @@ export class LossyServer {
     if (first === true && rest.includes(true)) connection.down.shift()
   }
 
-  /** Sends the last frame again. */
+  /** Sends the last numbered frame again. */
   repeat(connection: Connection): void {
     const last = this.replayBuffer.at(-1)
     if (last !== undefined && connection.last !== null)

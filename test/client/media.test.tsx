@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvas documents: their requests, and the placeholders shown before loading. */
+/** media.test.tsx: images, files, audio and video: their requests, and the placeholders shown before they load. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"

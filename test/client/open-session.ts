@@ -1,4 +1,4 @@
-/** open-session.ts: opens a session on a fake server, with storage that can be passed on to a next page. */
+/** open-session.ts: opens a session on a fake server. A later page can be given the same storage. */
 
 import type { Api } from "../../client/net/api.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
@@ -107,7 +107,7 @@ export const user = (id: string, text: string, more: Partial<WireMessage> = {}) 
     ...more,
   })
 
-/** Makes the connection break after a while, and reconnects. */
+/** Closes the socket once the connection has been stable, waits for the page to reconnect, and answers its hello. */
 export async function reconnect(
   { server, clock }: Pick<Awaited<ReturnType<typeof openSession>>, "server" | "clock">,
   seq = 10,

@@ -34,7 +34,7 @@ afterEach(() => {
   expect(hold.end).toBeNull()
 })
 
-/** Runs everything that needs no timer, including loading code. */
+/** Waits for everything that needs no timer, including the loading of code. */
 async function settleAll(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
   await vi.dynamicImportSettled()

@@ -187,7 +187,7 @@ describe("the transcript", () => {
     server.last().say(messageFrame(18, 17, user("q3", "three", { timestamp: at(3) })))
     server.last().say(messageFrame(19, 18, wireMessage("a3", { exchange_id: "q3", timestamp: at(7) })))
     expect(controller.store.messageIds.value).toEqual(["q1", "a1", "q2", "a2", "q3", "a3", "q4", "r1"])
-    // A client that was disconnected receives them in the order in which they began: r1 after q4, even though r1's
+    // A client that was disconnected receives the messages in the order in which they began: r1 after q4, even though r1's
     // timestamp is earlier.
     server.last().say(messageFrame(20, 19, user("q4", "four", { timestamp: at(6) })))
     server.last().say(messageFrame(21, 20, agentReply("r1", { timestamp: at(1) })))

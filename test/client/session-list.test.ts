@@ -52,7 +52,7 @@ describe("the list of conversations", () => {
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG53] an open session's running state overrides the list, even after it is closed, until the server responds", async () => {
+  test("[PG53] an open session's running state overrides the server's list, and is kept after it is closed until the next refresh", async () => {
     const { sessions, rows } = createSessionList([row("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
