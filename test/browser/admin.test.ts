@@ -124,7 +124,7 @@ describe("API keys", () => {
     const key = await field.inputValue()
     expect(key).toMatch(/^ck_demo_[0-9A-Za-z]+_[0-9A-Za-z]+_[0-9A-Za-z]{6}$/)
     expect((await callApi(setup.cuecard, key, "POST", "/v1/tokens", { user: "key-user" })).status).toBe(200)
-    // Only the dialog's own button closes it.
+    // Escape must not close the dialog; only its button does.
     await page.keyboard.press("Escape")
     expect(await field.isVisible()).toBe(true)
     await dialogButton(page, "I've stored it").click()

@@ -26,7 +26,7 @@ test("[AD2] [AD7] a user is erased after their id is typed, and the receipt is l
   await page.click("nav >> text=Export & deletion")
   const receipt = rowWith(page, "User to-erase")
   await receipt.waitFor(SOON)
-  // Erasing starts only once no isolate still accepts the user's tokens.
+  // The erasure starts only once no isolate still accepts the user's tokens.
   await expect
     .poll(() => receipt.textContent(), { timeout: 90_000 })
     .toMatch(/Done.*1 conversation · .*Recoverable by the platform's operator until/s)

@@ -102,7 +102,7 @@ describe("the main job", () => {
         ).length,
         links: [...document.querySelectorAll<HTMLAnchorElement>("[data-transcript] a")].map((link) => link.protocol),
       }))
-      // The title names the conversation, whose name is the hostile text.
+      // The document's title contains the conversation's title, which is the hostile text.
       expect(found.title, when).toMatch(/^(?:\/say .* · )?Cuecard$/)
       expect(found.elements, when).toBe(0)
       expect(found.handlers, when).toBe(0)

@@ -179,7 +179,7 @@ describe("copying and printing", () => {
       }
     })
     expect(paper).toEqual({ around: [false, false, false], isWhole: true, ink: "rgb(23, 23, 31)" })
-    // The print has as many pages as the conversation needs.
+    // The printout has as many pages as the conversation needs.
     const sheets = (await page.pdf({ format: "A5" })).toString("latin1").match(/\/Type\s*\/Page\b(?!s)/g) ?? []
     expect(sheets.length).toBeGreaterThan(2)
     await page.context().close()

@@ -64,7 +64,7 @@ describe("drafts", () => {
     await settled(page, 2)
     await page.reload()
     await settled(page, 2)
-    // The other drafts have been restored by now.
+    // By now, the other drafts have been restored.
     await goTo(page, one)
     await expect.poll(() => page.inputValue(FIELD), SOON).toBe("half of one\nمرحبا")
     await goTo(page, two)
@@ -151,7 +151,7 @@ describe("the theme", () => {
       const look = () =>
         page.evaluate(() => ({
           ground: getComputedStyle(document.documentElement).backgroundColor,
-          // The page's own background applies once the style sheet has loaded. Until then, the browser uses this.
+          // The browser paints the page in this scheme until the style sheet has loaded.
           scheme: document.querySelector<HTMLMetaElement>("meta[name=color-scheme]")?.content,
           colors: [...document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]")]
             .filter(({ media }) => matchMedia(media).matches)
@@ -387,7 +387,7 @@ test("[PG84] text typed in a right-to-left script is laid out from right to left
   await settled(page)
   await page.waitForSelector("[data-session] .title:text-is('שלום, מה שלומך?')", SOON)
   expect(await direction("[data-current] .title")).toBe("rtl")
-  // A short title is aligned to the start of the list, like the others.
+  // A short title is aligned to the start edge of the list, like the others.
   const gapPx = await page.$eval("[data-current] .title", (title) => {
     const range = document.createRange()
     range.selectNodeContents(title)

@@ -267,7 +267,7 @@ describe("a server that cannot be reached", () => {
       signed.push(urls)
       const answer = await (await route.fetch()).json()
       if (signed.length > 1) return await route.fulfill({ json: answer })
-      // A genuine URL that has expired.
+      // A genuine but expired URL.
       const [, what = ""] = /documents\/([\w-]+)/.exec(urls[0] ?? "") ?? []
       const href = `${urls[0]}?token=${await tokenFor("canvas", at.slice(4), what, -60)}`
       return await route.fulfill({ json: { ...answer, signed: [{ url: urls[0], href }] } })

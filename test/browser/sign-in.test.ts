@@ -130,12 +130,12 @@ describe("a failed sign-in shows the reason:", () => {
     })
     await signIn(page, "replayed")
     expect(callback).toContain("code=")
-    // In another browser, the code is worthless.
+    // The code doesn't work in another browser.
     const thief = await visit(setup, callback.slice(url("").length))
     await untilSignedOut(thief.page)
     expect(await thief.page.textContent(".sign-in [role=alert]")).toContain("already used")
     await thief.context.close()
-    // In this browser, nothing changes: the person is signed in.
+    // In this browser, nothing changes: the person stays signed in.
     await page.goto(callback)
     await page.waitForSelector(".account-button", SOON)
     await context.close()
@@ -250,7 +250,7 @@ describe("signing out", () => {
     await page.click("text=Sign out")
     await untilSignedOut(page)
     await page.unroute("**/v1/sessions")
-    // The provider still recognises the browser, but another person uses it.
+    // Another person uses the browser now, so the provider must not recognise the previous one.
     await context.clearCookies({ domain: new URL(setup.provider.issuer).hostname })
     await signIn(page, "second")
     await page.waitForSelector(".welcome", SOON)
@@ -376,7 +376,7 @@ describe("a token that expires", () => {
   test("[SP7] in the middle of an answer is renewed, and nothing of the answer is lost", async () => {
     const context = await setup.browser.newContext()
     let issued = 0
-    // The page renews a socket's token every 20 s at most, so these expire first.
+    // The page waits at least 20 s between renewals of a socket's token, so these tokens expire first.
     await context.exposeFunction("issueToken", () => {
       issued++
       return signToken("short-lived", "member", "5s")

@@ -106,7 +106,7 @@ describe("the network", () => {
       const before = await lost.textContent("article[data-status=running]")
       if (isStopped) await second.keyboard.press("Escape")
       await ask(lost, "/say written offline")
-      // The answer ends in the other windows.
+      // Waits until the answer has ended in the other windows.
       await Promise.all([settled(first, 2), settled(second, 2)])
       expect(await lost.textContent("article[data-status=running]")).toBe(before)
       await net.mend()
