@@ -126,7 +126,7 @@ function keepTarget(): void {
   }
 }
 
-/** The open conversation, or the open section of the admin page. */
+/** Returns the address of the open conversation, or of the open section of the admin page. */
 function getTarget(): string {
   return `${location.pathname}${location.hash}`
 }
@@ -156,7 +156,7 @@ function useProviders(): ProvidersState {
   return { providers: providers.value, fault: fault.value, load }
 }
 
-/** A deployment without sign-in doesn't have this route, so it has no providers. */
+/** Loads the providers. A deployment without sign-in has no such route, and so no providers. */
 async function fetchProviders(): Promise<SignInProviders> {
   const response = await fetch("/auth/providers", { signal: AbortSignal.timeout(PROVIDERS_TIMEOUT_MS) })
   if (response.status === 404) return { tenant: null, providers: [] }

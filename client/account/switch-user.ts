@@ -45,7 +45,7 @@ export async function switchUser(
   user: string | null,
   reload: () => void = () => location.reload(),
 ): Promise<void> {
-  // Does not affect an embedding product's other tabs, because the product may show two users' pages side by side.
+  // Tabs of an embedding product are not reloaded, because the product may show two users' pages side by side.
   const hasRows = user !== null && readStorageRows(storage).some(([key]) => key.startsWith(userPrefix(user)))
   if (previous === null) claimRows(storage, user)
   limitRows(storage, user)

@@ -104,7 +104,7 @@ export function AdminPage({ api, identity, fault }: AdminPageProps): VNode {
 
 function SectionList({ current }: { readonly current: SectionName }): VNode {
   const listRef = useRef<HTMLUListElement>(null)
-  // On a phone the list scrolls sideways.
+  // On a phone, the list scrolls sideways, so the current section may be out of view.
   useEffect(() => {
     listRef.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [current])
@@ -168,7 +168,7 @@ function Notice(): VNode {
   )
 }
 
-/** The section named in the URL hash. */
+/** Returns the section named in the URL hash, and re-renders when the hash changes. */
 function useSection(): SectionName {
   const section = useSignal(parseSection(location.hash))
   useEffect(() => {

@@ -28,7 +28,7 @@ export interface Loaded<T> {
 export function useLoaded<T>(load: () => Promise<T>, key = ""): Loaded<T> {
   const value = useSignal<T | null>(null)
   const fault = useSignal<string | null>(null)
-  // Not a signal: an effect that reloads would depend on it and reload endlessly.
+  // Not a signal, because an effect that reloads would then depend on it and reload endlessly.
   const newest = useRef(0)
   const reload = async (): Promise<void> => {
     const request = ++newest.current

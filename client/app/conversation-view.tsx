@@ -26,7 +26,7 @@ interface ConversationViewProps {
 export function ConversationView({ controller, router, isOnline }: ConversationViewProps): VNode {
   const { scrollAnchor, viewRef, contentRef } = useScrollAnchor(controller)
   const { store } = controller
-  // If the code can't be loaded while the page is online, a new version has been deployed and its files have been replaced.
+  // If the code can't be loaded although the page is online, a newer version has replaced this version's files.
   const isOutdated = transcriptModule.value === "lost" && isOnline.value
   useEffect(loadTranscript, [isOnline.value])
   const sendMessage = (text: string, extras?: MessageExtras): void => {
@@ -186,7 +186,7 @@ function ConversationComposer({ controller, onSend, onFiles }: ConversationCompo
   )
 }
 
-/** A quote of the message being replied to. Null if there is none, or until the message and the code have loaded. */
+/** Returns a quote of the message being replied to; null if there is none, or while the message or code isn't loaded. */
 function useReplyQuote({ store, draft }: SessionController): Quote | null {
   const code = transcriptModule.value
   // Compared as JSON, so that an equal quote doesn't re-render the composer.

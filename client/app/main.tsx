@@ -152,7 +152,7 @@ addEventListener("hashchange", () => {
   router.openFromHash()
   focusRequests.value++
 })
-// Choosing a conversation closes the drawer, even if it is already open.
+// Choosing a conversation closes the drawer, even if that conversation is already open.
 addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("a[href^='#']") !== null) isDrawerOpen.value = false
 })
@@ -190,7 +190,7 @@ effect(() => {
 })
 router.openFromHash()
 void router.restoreDrafts()
-// This also sends messages that waited while nothing could be written.
+// Sends stored messages now, and again whenever the page becomes writable.
 isReadOnly.subscribe((isHeld) => {
   if (!isHeld) router.resumeStored()
 })

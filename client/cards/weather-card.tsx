@@ -54,7 +54,7 @@ function WeatherCard({ weather, synthesis, isFresh }: WeatherCardProps): VNode {
 }
 
 function CurrentWeather({ weather }: Pick<WeatherCardProps, "weather">): VNode {
-  // Non-breaking spaces.
+  // No-break spaces keep the figure on one line.
   const wind = `${Math.round(weather.wind_kmh)}\u00a0km/h\u00a0${weather.wind_direction}`.trim()
   const current = temperatureUnit.value === "F" ? weather.temperature_f : weather.temperature_c
   return (

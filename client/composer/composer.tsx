@@ -106,7 +106,7 @@ function useChips(isNeeded: boolean): typeof attachmentChips.module.value {
   return attachmentChips.module.value
 }
 
-/** The text area, as tall as its text, and focused on request. */
+/** Returns a ref for the text area, which is kept as tall as its text and focused on request. */
 function useComposerField(text: string): RefObject<HTMLTextAreaElement | null> {
   const field = useRef<HTMLTextAreaElement>(null)
   const focusRequest = focusRequests.value

@@ -104,7 +104,7 @@ export class AttachmentUploads {
     return assets
   }
 
-  /** The assets of the uploads that are done. */
+  /** Returns the assets of the finished uploads. */
   listUploaded(): readonly Asset[] {
     return this.entries.value.flatMap(({ state }) => (state.at === "done" ? state.asset : []))
   }

@@ -39,7 +39,7 @@ export function getLearnedKind(url: string): DisplayableKind | null {
   return learnedKinds.value.get(url) ?? null
 }
 
-/** For tests: returns to the state of a new page. */
+/** Resets the state to that of a new page, for tests. */
 export function forgetClicks(): void {
   clickedUrls.value = new Set()
   learnedKinds.value = new Map()

@@ -61,7 +61,7 @@ export class LinkSigner {
     this.#deps = deps
   }
 
-  /** The link's current state. Reading it sends no request. */
+  /** Returns the link's current state. Sends no request. */
   getLink(url: string): ReadonlySignal<SignedLink> {
     return this.#getEntry(url).link
   }

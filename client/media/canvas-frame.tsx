@@ -35,7 +35,7 @@ const MESSAGE_WINDOW_MS = 10_000
 export function CanvasFrame({ href, name, onMissing, onFocusStolen, onFlood }: CanvasFrameProps): VNode {
   const frameRef = useRef<HTMLIFrameElement>(null)
   useFocusGuard(frameRef, onFocusStolen)
-  // A layout effect, so that it listens before the document can send anything.
+  // A layout effect, so that the page listens before the document can send anything.
   useLayoutEffect(() => connectFrame(() => frameRef.current, onMissing, onFlood), [])
   return <iframe ref={frameRef} title={name} sandbox="allow-scripts" referrerpolicy="no-referrer" src={href} />
 }

@@ -35,7 +35,7 @@ export function ImageView({ url, label, isInline = false, width, height }: Image
     return <ConsentGate source={source} url={url} icon="image" kind={kind} label={label} isInline={isInline} />
   }
   const onClick = (event: MouseEvent & { readonly currentTarget: HTMLElement }): void => {
-    // Clicking an image inside a link follows the link.
+    // A click on an image inside a link follows the link instead.
     if (media !== null && event.currentTarget.closest("a") === null) openLightbox(media, event.currentTarget)
   }
   return (

@@ -37,7 +37,7 @@ export class HttpApi extends TokenSource {
     return (await this.#requestJson(parseRenamedSession, sessionPath(session), request)).title
   }
 
-  /** Also succeeds if the session doesn't exist. */
+  /** Succeeds even if the session doesn't exist. */
   async eraseSession(session: string): Promise<void> {
     const response = await this.fetchAuthorized(sessionPath(session), { method: "DELETE" })
     if (response.status !== 404) await readJson(response)

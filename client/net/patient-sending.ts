@@ -11,7 +11,7 @@ export async function sendPatiently<T extends Refusable>(send: () => Promise<T>)
   return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
 }
 
-/** Returns the text of a budget refusal, with the user's time zone; the server's text if the code can't be loaded. */
+/** Words a budget refusal, with the time in the user's time zone. Returns the server's text if the code can't be loaded. */
 export async function wordRefusal(refusal: BudgetRefusal): Promise<string> {
   const code = await import("../words/budget-text.ts").catch(() => null)
   return code?.describeExhausted(refusal) ?? refusal.text

@@ -53,8 +53,8 @@ export async function holdFrames(code: string, text: string, resend: () => void)
 }
 
 /**
- * Waits if the response asks for it, or until the current wait ends if there is one. Returns false, without waiting, if the
- * response doesn't ask for a wait.
+ * If the response asks for a wait, waits, or joins the wait in progress, and returns true. Otherwise returns false without
+ * waiting.
  */
 async function waitAfter(response: Refusable): Promise<boolean> {
   const isRequest = "headers" in response

@@ -23,7 +23,7 @@ export async function readNewestPage(
   readingId: string | null,
 ): Promise<HistoryPage> {
   const newest = await api.getHistoryPage(session, PAGE_MESSAGES)
-  // After a switch of versions the reading position may be gone. Messages before the fork are the same in both versions.
+  // After a switch of versions, the message being read may be gone. Messages before the fork are the same in both versions.
   const isReopened = ids.length === 0
   const anchorIds = new Set(
     readingId === null ? [] : isReopened ? [readingId] : ids.slice(0, ids.indexOf(readingId) + 1),

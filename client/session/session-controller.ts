@@ -296,7 +296,7 @@ export class SessionController {
     else this.#socket.checkConnection()
   }
 
-  /** Called when the user leaves the session. It closes once the server has all messages and commands. */
+  /** Called when the user leaves the session, which closes once the server has all messages and commands. */
   moveToBackground(): void {
     this.#isInBackground = true
     this.findReadingPlace = () => null

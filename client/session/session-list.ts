@@ -134,7 +134,7 @@ export class SessionList {
     this.#publishList()
   }
 
-  /** Called when the user leaves a session. Its last known state is kept until the next refresh. */
+  /** Called when the user leaves a session. The list keeps the session's last known state until the next refresh. */
   clearLocalRunning(id: string): void {
     const running = this.#localRunning.get(id)
     this.#localRunning.delete(id)
@@ -143,7 +143,7 @@ export class SessionList {
     this.startPolling()
   }
 
-  /** Called when a message was just sent in this session. */
+  /** Called when a message has just been sent in this session. */
   markActive(id: string): void {
     this.#sentAt.set(id, this.#deps.now())
     this.#publishList()

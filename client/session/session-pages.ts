@@ -17,7 +17,7 @@ export const NO_SESSIONS: LoadedSessions = { sessions: [], next: null, newest: N
 export function mergeFirstPage(loaded: LoadedSessions, page: SessionPage): LoadedSessions {
   const last = page.sessions.at(-1)?.active ?? Number.NEGATIVE_INFINITY
   const newest = page.sessions[0]?.active ?? Number.NEGATIVE_INFINITY
-  // Otherwise there may be sessions between the two that were never loaded.
+  // Otherwise there may be sessions between the new page and the loaded list that were never loaded.
   const isContiguous = page.next !== null && last <= loaded.newest
   const older = isContiguous ? withoutListed(loaded.sessions, page).filter(({ active }) => active <= last) : []
   return { sessions: [...page.sessions, ...older], next: older.length === 0 ? page.next : loaded.next, newest }

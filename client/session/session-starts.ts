@@ -51,7 +51,7 @@ export class SessionStarts {
   resumeStored(): void {
     this.#outbox.mergeStored()
     for (const entry of this.#outbox.listPending()) {
-      // The tab that held the lock before may have sent the message.
+      // The tab that held the lock before may already have sent the message.
       if (!this.#inProgress.has(entry.id)) void this.#startUnderLock(entry, () => this.#outbox.isStored(entry.id))
     }
   }

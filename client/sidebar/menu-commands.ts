@@ -38,7 +38,7 @@ export function eraseSession(router: SessionRouter, { dialog, isDrawerOpen }: Se
   dialog.value = null
   isDrawerOpen.value = false
   void router.eraseSession(id)
-  // Wait until the dialog has closed.
+  // Deferred until the dialog has closed.
   setTimeout(() => focusRequests.value++)
 }
 

@@ -38,7 +38,7 @@ export function SessionRows(props: SessionRowsProps): VNode {
   const { sessionList, canCreate, actions, isPointerInside, unlistedId } = props
   const now = useTickingTime()
   const rows = sessionList.sessions.value
-  // A field that moves in the list would lose the focus and its text.
+  // If the rename field moved in the list, it would lose the focus and its text.
   const orderedRows = useHeldOrder(rows, isPointerInside || actions.renamingId.value !== null)
   if (rows.length === 0) return <p class="none">{describeEmpty(sessionList, canCreate)}</p>
   // Activity since the last tick must not appear to be in the future.
@@ -79,7 +79,7 @@ function useHeldOrder(rows: readonly SessionSummary[], isHeld: boolean): readonl
   return rows.map((row) => ({ ...row, active: held.get(row.id) ?? row.active })).sort((a, b) => b.active - a.active)
 }
 
-/** The current time, updated every TICK_MS. */
+/** Returns the current time, and re-renders every TICK_MS. */
 function useTickingTime(): number {
   const now = useSignal(Date.now())
   useEffect(() => {

@@ -30,7 +30,7 @@ export function ActionButton(props: ActionButtonProps): VNode {
       aria-haspopup={isExpanded === undefined ? undefined : "menu"}
       aria-expanded={isExpanded}
       onClick={(event) => {
-        // Safari doesn't focus a clicked button, and what happens next depends on the focus.
+        // Safari doesn't focus a clicked button, but what happens next depends on the focus.
         event.currentTarget.focus()
         if (!isDisabled) onActivate(event.currentTarget)
       }}

@@ -65,7 +65,7 @@ export function AgentCallView({ tool, messageId }: AgentCallViewProps): VNode {
   const call = parseAgentCall(tool)
   if (call === null || tool.approval === "asked") return <ToolView tool={tool} messageId={messageId} />
   const { status, error } = tool
-  // The agent's session has the same owner.
+  // The agent's session has the same owner as this one.
   const session = id.replace(/[^/]+$/, call.session ?? "")
   return (
     <section class="agent" data-segment="tool" data-state={status} aria-label={agentText.asked(call.agent)}>

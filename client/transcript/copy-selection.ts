@@ -29,7 +29,7 @@ export function copySelection(event: ClipboardEvent): void {
   event.preventDefault()
 }
 
-/** Returns the text with line breaks between blocks. Only rendered elements have them, so the copy is briefly on the page. */
+/** Returns the text with line breaks between blocks. Only rendered elements have them, so the copy is rendered briefly. */
 function renderToText(copied: HTMLElement): string {
   copied.className = "unseen"
   document.body.append(copied)

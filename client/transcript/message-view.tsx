@@ -1,7 +1,7 @@
 /**
  * message-view.tsx: one message: the user's text, or the segments of an answer in order.
  *
- * Each message has its own signal, so a delta re-renders only one message. The state of its buttons comes from other signals.
+ * Each message has its own signal, so a delta re-renders only one message. Other signals hold the state of its buttons.
  */
 
 import type { Signal } from "@preact/signals"

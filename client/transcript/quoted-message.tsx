@@ -1,6 +1,6 @@
 /**
- * quoted-message.tsx: an excerpt of the message being replied to. Clicking it scrolls to that message, which is loaded first
- * if it isn't on the page. SPEC PG43.
+ * quoted-message.tsx: an excerpt of the message being replied to. Clicking it scrolls to that message, which is loaded
+ * first if it isn't on the page. SPEC PG43.
  */
 
 import { useComputed } from "@preact/signals"

@@ -51,7 +51,7 @@ export function Transcript(props: TranscriptProps): VNode {
   const isPending = store.isBusy.value || entries.some(({ error }) => error === null)
   const isAnswerPending = useIsConnected(requests) && isOnline.value && isPending
   const LoadedLightbox = lightboxModule.module.value?.Lightbox
-  // Loaded once the transcript is drawn.
+  // Loads the editor once the transcript has been rendered.
   useEffect(() => void messageEditor.load(), [])
   const writingId = isAnswerPending && store.isBusy.value ? (store.activeTurn.value?.id ?? null) : null
   return (

@@ -4,7 +4,7 @@ import type { Signal } from "@preact/signals"
 import type { MessageStatus } from "../../shared/protocol/message.ts"
 import { announcementText } from "../words/page-text.ts"
 
-/** Screen readers skip text that equals the previous text, so a trailing no-break space makes the two differ. */
+/** Announces the end of an answer. Adds a no-break space to a repeated text, which screen readers would skip otherwise. */
 export function announceAnswerEnd(announcement: Signal<string>, status: MessageStatus, text: string): void {
   const next = formatAnnouncement(status, text)
   announcement.value = next === announcement.peek() ? `${next}\u00a0` : next

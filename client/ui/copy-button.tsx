@@ -16,7 +16,7 @@ export interface CopyState {
   copyText(): void
 }
 
-/** For a button with its own look. `getText` is called when the user presses it. */
+/** For a button with a look of its own. `getText` is called when the user presses the button. */
 export function useCopy(getText: () => string): CopyState {
   const [result, setResult] = useState<CopyState["result"]>(null)
   const copyText = async (): Promise<void> => {

@@ -33,7 +33,7 @@ export function PopupMenu({ label: menuLabel, items, findAnchor, onClose }: Popu
   const findItems = (): HTMLElement[] => [...(menuRef.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])]
   useLayoutEffect(() => {
     const button = findAnchor()
-    // In the top layer, nothing around the button clips the menu.
+    // A popover is in the top layer, where nothing around the button clips it.
     menuRef.current?.showPopover?.()
     if (menuRef.current !== null && button !== null) positionMenu(menuRef.current, button)
     findItems()[0]?.focus({ preventScroll: true })
@@ -79,7 +79,7 @@ function useCloseOutside(
     const closeIfOutside = (event: Event): void => {
       const { target } = event
       if (!(target instanceof Node) || menuRef.current?.contains(target)) return
-      // The button's own click handler closes the menu.
+      // If the menu's button was clicked, its own handler closes the menu.
       if (event.type === "pointerdown" && findAnchor()?.contains(target)) return
       onClose(event.type === "pointerdown")
     }

@@ -3,7 +3,6 @@
  *
  * Each parser takes the parsed JSON and returns the typed body, or null if a field has the wrong type. The parsers use
  * plain checks instead of schemas, because valibot would make the page's first view larger than its budget. Pure.
-
  */
 
 import type {
@@ -26,6 +25,10 @@ const isSession = hasShape<SessionSummary>({
   active: isNumber,
   running: isBoolean,
   agent: isOptional(isString),
+  pinned: isOptional(isBoolean),
+  archived: isOptional(isBoolean),
+  folder: isOptional(isString),
+  unread: isOptional(isBoolean),
 })
 
 export const parseTokenResponse = createParser<{ readonly token: string }>({ token: isString })
@@ -44,6 +47,8 @@ export const parseHistoryPage = createParser<HistoryPage>({
   messages: isListOf(isMessageShape),
   has_more: isBoolean,
   cursor: isOptional(isString),
+  next: isOptional(isString),
+  temporary: isOptional(isBoolean),
   epoch: isString,
   seq: isNumber,
 })

@@ -22,7 +22,7 @@ const QUERIES = {
   "two frequent words": "about number",
   "the beginning of words": "wo",
   "a phrase": '"word about number"',
-  "nothing": "nowhere",
+  nothing: "nowhere",
 } as const
 
 /** About 400 characters. */
@@ -52,7 +52,8 @@ async function time(cuecard: Cuecard, path: string): Promise<{ readonly ms: numb
   return { ms: performance.now() - started, text }
 }
 
-const describeTimes = (times: readonly number[]): string => `${ms(percentile(times, 50))}, p95 ${ms(percentile(times, 95))}`
+const describeTimes = (times: readonly number[]): string =>
+  `${ms(percentile(times, 50))}, p95 ${ms(percentile(times, 95))}`
 
 async function untilIndexed(cuecard: Cuecard): Promise<void> {
   const until = performance.now() + MAX_INDEXING_MS

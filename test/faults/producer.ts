@@ -114,8 +114,8 @@ async function request(
 }
 
 /**
- * Finds answers in which a record did not take effect exactly once: the stored text must be a prefix of the producer's text,
- * and equal to it if the answer is complete.
+ * Finds answers in which a record did not take effect exactly once: the stored text must be a prefix of the producer's
+ * text, and equal to it if the answer is complete.
  */
 export function findProducerViolations({ plan, produced }: TestSession, { all }: StoredSession): Violation[] {
   return plan.turns.flatMap((turn): Violation[] => {

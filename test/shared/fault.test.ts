@@ -32,6 +32,8 @@ const FAULTS: { readonly [R in Fault["reason"]]: Extract<Fault, { reason: R }> }
   scope_denied: { reason: "scope_denied" },
   region_unavailable: { reason: "region_unavailable", region: "eu" },
   viewers_full: { reason: "viewers_full", max: 100 },
+  folder_unknown: { reason: "folder_unknown" },
+  folders_full: { reason: "folders_full", max: 100 },
   shares_full: { reason: "shares_full", max: 1_000 },
   user_suspended: { reason: "user_suspended" },
   user_erased: { reason: "user_erased" },
@@ -125,7 +127,7 @@ test.each(Object.values(FAULTS))("[ER1] the row of $reason in SPEC.md matches", 
   expect(SPEC).toContain(`| \`${code}\` | ${status} | ${close ?? "stays open"} | ${text} |`)
 })
 
-test("[ER1] the table of SPEC.md has no extra fault", () => {
+test("[ER1] the table of SPEC.md contains no other faults", () => {
   const rows = SPEC.match(/^\| `\w+` \| \d{3} \|/gm) ?? []
   expect(rows).toHaveLength(Object.keys(FAULTS).length)
 })
@@ -142,6 +144,6 @@ test("[ER1] the text of a fault that closes a socket fits into a close frame", (
     .map(faultToWire)
     .filter(({ close }) => close !== null)
   expect(closing.length).toBeGreaterThan(0)
-  // RFC 6455: 125 bytes, two of them for the code.
+  // RFC 6455 allows 125 bytes, two of which are the code.
   for (const { text } of closing) expect(new TextEncoder().encode(text).length).toBeLessThanOrEqual(123)
 })

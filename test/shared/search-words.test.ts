@@ -42,7 +42,7 @@ describe("queries", () => {
     ["天", '{a b} : ("天" *)'],
     ["東京tower", '{a b} : ("東京 京 tower" *)'],
     ["서울 날씨 ", '{a b} : ("서울" * AND "날씨" *)'],
-    ["NEAR(a b) OR title:x* -\"c", '{a b} : ("near a" AND "b" AND "or" AND "title x" AND "c")'],
+    ['NEAR(a b) OR title:x* -"c', '{a b} : ("near a" AND "b" AND "or" AND "title x" AND "c")'],
   ])("[FT2] %j becomes the expression %j", (query, match) => {
     expect(phrasesToMatch(phrasesOf(query), ["a", "b"])).toBe(match)
   })

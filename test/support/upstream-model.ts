@@ -21,7 +21,6 @@ const USAGE_DETAILS = {
 }
 
 /** The text of `steady`: one chunk per character, 75 ms apart, so 3.75 s in total. */
-
 const STEADY_TEXT = "x".repeat(50)
 
 const SCENARIOS: Record<string, (call: Call) => void> = {

@@ -87,28 +87,38 @@ describe("a page in the middle of a session", () => {
         next = page.next
       }
       expect(found).toEqual([...range(1, 10), ...range(31, 37)])
-      for (const query of [{ limit: 3, around: "m15" }, { limit: 3, after: 15 }, { limit: 3, around: "nothing" }])
+      for (const query of [
+        { limit: 3, around: "m15" },
+        { limit: 3, after: 15 },
+        { limit: 3, around: "nothing" },
+      ])
         expect(readWindow(store, HEAD, query)).toBeNull()
     })
   })
 
   test("[FT9] is limited in bytes and leaves no gap", async () => {
     const long = "x".repeat(MAX_PAGE_BYTES / 5)
-    await withPath(Array.from({ length: 20 }, () => long), (store) => {
-      const page = read(store, { limit: 20, around: "m10" })
-      expect(JSON.stringify(page).length).toBeLessThan(MAX_PAGE_BYTES * 1.2)
-      const ids = idsOf(page)
-      expect(ids).toContain("m10")
-      expect(ids).toEqual(range(Number(page.cursor), Number(page.next)))
-      const after = read(store, { limit: 20, after: Number(page.next) })
-      expect(idsOf(after)[0]).toBe(`m${Number(page.next) + 1}`)
-      expect(idsOf(after).length).toBeLessThan(5)
-    })
+    await withPath(
+      Array.from({ length: 20 }, () => long),
+      (store) => {
+        const page = read(store, { limit: 20, around: "m10" })
+        expect(JSON.stringify(page).length).toBeLessThan(MAX_PAGE_BYTES * 1.2)
+        const ids = idsOf(page)
+        expect(ids).toContain("m10")
+        expect(ids).toEqual(range(Number(page.cursor), Number(page.next)))
+        const after = read(store, { limit: 20, after: Number(page.next) })
+        expect(idsOf(after)[0]).toBe(`m${Number(page.next) + 1}`)
+        expect(idsOf(after).length).toBeLessThan(5)
+      },
+    )
   })
 
   test("[FT9] reads the rows of its messages, and few more in a long session", async () => {
     const rows = async (count: number): Promise<number> =>
-      await withPath(words(count), (store) => readWindow(store, HEAD, { limit: 10, around: `m${count / 2}` })?.rowsRead ?? 0)
+      await withPath(
+        words(count),
+        (store) => readWindow(store, HEAD, { limit: 10, around: `m${count / 2}` })?.rowsRead ?? 0,
+      )
     expect((await rows(2_000)) - (await rows(100))).toBeLessThan(20)
   })
 
@@ -121,10 +131,21 @@ describe("a page in the middle of a session", () => {
     expect(all.messages).toHaveLength(6)
     expect((await call(`${path}/recent?limit=50`, { token })).json.messages).toEqual(all.messages)
     const around = await call(`${path}?around=${all.messages[2]?.id}&limit=3`, { token })
-    expect(around.json.messages.map((one: { id: string }) => one.id)).toEqual(all.messages.slice(1, 4).map((one) => one.id))
-    for (const query of ["", "?after=x", "?around=a%20b", "?after=1&around=a", "?after=1&limit=0", "?after=1&limit=121"])
+    expect(around.json.messages.map((one: { id: string }) => one.id)).toEqual(
+      all.messages.slice(1, 4).map((one) => one.id),
+    )
+    for (const query of [
+      "",
+      "?after=x",
+      "?around=a%20b",
+      "?after=1&around=a",
+      "?after=1&limit=0",
+      "?after=1&limit=121",
+    ])
       expect(await call(path + query, { token })).toEqual(refusal(400, "field_invalid"))
     expect(await call(`${path}?around=unknown`, { token })).toEqual(refusal(404, "message_unknown"))
-    expect(await call(`${path}?after=0`, { token: await tokenOf("ft9", "eve") })).toEqual(refusal(404, "session_unknown"))
+    expect(await call(`${path}?after=0`, { token: await tokenOf("ft9", "eve") })).toEqual(
+      refusal(404, "session_unknown"),
+    )
   })
 })

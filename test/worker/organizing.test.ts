@@ -64,7 +64,14 @@ describe("one session", () => {
     expect(pages.map((page) => page.length)).toEqual([MAX_SESSIONS_LISTED, MAX_SESSIONS_LISTED, 50])
     expect(all.slice(0, 3)).toEqual(["s100", "s007", "s250"])
     expect(new Set(all).size).toBe(250)
-    expect((await list(token))[0]).toEqual({ id: "s100", title: "", created: 100, active: 100, running: false, pinned: true })
+    expect((await list(token))[0]).toEqual({
+      id: "s100",
+      title: "",
+      created: 100,
+      active: 100,
+      running: false,
+      pinned: true,
+    })
     // A position that an earlier version wrote.
     expect((await ids(token, "?after=3.3.s003")).slice(0, 2)).toEqual(["s002", "s001"])
   })
@@ -260,7 +267,11 @@ describe("deleting with undo", () => {
     await runDurableObjectAlarm(directory)
     expect(await tablesOf(env.SESSION.getByName(`og6b:${id}`))).toEqual([])
     expect(await directory.listEntries(null, 10)).toEqual([])
-    expect(await runInDurableObject(directory, (_object, { storage: { sql } }) => sql.exec("SELECT * FROM search_entry").toArray())).toEqual([])
+    expect(
+      await runInDurableObject(directory, (_object, { storage: { sql } }) =>
+        sql.exec("SELECT * FROM search_entry").toArray(),
+      ),
+    ).toEqual([])
   })
 })
 
@@ -273,7 +284,9 @@ test("[OG7] another user changes nothing, and a user of role viewer only reads",
     expect(await patch(as, id, { pinned: true })).toEqual(UNKNOWN)
     expect(await call(`/v1/sessions/${id}?undo=1`, { method: "DELETE", token: as })).toEqual(UNKNOWN)
     expect(await call(`/v1/sessions/${id}/restore`, { method: "POST", token: as, body: "{}" })).toEqual(UNKNOWN)
-    expect(await call(`/v1/folders/${folder.id}`, { method: "DELETE", token: as })).toEqual(refusal(404, "folder_unknown"))
+    expect(await call(`/v1/folders/${folder.id}`, { method: "DELETE", token: as })).toEqual(
+      refusal(404, "folder_unknown"),
+    )
     expect((await call("/v1/folders", { token: as })).json.folders).toEqual([])
     expect(await bulk(as, { action: "delete", ids: [id] })).toMatchObject([{ ok: false }])
   }

@@ -67,7 +67,10 @@ describe("the search of all conversations", () => {
     await expect.poll(async () => (await search(token, "q=stone&in=messages")).hits.length).toBe(5)
     const found: string[] = []
     for (let after: string | null = ""; after !== null; ) {
-      const page: SearchPage = await search(token, `q=stone&in=messages&limit=2${after === "" ? "" : `&after=${after}`}`)
+      const page: SearchPage = await search(
+        token,
+        `q=stone&in=messages&limit=2${after === "" ? "" : `&after=${after}`}`,
+      )
       expect(page.hits.length).toBeLessThanOrEqual(2)
       found.push(...page.hits.map(describeHit))
       after = page.next
@@ -276,7 +279,12 @@ describe("the search of all conversations", () => {
       await directory.addSession("s", "", 0)
       const texts = Array.from({ length: turns }, (_, i) => ({
         pos: 2 * i + 2,
-        question: { id: `q${i}`, role: "user" as const, at: i, text: `pumice number ${i} ${i % 2 === 0 ? "even" : "odd"}` },
+        question: {
+          id: `q${i}`,
+          role: "user" as const,
+          at: i,
+          text: `pumice number ${i} ${i % 2 === 0 ? "even" : "odd"}`,
+        },
         answer: { id: `a${i}`, role: "assistant" as const, at: i, text: "An answer." },
       }))
       await runInDurableObject(directory, (object) => {

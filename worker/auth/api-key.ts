@@ -23,7 +23,7 @@ const CHECKSUM_CHARS = 6
 
 export const API_KEY_PREFIX = "ck_"
 
-/** Longest text that is parsed, in characters: a key with the longest tenant id has 141. */
+/** Longest text that is parsed, in characters: a key with the longest tenant id has 139. */
 const MAX_KEY_CHARS = 160
 
 /** A tenant's id may contain underscores, so the parts after it are recognised by their lengths. */

@@ -40,7 +40,8 @@ const RUNNING_SQL = `SELECT id FROM sessions
   WHERE shelf IN (0, 1, 2, 3, 4) AND pinned IN (0, 1) AND active > ? AND running = 1`
 
 /**
- * In milliseconds: longer than a message can wait for its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
+ * How long ago a session with a running turn can have been used, in milliseconds. It is longer than a message can wait for
+ * its turn, and longer than a turn counts as running (MAX_RUNNING_MS).
  */
 const RUNNING_WINDOW_MS = 24 * 60 * 60_000
 
@@ -72,7 +73,7 @@ export class SessionLists {
     this.#sharedRows = new SharedRows(host.sql)
   }
 
-  /** The number of own sessions. */
+  /** The number of the user's own sessions. */
   count(): number {
     return this.#stockRows.countSessions()
   }
@@ -188,7 +189,11 @@ export class SessionLists {
     return this.#host.sql.exec<{ title: string }>("SELECT title FROM sessions WHERE id = ?", id).toArray()[0]?.title
   }
 
-  list(limit: number, after: SessionCursor | null = null, { isArchived, folder }: SessionFilter = {}): SessionSummary[] {
+  list(
+    limit: number,
+    after: SessionCursor | null = null,
+    { isArchived, folder }: SessionFilter = {},
+  ): SessionSummary[] {
     if (!this.#host.tables.exist()) return []
     const query = [
       [LIST_SQL, LIST_AFTER_SQL],
@@ -210,7 +215,7 @@ export class SessionLists {
     return row?.id ?? publicId
   }
 
-  /** The own sessions by key, as they are exported. */
+  /** The user's own sessions by key, or those that an export contains. */
   listEntries(after: string | null, limit: number, isExport: boolean): DirectoryEntry[] {
     if (!this.#host.tables.exist()) return []
     const folders = new Map(this.#listFolders().map((folder) => [folder.id, folder]))
@@ -245,7 +250,17 @@ export class SessionLists {
 }
 
 /** An earlier version stored titles with control characters. */
-function rowToSummary({ id, title, created, active, running, shelf, pinned, folder, unread }: ListedRow): SessionSummary {
+function rowToSummary({
+  id,
+  title,
+  created,
+  active,
+  running,
+  shelf,
+  pinned,
+  folder,
+  unread,
+}: ListedRow): SessionSummary {
   return {
     id,
     title: toTitle(title),

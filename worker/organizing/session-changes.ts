@@ -57,7 +57,11 @@ export class SessionChanges {
   restore(publicId: string, now: number): Result<null> {
     const found = this.#find(publicId, SHELVES.hiddenArchive)
     if (found === null) return fail({ reason: "session_unknown" })
-    this.#sql.exec("UPDATE sessions SET shelf = shelf - 2, gone = NULL WHERE id = ? AND shelf > 1 AND gone > ?", found.id, now)
+    this.#sql.exec(
+      "UPDATE sessions SET shelf = shelf - 2, gone = NULL WHERE id = ? AND shelf > 1 AND gone > ?",
+      found.id,
+      now,
+    )
     const isHidden = this.#find(publicId, SHELVES.archive) === null
     return isHidden ? fail({ reason: "session_unknown" }) : succeed(null)
   }

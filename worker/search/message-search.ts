@@ -46,7 +46,10 @@ export function searchMessages(
 }
 
 /** A position that is no longer on the active path has nothing before it. */
-function findStart(store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">, before: number | null): number | null {
+function findStart(
+  store: Pick<PathReader, "readTip" | "isOnPath" | "findMessageAt">,
+  before: number | null,
+): number | null {
   if (before === null) return store.readTip()
   return store.isOnPath(before) ? (store.findMessageAt(before)?.parent ?? null) : null
 }

@@ -237,7 +237,14 @@ function columnToText(column: string | null): MessageText | null {
 
 function toTitleHit({ session, title, active }: FoundRow, phrases: readonly Phrase[]): SearchHit {
   const shown = toTitle(title)
-  return { session, title: shown, message: null, role: "title", snippet: createSnippet(shown, phrases).parts, at: active }
+  return {
+    session,
+    title: shown,
+    message: null,
+    role: "title",
+    snippet: createSnippet(shown, phrases).parts,
+    at: active,
+  }
 }
 
 /** The message of the entry in which more of the phrases occur; if both have as many, the question. */

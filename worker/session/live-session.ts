@@ -132,7 +132,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.importer = new Importer(this.#createImportHost())
   }
 
-  /** Changes when another version of a message becomes active. */
+  /** Changes when another version of a message becomes active, and after an import. */
   get epoch(): string {
     return this.#epoch
   }

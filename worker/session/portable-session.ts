@@ -85,10 +85,7 @@ export abstract class PortableSession extends DurableObject<Env> {
     return session === null ? fail({ reason: "session_unknown" }) : run(session)
   }
 
-  async #withReadable<T>(
-    claims: OwnerClaims,
-    run: (session: LiveSession) => Promise<Result<T>>,
-  ): Promise<Result<T>> {
+  async #withReadable<T>(claims: OwnerClaims, run: (session: LiveSession) => Promise<Result<T>>): Promise<Result<T>> {
     const session = this.getLifecycle().findReadable(claims)
     return session === null ? fail({ reason: "session_unknown" }) : await run(session)
   }

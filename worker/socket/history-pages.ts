@@ -26,7 +26,7 @@ export function readPage(store: SessionStore, head: PageHead, query: PageQuery):
 }
 
 /**
- * One page as JSON text. It is sent as it is, without being parsed again.
+ * Returns one page as JSON text, which is sent without being parsed again.
  *
  * Cost: the rows of its messages. Size: at most MAX_PAGE_BYTES, but at least one message (SPEC HI1).
  */

@@ -15,7 +15,10 @@ export function createSessionRows({ queryAll, queryFirst }: Database) {
       return row === null ? null : rowToSession(row)
     },
 
-    createSession(row: Omit<SessionRow, "tip" | "late_seq" | "switches" | "erasesAt">, erasesAt: number | null = null): void {
+    createSession(
+      row: Omit<SessionRow, "tip" | "late_seq" | "switches" | "erasesAt">,
+      erasesAt: number | null = null,
+    ): void {
       queryAll(
         `INSERT INTO session (one, id, tenant, user, title, epoch, tip, late_seq, created, agent, family, erases_at)
          VALUES (1, ?, ?, ?, ?, ?, NULL, 0, ?, ?, ?, ?)`,

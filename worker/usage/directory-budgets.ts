@@ -60,7 +60,7 @@ export class DirectoryBudgets {
   /** The usage that budgets count. */
   readonly metering: DirectoryMetering
   #asking: Promise<void> | null = null
-  /** The tenant was called, but has not replied yet or could not be reached. */
+  /** Whether the tenant was called, but has not replied yet or could not be reached. */
   #isUnanswered = false
   /** When the tenant was last called, not counting reports, in milliseconds since 1970. */
   #askedAt = 0

@@ -52,7 +52,7 @@ export interface DirectoryUsageHost {
   readonly waitMs: number
   /** Applies either all or none of a callback's writes. */
   readonly runInTransaction: <T>(write: () => T) => T
-  /** Sends a batch to the tenant. It may be repeated. */
+  /** Sends a batch to the tenant. The same batch may be sent more than once. */
   readonly sendBatch: (batch: UsageReport) => Promise<void>
   /** Called with the entries of each report that is added. */
   readonly onReport: (entries: readonly UsageEntry[]) => void

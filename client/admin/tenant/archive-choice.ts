@@ -89,7 +89,7 @@ async function hashFile(file: File): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
-/** A file that was moved or changed since it was chosen can't be read. */
+/** Throws ArchiveChoiceError if the file can't be read, for example because it was moved after it was chosen. */
 async function read<T>(readFile: () => Promise<T>): Promise<T> {
   try {
     return await readFile()

@@ -31,7 +31,7 @@ interface UsageChartProps {
 
 export function UsageChart({ bars, measure, label }: UsageChartProps): VNode {
   const scale = chooseScale(Math.max(...bars.map(sumBar)))
-  // Nothing was used, or everything was free, so there is only the zero line.
+  // The only line is at 0 if nothing was used or everything was free.
   const top = scale.at(-1) || 1
   const width = useIsNarrow() ? NARROW_WIDTH : WIDTH
   const labels = scale.map((value) => (measure === "cost" ? formatCost(value) : formatCompact(value)))

@@ -50,7 +50,7 @@ export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): M
   return {
     name: "scripted",
     provider: "scripted",
-    // It only lists the files and reads none of them.
+    // The model only lists the files, and reads none of them.
     fileKinds: ALL_FILE_KINDS,
     stream(request: ModelRequest) {
       const { purpose, system, messages, tools, signal } = request

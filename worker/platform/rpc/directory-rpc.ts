@@ -132,13 +132,15 @@ export interface BytesReport {
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of users;
-   * `role` is the role in the user's token. Errors: `sessions_full`, `budget_exhausted`, `token_revoked`.
+   * `role` is the role in the user's token. A temporary session counts, but no list contains it. Errors: `sessions_full`,
+   * `budget_exhausted`, `token_revoked`.
    */
   addSession(
     id: string,
     title: string,
     created: number,
     claims?: Pick<Claims, "role" | "issued">,
+    isTemporary?: boolean,
   ): Promise<Result<null>>
   /**
    * Updates the time of the last activity and, if given, the title and whether a turn is running. Ignores a session that is
