@@ -74,16 +74,6 @@ export const MAX_SESSION_VIEWERS = 100
 /** Maximum number of sessions that one user can share with another. Limits what a user can add to somebody else's list. SPEC SH6. */
 export const MAX_SHARED_BY_OWNER = 1_000
 
-/** How long a temporary session is kept after its last socket, in milliseconds. SPEC OG8. */
-export const TEMPORARY_MS = 24 * 60 * 60_000
-
-/** Maximum number of sessions that one request changes. SPEC OG5. */
-export const MAX_BULK_SESSIONS = 100
-
-/** Number of hits in a page of a search: the default and the maximum. SPEC FT1. */
-export const DEFAULT_PAGE_HITS = 20
-export const MAX_PAGE_HITS = 50
-
 // ── Tokens ──
 
 /** Shortest secret that signs tokens, in UTF-8 bytes. HS256 needs 32. SPEC AU3. */

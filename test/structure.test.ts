@@ -65,6 +65,7 @@ const MAX_FILE_LINES = 400
 const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/session/session-object.ts": 200,
   "worker/directory/directory-object.ts": 270,
+  "worker/directory/directory-library.ts": 170,
   "worker/tenant/tenant-object.ts": 380,
   "worker/tenant/registry-object.ts": 60,
 }

@@ -46,7 +46,7 @@ app.route("/v1/sessions", sessionRoutes)
 // The other routes of sessions, which are loaded on demand.
 for (const path of ["/v1/sessions/*", "/v1/search", "/v1/folders/*"]) {
   app.all(path, async (context) => {
-    const { library } = await import("./routes/library/library.ts")
+    const { library } = await import("./routes/library/library-routes.ts")
     return await handOver(context, library)
   })
 }

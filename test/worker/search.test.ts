@@ -3,7 +3,7 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import type { MessageHitPage, SearchHit, SearchPage } from "../../shared/protocol/http-body.ts"
-import { call, makeSession, openSocket, refusal, tablesOf, tokenOf } from "./http.ts"
+import { call, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
 import { connect, type TestClient } from "../support/socket.ts"
 import { toJsonl } from "./import-file.ts"
 import { ask } from "./tenant-transfer.ts"
@@ -328,6 +328,5 @@ describe("the search of one conversation", () => {
     expect(await call(`/v1/sessions/${id}/search?q=dolomite`, { token: vic })).toEqual(refusal(404, "session_unknown"))
     for (const query of ["q=", "q=%20", "", "q=a&before=x"])
       expect(await call(`/v1/sessions/${id}/search?${query}`, { token })).toEqual(refusal(400, "field_invalid"))
-    await openSocket(id, token)
   })
 })

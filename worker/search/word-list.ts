@@ -49,7 +49,7 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 }
 const PLAIN_LETTER_PATTERN = new RegExp(`[${Object.keys(PLAIN_LETTERS).join("")}]`, "g")
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it matches all of ASCII.
+/** All of ASCII. */
 const ASCII = /^[\x00-\x7f]*$/
 
 /** The words of a text, in order. Cost: linear in the text. */

@@ -6,7 +6,8 @@
 
 import { nanoid } from "nanoid"
 import { fail, type Result, succeed } from "../../shared/fault.ts"
-import { SOCKET_REGISTER_MS, TEMPORARY_MS } from "../../shared/limits.ts"
+import { SOCKET_REGISTER_MS } from "../../shared/limits.ts"
+import { TEMPORARY_MS } from "../../shared/user-limits.ts"
 import { readAgentView } from "../agent/agent-view.ts"
 import type { SessionRef } from "../asset/bucket.ts"
 import { describeError, logError } from "../platform/log.ts"

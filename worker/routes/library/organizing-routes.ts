@@ -5,7 +5,7 @@
 import { type Context, Hono } from "hono"
 import * as v from "valibot"
 import { type Fault, fail, type Result, succeed } from "../../../shared/fault.ts"
-import { MAX_BULK_SESSIONS } from "../../../shared/limits.ts"
+import { MAX_BULK_SESSIONS } from "../../../shared/user-limits.ts"
 import { idSchema } from "../../../shared/protocol/event.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import type { BulkAction, SessionChange } from "../../platform/rpc/directory-rpc.ts"

@@ -4,7 +4,7 @@
 
 import type { Context } from "hono"
 import * as v from "valibot"
-import { DEFAULT_PAGE_HITS, MAX_PAGE_HITS } from "../../../shared/limits.ts"
+import { DEFAULT_PAGE_HITS, MAX_PAGE_HITS } from "../../../shared/user-limits.ts"
 import type { MessageHitPage, SearchPage } from "../../../shared/protocol/http-body.ts"
 import { faultToResponse } from "../../platform/fault-response.ts"
 import { directoryStub } from "../../platform/rpc/object-stubs.ts"

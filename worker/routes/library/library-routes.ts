@@ -1,5 +1,5 @@
 /**
- * library.ts: the routes that list, search, organise, share and delete sessions. Loaded with their first request.
+ * library-routes.ts: the routes that list, search, organise, share and delete sessions. Loaded with their first request.
  */
 
 import { Hono } from "hono"
