@@ -57,8 +57,9 @@ type EntryRow = {
   shelf: number
   pinned: number
   folder: string | null
+  unread: number
 }
-type ListedRow = EntryRow & { running: number; unread: number }
+type ListedRow = EntryRow & { running: number }
 
 export class SessionLists {
   readonly #host: DirectoryHost
@@ -101,7 +102,8 @@ export class SessionLists {
   }
 
   /** Lists a session regardless of limits, unless it is already listed. A new session has nothing to be indexed. */
-  restore({ id, title, created, active, pinned, archived, folder, isTemporary }: DirectoryEntry, isNew = false): void {
+  restore(entry: DirectoryEntry, isNew = false): void {
+    const { id, title, created, active, pinned, archived, folder, unread, isTemporary } = entry
     this.#host.tables.create()
     if (this.#isListed(id)) return
     this.#stockRows.addSessions(1)
@@ -111,8 +113,8 @@ export class SessionLists {
       sql.exec(insert, folder.id, folder.name, folder.created)
     }
     sql.exec(
-      `INSERT INTO sessions (id, title, created, active, pinned, shelf, folder, indexed)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO sessions (id, title, created, active, pinned, shelf, folder, unread, indexed)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       id,
       title,
       created,
@@ -120,6 +122,7 @@ export class SessionLists {
       pinned === true ? 1 : 0,
       isTemporary === true ? SHELVES.temporary : archived === true ? SHELVES.archive : SHELVES.main,
       folder?.id ?? null,
+      unread === true ? 1 : 0,
       isNew || isTemporary === true ? 1 : 0,
     )
   }
@@ -219,7 +222,7 @@ export class SessionLists {
   listEntries(after: string | null, limit: number, isExport: boolean): DirectoryEntry[] {
     if (!this.#host.tables.exist()) return []
     const folders = new Map(this.#listFolders().map((folder) => [folder.id, folder]))
-    const query = `SELECT id, title, created, active, shelf, pinned, folder FROM sessions
+    const query = `SELECT id, title, created, active, shelf, pinned, folder, unread FROM sessions
       WHERE id > ? AND shelf <= ? ORDER BY id LIMIT ?`
     return this.#host.sql
       .exec<EntryRow>(query, after ?? "", isExport ? SHELVES.archive : SHELVES.temporary, limit)
@@ -274,7 +277,10 @@ function rowToSummary({
   }
 }
 
-function rowToEntry({ id, title, created, active, shelf, pinned }: EntryRow, folder?: SessionFolder): DirectoryEntry {
+function rowToEntry(
+  { id, title, created, active, shelf, pinned, unread }: EntryRow,
+  folder?: SessionFolder,
+): DirectoryEntry {
   const isArchived = shelf === SHELVES.archive || shelf === SHELVES.hiddenArchive
   return {
     id,
@@ -284,6 +290,7 @@ function rowToEntry({ id, title, created, active, shelf, pinned }: EntryRow, fol
     ...(pinned === 1 ? { pinned: true } : {}),
     ...(isArchived ? { archived: true } : {}),
     ...(folder === undefined ? {} : { folder }),
+    ...(unread === 1 ? { unread: true } : {}),
     ...(shelf === SHELVES.temporary ? { isTemporary: true } : {}),
   }
 }

@@ -109,7 +109,8 @@ export interface TurnNews {
 }
 
 /** A row of the list of sessions. `id` is the session's key (platform/session-key.ts). */
-export interface DirectoryEntry extends Pick<SessionSummary, "title" | "created" | "active" | "pinned" | "archived"> {
+export interface DirectoryEntry
+  extends Pick<SessionSummary, "title" | "created" | "active" | "pinned" | "archived" | "unread"> {
   readonly id: string
   /** Its folder. Absent: none. */
   readonly folder?: SessionFolder
