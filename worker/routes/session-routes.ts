@@ -21,7 +21,6 @@ import { faultToResponse } from "../platform/fault-response.ts"
 import { createTraceId } from "../telemetry/trace-id.ts"
 import { SUBPROTOCOL } from "../socket/sockets.ts"
 import { agentNameSchema } from "../settings/agent-config.ts"
-import { assetRoutes } from "./media/asset-routes.ts"
 import { isAgentSession } from "../../shared/protocol/agent-session-id.ts"
 import { mediaSigningRoutes } from "./media/media-routes.ts"
 import { type AppEnv, parseFields, readBody, readQuery } from "./request-body.ts"
@@ -29,7 +28,6 @@ import { isUpgrade, listSubprotocols } from "./access/authorize.ts"
 import { pageToResponse, titleSchema } from "./session-fields.ts"
 import { requireStorage } from "./access/require-storage.ts"
 import { createOwnSession, requireSession } from "./access/require-session.ts"
-import { externalTokenRoutes } from "./token-routes.ts"
 import type { ImportPart } from "../platform/rpc/session-types.ts"
 
 /** Header with the id under which the log records a message sent over HTTP, accepted or not. */
@@ -79,9 +77,7 @@ const importPartSchema = v.object({ part: partNumberSchema, of: partNumberSchema
 
 export const sessionRoutes = new Hono<AppEnv>()
 
-sessionRoutes.route("/", assetRoutes)
 sessionRoutes.route("/", mediaSigningRoutes)
-sessionRoutes.route("/", externalTokenRoutes)
 
 sessionRoutes.post("/", async (context) => {
   const body = await readBody(context, createSchema)

@@ -1,5 +1,6 @@
 /**
- * library-routes.ts: the routes that list, search, organise, share and delete sessions. Loaded with their first request.
+ * library-routes.ts: the routes that list, search, organise, share and delete sessions and add files to them, and those of
+ * external producers. Loaded with their first request.
  */
 
 import { Hono } from "hono"
@@ -13,6 +14,9 @@ import { searchMessages, searchSessions } from "./search-routes.ts"
 import { sessionListRoutes } from "./session-list-routes.ts"
 import { viewerRoutes } from "./viewer-routes.ts"
 import { requireSession } from "../access/require-session.ts"
+import { externalRoutes } from "../external-routes.ts"
+import { assetRoutes } from "../media/asset-routes.ts"
+import { externalTokenRoutes } from "../token-routes.ts"
 import { readWindow } from "./history-route.ts"
 
 export const library = new Hono<AppEnv>()
@@ -23,6 +27,9 @@ export const library = new Hono<AppEnv>()
   .route("/v1/folders", folderRoutes)
   .route("/v1/sessions", sessionListRoutes)
   .route("/v1/sessions", viewerRoutes)
+  .route("/v1/sessions", assetRoutes)
+  .route("/v1/sessions", externalTokenRoutes)
+  .route("/external/sessions", externalRoutes)
   .route("/v1/sessions", organizingRoutes)
 
 library.notFound(() => faultToResponse({ reason: "route_unknown" }))
