@@ -5,11 +5,12 @@
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
 import type { Refusable } from "./rate-wait.ts"
+import type { RequestHold } from "./request-hold.ts"
 
 /** Sends a request or an upload, and repeats it if its response asks for a wait. */
-export async function sendPatiently<T extends Refusable>(send: () => Promise<T>): Promise<T> {
+export async function sendPatiently<T extends Refusable>(hold: RequestHold, send: () => Promise<T>): Promise<T> {
   const response = await send()
-  return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(response, send) : response
+  return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(hold, response, send) : response
 }
 
 /** The text of a budget refusal, in the user's language and time zone. If its code can't be loaded, the server's text. */
@@ -19,6 +20,6 @@ export async function wordRefusal(refusal: BudgetRefusal): Promise<string> {
 }
 
 /** Handles a frame or a socket that a server limit refused. `resend` is called after the wait, if there is one. */
-export async function holdFrames(code: string, text: string, resend: () => void): Promise<void> {
-  await (await import("./rate-wait.ts")).holdFrames(code, text, resend)
+export async function holdFrames(hold: RequestHold, code: string, text: string, resend: () => void): Promise<void> {
+  await (await import("./rate-wait.ts")).holdFrames(hold, code, text, resend)
 }

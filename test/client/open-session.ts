@@ -1,6 +1,7 @@
 /** open-session.ts: opens a session on a fake server, with storage that the next page can reuse. */
 
 import type { Api } from "../../client/net/api.ts"
+import { RequestHold } from "../../client/net/request-hold.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
@@ -25,6 +26,7 @@ export function createMemoryStorage(): KeyValueStorage & { readonly all: Map<str
 /** The requests that a test of an open session does not care about. */
 export function createStubApi(): Omit<Api, "getToken" | "getHistoryPage"> {
   return {
+    hold: new RequestHold(),
     forgetToken() {},
     listSessions: () => Promise.resolve({ sessions: [], next: null }),
     createSession: () => Promise.resolve("s1"),

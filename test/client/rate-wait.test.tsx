@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { LinkStatus } from "../../client/app/link-status.tsx"
 import { HttpApi } from "../../client/net/api.ts"
 import { sendPatiently } from "../../client/net/patient-sending.ts"
-import { hold, holdText } from "../../client/net/request-hold.ts"
+import { RequestHold } from "../../client/net/request-hold.ts"
 import type { LinkState } from "../../client/net/socket-link.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { rateWaitText } from "../../client/words/rate-wait-text.ts"
@@ -22,7 +22,10 @@ const { code, text } = faultToWire({
   retryAfterSeconds: RATE_PERIOD_SECONDS,
 })
 
+let hold = new RequestHold()
+
 beforeEach(() => {
+  hold = new RequestHold()
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   vi.spyOn(Math, "random").mockReturnValue(0)
 })
@@ -47,7 +50,7 @@ async function pass(ms: number): Promise<void> {
 }
 
 /** A server that responds to each request with the next of these responses, and then with an empty list. */
-function createApi(responses: Response[]) {
+function createApi(responses: Response[], own = hold) {
   const requests: string[] = []
   const respond = async (url: string): Promise<Response> => {
     if (url === "/token") return Response.json({ token: "jwt" })
@@ -55,9 +58,10 @@ function createApi(responses: Response[]) {
     return responses.shift() ?? Response.json({ sessions: [] })
   }
   const api = new HttpApi({
+    hold: own,
     now: () => 0,
     tokenRoutes: ["/token"],
-    fetch: (url) => sendPatiently(() => respond(url)),
+    fetch: (url) => sendPatiently(own, () => respond(url)),
   })
   return { requests, api }
 }
@@ -70,7 +74,7 @@ test("[LI6] a refused request is repeated after Retry-After, and the others wait
   const { requests, api } = createApi([refuse("10")])
   const first = api.listSessions()
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.limited(10))
+  expect(hold.text.value).toBe(rateWaitText.limited(10))
   const second = api.listSessions("after")
   await settleAll()
   expect(requests).toEqual(["/v1/sessions"])
@@ -81,26 +85,36 @@ test("[LI6] a refused request is repeated after Retry-After, and the others wait
   expect(await first).toEqual({ sessions: [], next: null })
   expect(await second).toEqual({ sessions: [], next: null })
   expect(requests.slice(1).sort()).toEqual(["/v1/sessions", "/v1/sessions?after=after"])
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
+})
+
+test("[LI6] the limit of one client doesn't hold back another one", async () => {
+  const limited = createApi([refuse("10")]).api.listSessions()
+  const other = createApi([], new RequestHold())
+  await settleAll()
+  expect(hold.text.value).not.toBe("")
+  expect(await other.api.listSessions()).toEqual({ sessions: [], next: null })
+  await pass(PERIOD_MS)
+  await limited
 })
 
 test("[LI6] a refusal without Retry-After, or with a long one, fails at once", async () => {
   for (const retryAfter of [undefined, "3600", "0", "soon"]) {
     const { requests, api } = createApi([refuse(retryAfter)])
     await expect(api.listSessions()).rejects.toThrow(text)
-    expect([requests.length, holdText.value]).toEqual([1, ""])
+    expect([requests.length, hold.text.value]).toEqual([1, ""])
   }
 })
 
 test("[LI6] a refused upload is repeated after the wait", async () => {
   const responses = [{ status: 429, text: JSON.stringify({ code, text }), retryAfter: "10" }]
   let sent = 0
-  const uploading = sendPatiently(async () => {
+  const uploading = sendPatiently(hold, async () => {
     sent += 1
     return responses.shift() ?? { status: 201, text: "{}", retryAfter: null }
   })
   await settleAll()
-  expect([sent, holdText.value]).toEqual([1, rateWaitText.limited(10)])
+  expect([sent, hold.text.value]).toEqual([1, rateWaitText.limited(10)])
   await pass(PERIOD_MS)
   expect([(await uploading).status, sent]).toEqual([201, 2])
 })
@@ -112,7 +126,7 @@ async function openLimited() {
     await hold.end
     return await deps.api.getToken()
   }
-  const controller = new SessionController("s1", { ...deps, api: { ...deps.api, getToken } })
+  const controller = new SessionController("s1", { ...deps, api: { ...deps.api, hold, getToken } })
   await controller.loadNewest()
   await settleAll()
   server.last().events.onOpen()
@@ -132,14 +146,14 @@ test("[LI6] a refused message stays in the outbox and is sent again under its id
     ["two", null],
   ])
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.limited(10))
+  expect(hold.text.value).toBe(rateWaitText.limited(10))
   controller.sendMessage("three")
   expect(sends(server.last().sent)).toHaveLength(1)
   await pass(PERIOD_MS)
   expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1"])
   server.last().say({ type: "ack", id: "n1", seq: 11 })
   expect(sends(server.last().sent).map(idOf)).toEqual(["n1", "n1", "n2"])
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
 })
 
 test("[LI6] refused commands are all sent again, each of them once", async () => {
@@ -170,7 +184,7 @@ test("[LI6] a socket that a limit closed is opened again after the wait", async 
   server.last().events.onOpen()
   server.last().say(hello())
   expect(sends(server.last().sent)).toMatchObject([{ content: "kept" }])
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
 })
 
 test("[LI6] the reason why a session is full is shown until a socket is accepted", async () => {
@@ -179,20 +193,20 @@ test("[LI6] the reason why a session is full is shown until a socket is accepted
   server.last().say({ type: "error", code: full.code, text: full.text })
   server.last().events.onClose(4429)
   await settleAll()
-  expect(holdText.value).toBe(rateWaitText.waiting(full.text))
+  expect(hold.text.value).toBe(rateWaitText.waiting(full.text))
   clock.pass(10_000)
   await settleAll()
   server.last().events.onOpen()
   server.last().say(hello())
-  expect(holdText.value).toBe("")
+  expect(hold.text.value).toBe("")
 })
 
 test("[LI6] a quiet line says that the page is waiting, in place of the connection status", () => {
   const lineOf = (link: LinkState, held: string): string | undefined => {
-    holdText.value = held
+    hold.text.value = held
     const root = document.createElement("div")
-    draw(<LinkStatus link={link} isOnline={true} wasLoaded={true} wasLive={true} />, root)
-    holdText.value = ""
+    draw(<LinkStatus link={link} hold={hold} isOnline={true} wasLoaded={true} wasLive={true} />, root)
+    hold.text.value = ""
     return root.querySelector("[role=status]")?.textContent ?? undefined
   }
   expect(lineOf("live", "")).toBeUndefined()
