@@ -1,4 +1,4 @@
-/** bundle-sizes.ts: measures the gzipped scripts of the page and of the Worker in dist/. */
+/** bundle-sizes.ts: measures the gzipped scripts of the page, of the Worker and of `cuecard/client` in dist/. */
 
 import { readdirSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib"
 
 const PAGE = "dist/client"
 const WORKER = "dist/cuecard"
+const SDK = "dist/sdk"
 
 /** Gzipped sizes in KB (1,024 bytes). */
 export interface BundleSizes {
@@ -16,6 +17,13 @@ export interface BundleSizes {
   /** The scripts that a cold start of the Worker loads. */
   readonly workerEntry: number
   readonly workerTotal: number
+}
+
+/** Gzipped sizes in KB (1,024 bytes) of what each entry loads when it is imported, without the framework. */
+export interface SdkSizes {
+  readonly client: number
+  readonly preact: number
+  readonly react: number
 }
 
 /** The given scripts and everything they import statically, as paths under `folder`. */
@@ -65,4 +73,10 @@ export function measureBundles(): BundleSizes {
     workerEntry: gzipKb(WORKER, withStaticImports(WORKER, ["index.js"])),
     workerTotal: gzipKb(WORKER, listScripts(WORKER)),
   }
+}
+
+/** Measures the package entries in dist/. */
+export function measureSdk(): SdkSizes {
+  const sizeOf = (entry: string): number => gzipKb(SDK, withStaticImports(SDK, [entry]))
+  return { client: sizeOf("index.js"), preact: sizeOf("preact.js"), react: sizeOf("react.js") }
 }

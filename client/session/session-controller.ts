@@ -9,18 +9,19 @@
 import { type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import type { PageSettings, SignResponse } from "../../shared/protocol/http-body.ts"
 import type { MessageFrame, OpsFrame, WireMessage } from "../../shared/protocol/server-frame.ts"
-import { EMPTY_SETTINGS } from "../files/remote-media.ts"
 import { type Api, isShared } from "../net/api.ts"
+import { EMPTY_SETTINGS } from "../net/client-environment.ts"
 import { RequestError } from "../net/http-request.ts"
+import { extractExtras } from "../net/message-extras.ts"
 import { holdFrames, wordRefusal } from "../net/patient-sending.ts"
-import { hold, holdText } from "../net/request-hold.ts"
+import type { RequestHold } from "../net/request-hold.ts"
 import { type MessageExtras, pickExtras, Outbox, type KeyValueStorage } from "../net/outbox.ts"
 import { type ErrorFrame, SessionSocket, type SessionSocketHandlers } from "../net/session-socket.ts"
 import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-link.ts"
 import { connectionText } from "../words/page-text.ts"
 import { AnswerStopper } from "./answer-stopper.ts"
 import { Commands, isCommandDone } from "./commands.ts"
-import { extractExtras, Draft } from "./draft.ts"
+import { Draft } from "./draft.ts"
 import { readNewestPage } from "./history-newest.ts"
 import { OlderHistory } from "./history-older.ts"
 import { MessageSender } from "./message-sender.ts"
@@ -67,6 +68,8 @@ export class SessionController {
   readonly wasLive = signal(false)
   /** Whether the newest history was loaded at least once. */
   readonly isLoaded = signal(false)
+  /** The error of the last attempt to load the newest history; null if it succeeded. */
+  readonly loadError = signal<unknown>(null)
   /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
   readonly draft: Draft
@@ -150,6 +153,10 @@ export class SessionController {
     return this.#olderHistory.isLoading
   }
 
+  get hold(): RequestHold {
+    return this.#deps.api.hold
+  }
+
   get settings(): ReadonlySignal<PageSettings> {
     return this.#deps.settings ?? NO_SETTINGS
   }
@@ -181,6 +188,7 @@ export class SessionController {
       this.#forgetDoneCommands()
       this.#restoreOrphanedEdits()
       this.isLoaded.value = true
+      this.loadError.value = null
       this.#socket.resumeFrom({ epoch: page.epoch, seq: page.seq })
     } catch (error) {
       this.#handleLoadError(error)
@@ -189,6 +197,7 @@ export class SessionController {
 
   #handleLoadError(error: unknown): void {
     if (this.#isClosed) return
+    this.loadError.value = error
     if (error instanceof RequestError && error.status === 404) {
       return this.#markGone(error.message)
     }
@@ -199,7 +208,7 @@ export class SessionController {
   /** Fails unsent messages and drops pending commands. Called when the session doesn't exist. */
   #markGone(text: string): void {
     this.link.value = "gone"
-    for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text)
+    for (const { id } of this.outbox.listPending()) this.outbox.markFailed(id, text, { code: "session_unknown" })
     for (const { target } of this.commands.pending.peek().values()) this.commands.forgetCommand(target)
     this.#closeIfDone()
   }
@@ -340,7 +349,7 @@ export class SessionController {
 
   #handleError(frame: ErrorFrame): void {
     const { code, text, resets } = frame
-    if (/^rate_l|sockets_f/.test(code)) void holdFrames(code, text, this.#resend)
+    if (/^rate_l|sockets_f/.test(code)) void holdFrames(this.hold, code, text, this.#resend)
     else if (resets === undefined) this.#handleRefusal(frame, text)
     else void wordRefusal(frame).then((words) => this.#handleRefusal(frame, words))
   }
@@ -354,7 +363,7 @@ export class SessionController {
   }
 
   #handleLive(): void {
-    if (hold.end === null) holdText.value = ""
+    if (this.hold.end === null) this.hold.text.value = ""
     this.#reloads.markLive()
     this.#resend()
   }
