@@ -16,8 +16,12 @@ export interface BundleSizes {
   readonly conversation: number
   /** The scripts that a cold start of the Worker loads. */
   readonly workerEntry: number
+  /** All scripts of the Worker. Most are loaded on demand and don't slow a cold start. */
   readonly workerTotal: number
 }
+
+/** Maximum sizes, in KB. */
+export const SIZE_BUDGETS: BundleSizes = { firstView: 38, conversation: 75, workerEntry: 180, workerTotal: 345 }
 
 /** Gzipped sizes in KB (1,024 bytes) of what each entry loads when it is imported, without the framework. */
 export interface SdkSizes {
@@ -25,6 +29,9 @@ export interface SdkSizes {
   readonly preact: number
   readonly react: number
 }
+
+/** Maximum sizes, in KB. */
+export const SDK_BUDGETS: SdkSizes = { client: 9, preact: 1.5, react: 1.5 }
 
 /** The given scripts and everything they import statically, as paths under `folder`. */
 function withStaticImports(folder: string, entries: readonly string[]): string[] {

@@ -24,7 +24,7 @@ import {
 const TOP_FOLDERS = ["shared", "worker", "client", "testing", "scripts"] as const
 type TopFolder = (typeof TOP_FOLDERS)[number]
 
-/** The other top folders that each top folder may import. */
+/** For each top folder, the other top folders that it may import. */
 const OPEN_TO: Record<TopFolder, readonly TopFolder[]> = {
   shared: [],
   worker: ["shared"],
@@ -61,7 +61,7 @@ const BARRED_NAME = /^(?:.*[-.])?(?:utils?|helpers?|common|managers?)$/
 /** Entry files. The platform prescribes the Worker's; package.json names the entries of `cuecard` and `cuecard/testing`. */
 const ENTRIES = new Set(["worker/index.ts", "testing/index.ts", "shared/index.ts"])
 const MAX_FILE_LINES = 400
-/** An object delegates all work to its parts. User and tenant objects have many calls, with one to three lines for each. */
+/** Objects delegate all work to their parts. User and tenant objects have many calls, with one to three lines for each. */
 const MAX_OBJECT_LINES: Readonly<Record<string, number>> = {
   "worker/session/session-object.ts": 200,
   "worker/directory/directory-object.ts": 270,
@@ -228,7 +228,7 @@ describe("names and sizes", () => {
     expect(sizes.filter(([file, lines]) => lines > (MAX_OBJECT_LINES[file] ?? 0))).toEqual([])
   })
 
-  test("[RO4] no class of the Worker inherits from another one", () => {
+  test("[RO4] of the Worker's own classes, only the session object inherits from another one", () => {
     const heirs = findLines(["worker"], /\bclass \w+(?:<.*>)? extends \w/)
     expect(heirs.filter((line) => !BASE_CLASSES.has(/ extends (\w+)/.exec(line)?.[1] ?? ""))).toEqual([])
   })

@@ -11,9 +11,9 @@ interface LinkStatusProps {
   readonly link: LinkState
   readonly hold: RequestHold
   readonly isOnline: boolean
-  /** The conversation was loaded before, so if it is gone, it was deleted. */
+  /** True if the conversation was loaded before. If it is gone now, it was deleted. */
   readonly wasLoaded: boolean
-  /** The connection was live before. */
+  /** True if the connection was live before. */
   readonly wasLive: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * main.tsx: the page's entry point: passes the browser's clock, randomness, storage, network and sockets to the parts that
- * need them, and connects the browser's events.
+ * main.tsx: the chat page's entry point: passes the browser's clock, randomness, storage, network and sockets to the
+ * modules that need them, and listens to the browser's events.
  */
 
 import { effect, signal } from "@preact/signals"
@@ -50,7 +50,7 @@ declare global {
   var cuecard: { readonly getToken: () => Promise<string> } | undefined
 }
 
-/** A hidden tab has no animation frames. It renders after this delay instead, in milliseconds. */
+/** Delay before a hidden tab renders, in milliseconds. Hidden tabs have no animation frames. */
 const HIDDEN_FLUSH_MS = 250
 
 const announcement = signal("")
@@ -107,7 +107,7 @@ addEventListener("hashchange", () => {
   router.openFromHash()
   focusRequests.value++
 })
-// Choosing a conversation closes the drawer, even if it is already open.
+// Choosing a conversation closes the drawer, even if that conversation is already open.
 addEventListener("click", (event) => {
   if (event.target instanceof Element && event.target.closest("a[href^='#']") !== null) isDrawerOpen.value = false
 })
@@ -119,7 +119,7 @@ addEventListener("storage", (event) => router.handleStorageEvent(event))
 addEventListener("pagehide", () => router.flushDrafts())
 addEventListener("offline", () => {
   isOnline.value = false
-  // Some devices fire this event while they are online. `onReachable` corrects that once the server responds.
+  // Some devices fire this event while they are online. `onReachable` sets `isOnline` again once the server responds.
   router.checkConnections()
 })
 document.addEventListener("visibilitychange", () => {
@@ -145,7 +145,7 @@ effect(() => {
 })
 router.openFromHash()
 void router.restoreDrafts()
-// This also sends messages that waited while nothing could be written.
+// Sends stored messages now, and again whenever the page becomes writable.
 isReadOnly.subscribe((isHeld) => {
   if (!isHeld) router.resumeStored()
 })
@@ -158,7 +158,7 @@ setTimeout(() => {
   void sessionActions.load()
   void attachmentChips.load()
   void userMenu.load()
-  // If that fails, the next use tries again.
+  // If this fails, the next use tries again.
   router.loadUploads().catch(() => {})
 })
 if (root !== null)

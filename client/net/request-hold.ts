@@ -1,5 +1,5 @@
 /**
- * request-hold.ts: whether a client is waiting because the server is rate limiting it. rate-wait.ts starts and ends a wait.
+ * request-hold.ts: whether a client is waiting because the server is rate limiting it. rate-wait.ts starts and ends the wait.
  *
  * Each client has its own, so that the limit of one user does not hold back another user of the same process.
  */

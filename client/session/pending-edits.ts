@@ -31,7 +31,7 @@ export class PendingEdits {
     })
   }
 
-  /** Sends the edits that a closed page has left behind. */
+  /** Sends the edits that a closed page has left behind, and returns them. */
   resendStored(): readonly EditCommand[] {
     const rows = readStorageRows(this.#storage).filter(([key]) => key.startsWith(this.#prefix))
     const edits = rows.flatMap(([, value]) => parseEditCommand(parseJson(value)) ?? [])
@@ -47,7 +47,7 @@ export class PendingEdits {
         if (!this.#storedIds.includes(edit.id)) this.#storage.setItem(this.#prefix + edit.id, JSON.stringify(edit))
       }
     } catch {
-      // If storage is full or forbidden, an edit is still sent, but a reload loses it.
+      // If storage is full or blocked, an edit is still sent, but a reload loses it.
     }
     this.#storedIds = ids
   }

@@ -1,5 +1,5 @@
 /**
- * sidebar.tsx: the list of sessions and their actions: a column on a desktop, a drawer on a phone.
+ * sidebar.tsx: the list of sessions and their actions: a column on desktop, a drawer on a phone.
  *
  * All rows share one menu and one dialog. Source: SPEC PG31, PG32.
  */
@@ -110,7 +110,7 @@ function useDrawer(isOpen: Signal<boolean>): RefObject<HTMLElement | null> {
   const wasOpen = useRef(false)
   useLayoutEffect(() => {
     if (isOpen.value) drawer.current?.focus()
-    // The focus must not stay in a hidden drawer or be lost: elements behind the drawer could not receive it.
+    // The focus must not stay in the hidden drawer or get lost.
     else if (wasOpen.current && isFocusFree(drawer.current)) focusDrawerButton()
     wasOpen.current = isOpen.value
   }, [isOpen.value])
@@ -131,7 +131,7 @@ function isFocusFree(drawer: HTMLElement | null): boolean {
   return activeElement === null || activeElement === body || drawer?.contains(activeElement) === true
 }
 
-/** Focuses the button that opens the drawer. A desktop has none. */
+/** Focuses the button that opens the drawer. On desktop there is none. */
 function focusDrawerButton(): void {
   document.querySelector<HTMLElement>(".drawer-button")?.focus()
 }

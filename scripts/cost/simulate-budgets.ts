@@ -56,8 +56,8 @@ const PAUSE_SECONDS = 600
 const MAX_USERS = 2 ** 24
 
 /**
- * The minimum pause between a refused user's calls to the tenant: first value and maximum (ASK_PAUSE_MS, MAX_ASK_PAUSE_MS), in
- * seconds.
+ * The minimum pause between a refused user's calls to the tenant: first value and maximum (ASK_PAUSE_MS,
+ * MAX_ASK_PAUSE_MS), in seconds.
  */
 const ASK_PAUSE = { first: 5, max: 300 } as const
 

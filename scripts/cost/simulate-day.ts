@@ -2,7 +2,8 @@
  * simulate-day.ts: simulates a day of many sessions, with objects reduced to counters. Pure and seeded.
  *
  * users → sessions at times of the day → operations → requests of each object per second, billed amounts
- * Operations and the caches of isolates send requests to a tenant's object. A user's operations also send requests to the user's directory.
+ * Operations and the caches of isolates send requests to a tenant's object. A user's operations also send requests to the
+ * user's directory.
  */
 
 import { OPERATION_COSTS, type Operation, type OperationCost } from "./operation-costs.ts"

@@ -40,9 +40,9 @@ export interface MorningCalls {
 }
 
 /**
- * The calls before sign-ins were optimised. A sign-in requested the list of providers, the provider at the redirect and at the callback,
- * its keys, and the admission. Each token requested the admission again, and each session and socket requested the agent.
- * The access to the tenant was cached.
+ * The calls before sign-ins were optimised. A sign-in requested the list of providers, the provider at the redirect and
+ * at the callback, its keys, and the admission. Each token requested the admission again, and each session and socket
+ * requested the agent. The access to the tenant was cached.
  */
 export const CALLS_BEFORE: MorningCalls = {
   signIn: 5,

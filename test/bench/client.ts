@@ -1,5 +1,5 @@
 /**
- * client.ts: two clients of a session: one counts the frames, the other one builds the transcript.
+ * client.ts: two clients of a session: one counts the frames, the other builds the transcript.
  */
 
 import type { Cuecard } from "cuecard/testing"

@@ -9,7 +9,7 @@ const SIZES = [100, 1_000, 10_000] as const
 const RUNS = 21
 const PAGE = 50
 
-/** Sent in batches, so that ten thousand messages take less than a minute. */
+/** A short answer, so that ten thousand messages take less than a minute. */
 const ANSWER = [
   [{ type: "text_delta", delta: "An answer about as long as a sentence is, and no longer." }, { type: "finish" }],
 ] as const

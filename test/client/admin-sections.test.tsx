@@ -1,4 +1,4 @@
-/** admin-sections.test.tsx: sections of the admin page, with an API that a test scripts. */
+/** admin-sections.test.tsx: sections of the admin page, with an API scripted by each test. */
 
 import { expect, test, vi } from "vitest"
 import { BudgetMeters } from "../../client/account/budget-meters.tsx"
@@ -24,10 +24,10 @@ const FIGURES = {
   cost_nano_usd: 1_000,
 }
 
-/** An API with the methods that a test needs. */
+/** Creates an API with only the methods that a test needs. */
 const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
 
-/** A body as the page's API reads it. */
+/** Parses a body as the page's API does. */
 function read<T>(body: unknown, parse: (value: unknown) => T | null): T {
   const value = parse(JSON.parse(JSON.stringify(body)))
   if (value === null) throw new Error("not the shape that the page expects")
@@ -39,7 +39,7 @@ const textOf = (root: Element): string => root.textContent ?? ""
 test.each([
   [undefined, 0, 0],
   [{ turns_per_user: 7 }, 2, 1],
-])("[MT14] sums that may lack turns say so, and rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
+])("[MT14] sums that may lack turns say so, but rows of single users don't: %j", async (incomplete, sums, ofUsers) => {
   const view = (path: string): UsageView => {
     const [from, to, by] = ["2026-01-01", "2026-01-31", new URLSearchParams(path.split("?")[1]).get("by")]
     const rows = [{ ...FIGURES, [String(by)]: by === "day" ? from : "one" }]
@@ -86,7 +86,7 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
 const retryIn = (root: Element): HTMLButtonElement | undefined =>
   [...root.querySelectorAll("button")].find((button) => textOf(button) === "Try again")
 
-test("[AD11] if the models without a price can't be loaded, the page says so and offers another try", async () => {
+test("[AD11] if the models without a price can't be loaded, the page says so and offers a retry", async () => {
   let requests = 0
   const get: AdminApi["get"] = async () => {
     requests++
@@ -99,7 +99,7 @@ test("[AD11] if the models without a price can't be loaded, the page says so and
   await until(() => expect(requests).toBe(2))
 })
 
-test("[BU13] if the budgets can't be loaded, the menu says so and offers another try", async () => {
+test("[BU13] if the budgets can't be loaded, the menu says so and offers a retry", async () => {
   const left = { budget: "sessions", scope: "user", limit: 3, used: 1, left: 2, resets: null }
   const fetched = vi.spyOn(globalThis, "fetch").mockRejectedValueOnce(new TypeError("down"))
   fetched.mockResolvedValueOnce(Response.json({ budgets: [left] }))

@@ -23,7 +23,7 @@ const archiveOf = (parts: readonly string[]): File[] => [
 const NO_TALLY = { users: 0, sessions: 0, agent_sessions: 0, files: 0, bytes: 0 }
 
 /**
- * A server with one import, which accepts exactly the parts of a manifest. `fail` can override the response to a request.
+ * Creates a server with one import, which accepts exactly the parts of a manifest. `fail` can override a response.
  */
 function serve(parts: readonly string[], fail: (path: string, attempt: number) => Response | null = () => null) {
   const missing = new Set(parts.map((_, i) => i + 1))
@@ -102,7 +102,7 @@ describe("the upload of an archive", () => {
     }
   })
 
-  test("[AD9] repeats a part while the server is busy or unreachable, and stops at a refusal", async () => {
+  test("[AD9] retries a part while the server is busy or unreachable, and stops after a refusal", async () => {
     const parts = contents(3)
     const flaky = serve(parts, (path, attempt) => {
       if (!path.endsWith("/2") || attempt > 4) return null
@@ -134,7 +134,7 @@ describe("the upload of an archive", () => {
     expect(upload.fault.value).toBe(importsText.otherArchive)
   })
 
-  test("[AD9] can be stopped, and then shows no error", async () => {
+  test("[AD9] shows no error after it has been stopped", async () => {
     const parts = contents(4)
     const upload = new ArchiveUpload()
     const { deps, requests } = serve(parts, (path) => {

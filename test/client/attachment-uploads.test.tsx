@@ -1,4 +1,4 @@
-/** attachment-uploads.test.tsx: attachments, from the composer to the wire and back. */
+/** attachment-uploads.test.tsx: attachments, from the composer to the server and back. */
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -28,7 +28,7 @@ const asset = (id: string, more: Partial<Asset> = {}): Asset => ({
 })
 const file = (name: string, type = "text/plain", content = "words"): File => new File([content], name, { type })
 
-/** Uploads that end when the test says so. */
+/** Creates an `uploadFile` whose uploads end when the test says so. */
 function uplinks() {
   const under: {
     name: string
@@ -50,7 +50,7 @@ beforeAll(() => Promise.all([attachmentChips.load(), messageEditor.load()]))
 beforeEach(() => document.body.replaceChildren())
 
 describe("attachments", () => {
-  test("[PG67] two files upload at a time with progress, and their ids keep the order in which the files were chosen", async () => {
+  test("[PG67] files upload two at a time with progress, and their ids keep the order in which the files were chosen", async () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     files.addFiles([file("a.txt"), file("b.txt"), file("c.txt")], uplink)
@@ -103,7 +103,7 @@ describe("attachments", () => {
     expect(files.isReady).toBe(false)
   })
 
-  test("[PG68] empty, too large or too many files aren't uploaded", () => {
+  test("[PG68] files that are empty, too large or too many aren't uploaded", () => {
     const files = new AttachmentUploads()
     const { under, uplink } = uplinks()
     const large = Object.defineProperty(file("film.png", "image/png"), "size", { get: () => 21 * 1024 * 1024 })
@@ -120,7 +120,7 @@ describe("attachments", () => {
     expect(under).toHaveLength(2)
   })
 
-  test("[PG69] when back online, uploads that failed without a response start again, but refused ones don't", async () => {
+  test("[PG69] when the page is back online, uploads that failed without a response start again, but refused ones don't", async () => {
     const { deps } = setUp()
     const answers: (() => Promise<{ status: number; text: string }>)[] = [
       () => Promise.reject(new TypeError("no network")),
@@ -137,7 +137,7 @@ describe("attachments", () => {
     expect(answers).toEqual([])
   })
 
-  test("[PG68] files over the limit of a message are reported", async () => {
+  test("[PG68] files over a message's limit are reported", async () => {
     const { deps } = setUp()
     const upload = () => Promise.reject(new TypeError("no network"))
     const router = new SessionRouter({ ...deps, readHash: () => "#/s/s1", writeHash() {}, sendFile: upload })
@@ -149,7 +149,7 @@ describe("attachments", () => {
     })
   })
 
-  test("[PG42] the raw bytes are sent with the file's name, and with a token that is renewed once if it is refused", async () => {
+  test("[PG42] a file is sent as raw bytes with its name, and with a token that is renewed once if it is refused", async () => {
     const attempts: [string, string][] = []
     const api = { getToken: vi.fn(async () => ({ token: `t${attempts.length}`, renewAt: 0 })), forgetToken: vi.fn() }
     const upload = async (path: string, _body: Blob, token: string) => {
@@ -178,7 +178,7 @@ describe("the composer", () => {
     return { onSend, onFiles, root, field, send, draft }
   }
 
-  test("[PG70] it waits until all files are uploaded; a message may consist of files alone", async () => {
+  test("[PG70] Send is enabled once all files are uploaded; a message may consist of files alone", async () => {
     const { send, draft, onSend, root } = composer()
     const { under, uplink } = uplinks()
     expect(send.disabled).toBe(true)
@@ -231,7 +231,7 @@ describe("the composer", () => {
     expect(root.querySelector(".chip .sign")?.textContent).toBe("PNG")
   })
 
-  test("[PG42] a pasted image becomes a file; pasted text stays text, even if it is pasted together with an image of it", async () => {
+  test("[PG42] a pasted image becomes a file; pasted text stays text, even if the clipboard also has an image of it", async () => {
     const { field, onFiles } = composer()
     const paste = (types: string[], files: File[], content = "some words"): boolean => {
       const event = new Event("paste", { bubbles: true, cancelable: true })
@@ -285,7 +285,7 @@ describe("on the wire", () => {
     expect(controller.draft.attachments.takeAssets()).toEqual([asset("a")])
   })
 
-  test("[PG72] without a session, the first file creates one; the first text becomes its first message and title", async () => {
+  test("[PG72] without a session, the first file creates one; the first text sent becomes its first message and title", async () => {
     const { deps, server, storage } = setUp()
     const created: [string, string][] = []
     const renamed: [string, string][] = []
@@ -329,7 +329,7 @@ describe("on the wire", () => {
     expect([...storage.all.keys()].filter((key) => key.includes("import"))).toEqual([])
   })
 
-  test("[PG72] a file that is removed while the upload code is loading creates no session", async () => {
+  test("[PG72] a file removed while the upload code is loading creates no session", async () => {
     const { deps } = setUp()
     const createSession = vi.fn(async (_: string, id: string) => id)
     const sendFile = vi.fn()
@@ -343,7 +343,7 @@ describe("on the wire", () => {
     expect(sendFile).not.toHaveBeenCalled()
   })
 
-  test("[PG72] a session created by files is erased if they are removed, and kept if a message uses it", async () => {
+  test("[PG72] a session created for files is erased if they are removed, and kept if a message uses it", async () => {
     const fates: Promise<string>[] = []
     const during = (id: string, call: () => Promise<void>): Promise<void> => {
       fates.push(

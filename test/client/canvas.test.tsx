@@ -13,7 +13,7 @@ const canvas = (url: string): Segment => ({
   preview: { kind: "canvas", surface: "assistant_message", render: "url", url, title: "Plan", preferredHeight: 200 },
 })
 
-/** Reports an intersection to each observed element. */
+/** Functions that report to each observer whether its element is in view. */
 let reports: ((isIntersecting: boolean) => void)[] = []
 let isNear = true
 
@@ -62,7 +62,7 @@ describe("documents", () => {
     const { root, actions, settings } = transcript([
       answer("a", { segments: [canvas("https://embed.example.com/x"), canvas("/canvas/documents/d/index.html")] }),
     ])
-    // A canvas from an origin that isn't allowed is a link.
+    // A canvas from an origin that isn't allowed is shown as a link.
     expect(root.querySelector("iframe")).toBe(null)
     expect(root.querySelector<HTMLAnchorElement>(".canvas a")?.href).toBe("https://embed.example.com/x")
     settings.value = { media_hosts: [], embed_origins: ["https://embed.example.com"] }
@@ -77,7 +77,7 @@ describe("documents", () => {
     expect(root.querySelectorAll(".canvas")[1]?.textContent).toBe("PlanNo longer available. Try again")
   })
 
-  test("[PG64] [PG38] a canvas out of view requests no signed URL and gets one when it scrolls into view", async () => {
+  test("[PG64] [PG38] a canvas out of view requests no signed URL, and requests one when it scrolls into view", async () => {
     isNear = false
     const { root, actions } = transcript([answer("a", { segments: [canvas("/canvas/documents/d/index.html")] })])
     await until(() => expect(reports).not.toEqual([]))

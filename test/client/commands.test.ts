@@ -56,7 +56,7 @@ describe("stopping", () => {
     expect(stopped()).toEqual(["q", "q2"])
   })
 
-  test("[PG18] it doesn't stop an answer that begins right after another has ended, but does stop one that begins later", async () => {
+  test("[PG18] a press doesn't stop an answer that begins right after another has ended, but does stop one that begins later", async () => {
     const { controller, server, clock } = await openSession()
     server.last().say(messageFrame(11, 10, running()))
     server.last().say(ops(12, 11, "a", end("completed")))
@@ -79,7 +79,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[PG18] a press between sending and the first text stops the answer that begins", async () => {
+  test("[PG18] a press between sending a message and the first text of its answer stops that answer", async () => {
     const { controller, server } = await openSession()
     expect(controller.stopAnswer()).toBe(false)
     controller.sendMessage("go")
@@ -106,7 +106,7 @@ describe("stopping", () => {
     expect(controller.stopAnswer()).toBe(true)
   })
 
-  test("[SO11] a cancel is repeated until the answer has ended, even if a send's ack looks like its own", async () => {
+  test("[SO11] a cancel is resent until the answer has ended, even if a message's ack looks like its own", async () => {
     const all = await openSession([pageOf([])])
     const { controller, server } = all
     controller.sendMessage("go")
@@ -139,7 +139,7 @@ describe("stopping", () => {
     expect(commands(server)).toEqual([])
   })
 
-  test("[PG18] [PG43] [PG73] Escape goes to the input method, an editor, the drawer and the reply, and only then stops the answer", () => {
+  test("[PG18] [PG43] [PG73] Escape is for the input method, an editor, the drawer and the reply before it stops the answer", () => {
     const drawer = signal(true)
     const reply = signal<string | null>("m")
     let stopped = 0
@@ -162,7 +162,7 @@ describe("stopping", () => {
   })
 })
 
-describe("repeating commands", () => {
+describe("resending commands", () => {
   test("[SO11] a command given while disconnected is sent after each reconnect, until it is acknowledged", async () => {
     const all = await openSession([pageOf([user("q", "go"), ended({ segments: [waitingCall] })])])
     const { controller, server } = all
@@ -206,7 +206,7 @@ describe("repeating commands", () => {
     expect(controller.commands.refusals.value.size).toBe(0)
   })
 
-  test("[SO11] a command whose response was lost is done once acknowledged, even if another tab has undone it", async () => {
+  test("[SO11] a command whose response was lost is done once it is acknowledged, even if another tab has undone it", async () => {
     const versions = { version: 1, versions: 2 }
     const page = (epoch: string) => pageOf([user("q", "go"), ended(versions)], { epoch, seq: 20 })
     const all = await openSession([page("e1"), page("e3")])
@@ -224,7 +224,7 @@ describe("repeating commands", () => {
     expect(controller.commands.pending.value.size).toBe(0)
   })
 
-  test("[SO16] a refusal is shown until its target has changed", async () => {
+  test("[SO16] a refusal is shown until the command's target has changed", async () => {
     const { controller, server } = await openSession([pageOf([user("q", "go"), running()])])
     const refuse = (id: string) => {
       controller.editMessage("q", "other")
@@ -264,7 +264,7 @@ describe("repeating commands", () => {
     },
   )
 
-  test("[PG19] another tab's withdrawal, live or on a resume, removes the message and nothing else", async () => {
+  test("[PG19] another tab's withdrawal, received live or on a resume, removes the message and nothing else", async () => {
     const queued = [user("q2", "later", { status: "queued" }), user("q3", "last", { status: "queued" })]
     const { controller, server } = await openSession([pageOf([user("q", "go"), running(), ...queued])])
     server.last().say(messageFrame(11, 10, user("q2", "", { status: "cancelled", segments: [] })))
@@ -279,7 +279,7 @@ describe("repeating commands", () => {
 describe("switching versions", () => {
   const page = (epoch: string, answer: string) => pageOf([user("q", "go"), ended({ id: answer })], { epoch, seq: 20 })
 
-  test("[SO12] is followed at once, however fast the versions change", async () => {
+  test("[SO12] another version is loaded at once, however fast the versions change", async () => {
     const { controller, server, requests } = await openSession([
       page("e1", "a"),
       page("e2", "b"),

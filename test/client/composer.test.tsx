@@ -1,4 +1,4 @@
-/** composer.test.tsx: writing and sending. */
+/** composer.test.tsx: writing and sending a message in the composer. */
 
 import { type ComponentProps, render } from "preact"
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
@@ -48,7 +48,7 @@ describe("the composer", () => {
     expect(onSend).not.toHaveBeenCalled()
   })
 
-  test("[PG5] empty, blank or too long text can't be sent", async () => {
+  test("[PG5] text that is empty, blank or too long can't be sent", async () => {
     const { onSend, button, root, type, press } = composer()
     expect(button.disabled).toBe(true)
     await type(" \n ")
@@ -64,7 +64,7 @@ describe("the composer", () => {
     expect(root.querySelector(".size")?.textContent).toBe("")
   })
 
-  test("[PG5] it accepts text while nothing can be sent", async () => {
+  test("[PG5] text can be typed while nothing can be sent", async () => {
     const { onSend, field, type, press } = composer(false)
     await type("draft")
     await press("Enter")
@@ -73,7 +73,7 @@ describe("the composer", () => {
     expect(field.disabled).toBe(false)
   })
 
-  test("[PG28] without CSS support, a script keeps the field as high as its text, even when its width changes", async () => {
+  test("[PG28] without CSS support, a script keeps the field as tall as its text, even when its width changes", async () => {
     vi.stubGlobal("CSS", { supports: () => false })
     let changed = (): void => {}
     vi.stubGlobal(
@@ -102,7 +102,7 @@ describe("the composer", () => {
     vi.unstubAllGlobals()
   })
 
-  test("[PG18] it has a button that stops a running answer, and a Send button as soon as there is text", async () => {
+  test("[PG18] the composer has a button that stops a running answer, and a Send button as soon as there is text", async () => {
     const onStop = vi.fn()
     const { root, type, press, onSend } = composer(true, { stop: { isRequested: false, onStop } })
     const names = () => [...root.querySelectorAll("button")].map((one) => one.getAttribute("aria-label"))
@@ -115,7 +115,7 @@ describe("the composer", () => {
     expect(onSend).toHaveBeenCalledTimes(1)
   })
 
-  test("[PG18] it shows at once that the answer is being stopped, not that it has stopped", () => {
+  test("[PG18] the composer shows at once that the answer is being stopped, not that it has stopped", () => {
     const { root } = composer(true, { stop: { isRequested: true, onStop() {} } })
     expect(root.querySelector("[aria-live]")?.textContent?.trim()).toBe("Stopping…")
     expect(root.querySelector("button")?.getAttribute("aria-disabled")).toBe("true")

@@ -1,4 +1,4 @@
-/** long-answers.test.tsx: the parts and slices in which a long answer is drawn, and faults in drawing. */
+/** long-answers.test.tsx: the parts and slices in which a long answer is rendered, and exceptions while rendering. */
 
 import fc from "fast-check"
 import { beforeEach, describe, expect, test, vi } from "vitest"
@@ -18,7 +18,7 @@ import { ops } from "./wire.ts"
 
 const MB = 1_000_000
 const repeat = (part: string): string => part.repeat(Math.ceil(MB / part.length)).slice(0, MB)
-/** A simulated DOM is slow for texts of this size. */
+/** Has a long timeout, because a simulated DOM is slow with text of this size. */
 const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 30_000 })
 const showMoreIn = (root: HTMLElement) => root.querySelector<HTMLButtonElement>(".show-more")
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await delay(0)
 })
 
-/** The numbers of elements that the slices added, until nothing more is drawn. */
+/** Returns how many elements each slice added, until nothing more is rendered. */
 async function countSlices(root: HTMLElement): Promise<readonly number[]> {
   const counts: number[] = []
   const count = (): number => root.querySelectorAll("*").length
@@ -124,7 +124,7 @@ describe("parts and slices", () => {
     expect(sizes()[0]).toBe(long.replaceAll("\n", "").length)
   })
 
-  test("[PF4] a text beyond the part isn't read, and an unchanged part isn't drawn again", async () => {
+  test("[PF4] text beyond the part isn't read, and an unchanged part isn't drawn again", async () => {
     const content = repeat("a\n\n")
     let lastRead = 0
     let reads = 0
@@ -136,7 +136,7 @@ describe("parts and slices", () => {
     const counted = { length: content.length, charCodeAt: readUnit } as string
     const { end } = measureText(counted, PART_COST)
     expect(lastRead).toBeLessThanOrEqual(end + 1)
-    // The unit before a line ending is read twice.
+    // The code unit before a line ending is read twice.
     expect(reads).toBeLessThanOrEqual(2 * (end + 1))
     const root = draw(<Markdown text={content} />) as HTMLDivElement
     await until(() => expect(showMoreIn(root)).not.toBe(null))

@@ -13,7 +13,7 @@ import { LossyServer } from "./lossy-server.ts"
 import { createMemoryStorage, createStubApi } from "./open-session.ts"
 import { createClock, settle } from "./wire.ts"
 
-/** As in test/support/seeded.ts, whose `hold` doesn't await promises. */
+/** As in test/support/seeded.ts, which can't be used here because its `hold` doesn't await promises. */
 const SEED = Number(process.env["FC_SEED"] ?? 586_031)
 const RUNS = Number(process.env["FC_RUNS"] ?? 1_000)
 
@@ -117,7 +117,7 @@ function forEachConnection(server: LossyServer, act: (connection: LossyServer["c
 const shown = (controller: SessionController) =>
   controller.store.messageIds.value.map((id) => controller.store.getMessageSignal(id)?.value)
 
-/** The text on the page is a prefix of the server's. */
+/** Expects the text of each message on the page to be a prefix of the server's. */
 function expectPrefix({ controller, server }: Setup): void {
   for (const message of shown(controller)) {
     const [mine, theirs] = [message?.segments[0], server.messages.find(({ id }) => id === message?.id)?.segments[0]]

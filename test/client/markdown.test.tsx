@@ -225,7 +225,7 @@ describe("growing text", () => {
     expect(after.map((block, at) => block === before[at])).toEqual(before.map((_, at) => at < before.length - 3))
   })
 
-  test("[MD3] a text that was cut and rewritten is parsed again", () => {
+  test("[MD3] text that was cut and rewritten is parsed again", () => {
     const read = createBlockReader()
     read("# one\n\ntwo")
     expect(JSON.stringify(read("other"))).toBe(JSON.stringify(createBlockReader()("other")))

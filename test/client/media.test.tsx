@@ -1,4 +1,4 @@
-/** media.test.tsx: media and canvas documents: their requests, and the placeholders shown before loading. */
+/** media.test.tsx: images, files, audio and video: their requests, and the placeholders shown before they load. */
 
 import { beforeEach, describe, expect, test, vi } from "vitest"
 import { forgetClicks } from "../../client/files/remote-media.ts"
@@ -77,7 +77,7 @@ describe("images", () => {
     expect(root.querySelector(".gate")).toBe(null)
   })
 
-  test("[PG55] media interrupted by the network loads without a click when it is back, whether the URL or the bytes failed", async () => {
+  test("[PG55] media that failed because of the network loads without a click once it is back, whether the URL or the bytes failed", async () => {
     const { root, actions, link } = transcript([
       answer("a", { segments: [imageSegment("/media/x"), imageSegment("/media/y")] }),
     ])
@@ -107,7 +107,7 @@ describe("images", () => {
     const gates = [...root.querySelectorAll(".gate")].map((one) => one.textContent)
     expect(gates).toEqual(Array(2).fill("a cat Image from example.comLoad"))
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
-    // The click applies to the URL, wherever it is shown.
+    // The click applies to the URL, wherever that is shown.
     await until(() => expect(srcs(root)).toEqual(Array(2).fill(`${REMOTE}?token=t`)))
     expect(root.querySelectorAll(".gate")).toHaveLength(0)
     expect(actions.signUrls.mock.calls).toEqual([[[REMOTE]]])
@@ -131,7 +131,7 @@ describe("images", () => {
     await until(() => expect(srcs(root)).toEqual([`${REMOTE}?token=t`]))
   })
 
-  test("[PG63] a refusal shows the server's error text, with a link", async () => {
+  test("[PG63] for refused media, the server's error text is shown, with a link", async () => {
     vi.stubGlobal("fetch", async () => Response.json({ text: "The address is not public." }, { status: 403 }))
     const { root } = transcript([answer("a", { segments: [imageSegment(REMOTE, "a cat")] })])
     root.querySelector<HTMLButtonElement>(".gate button")?.click()
@@ -179,7 +179,7 @@ describe("images", () => {
     expect(root.querySelector("a.picture")?.textContent).toBe("http example.com")
   })
 
-  test("[PG57] a click opens an image among those of its message; Escape closes it, and the focus returns", async () => {
+  test("[PG57] a click opens an image among those of its message; Escape closes the viewer, and the focus returns", async () => {
     const { root, actions } = transcript([
       answer("a", { segments: [imageSegment("/media/x", "one"), imageSegment("/media/y", "two")] }),
       answer("b", { segments: [imageSegment("/media/z", "another")] }),
@@ -232,7 +232,7 @@ describe("images", () => {
 describe("audio", () => {
   const audio = (): HTMLMediaElement => Object.assign(document.createElement("audio"), { pause: vi.fn() })
 
-  test("[PG58] only one element plays at a time, and it is stopped once", () => {
+  test("[PG58] only one element plays at a time, and stopping it a second time does nothing", () => {
     const [first, second] = [audio(), audio()]
     trackPlay(first)
     trackPlay(second)

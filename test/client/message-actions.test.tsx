@@ -32,7 +32,7 @@ beforeEach(() => document.body.replaceChildren())
 describe("a call that needs approval", () => {
   const waiting = () => transcript([user("q", "go"), answer("a", { status: "waiting", segments: [call()] })])
 
-  test("[PG20] shows its arguments unfolded, and asks for approval", () => {
+  test("[PG20] shows its arguments unfolded, and asks the user to approve it", () => {
     const { root, log } = waiting()
     expect(root.querySelector("details")?.open).toBe(true)
     expect(root.querySelector(".data")?.textContent).toContain('"text": "now"')
@@ -42,7 +42,7 @@ describe("a call that needs approval", () => {
     expect(log.querySelector("[data-typing]")).toBe(null)
   })
 
-  test("[PG20] one decision is sent once, and is shown as pending until the server's state arrives", async () => {
+  test("[PG20] a decision is sent once, and is shown as pending until the server's state arrives", async () => {
     const { root, actions, commands, store } = waiting()
     button(root, "Deny").click()
     expect(actions.decideApproval.mock.calls).toEqual([["a", "c1", "deny"]])
@@ -187,7 +187,7 @@ describe("editing a message", () => {
     return { ...all, field, type }
   }
 
-  test("[PG22] if its code can't be loaded, a note says so, and the next press tries again", async () => {
+  test("[PG22] if the editor's code can't be loaded, a note says so, and the next press tries again", async () => {
     const { module } = messageEditor
     const loaded = module.peek()
     const setModule = (value: typeof loaded) => ((module as Signal<typeof loaded>).value = value)
@@ -223,7 +223,7 @@ describe("editing a message", () => {
     expect(actions.editMessage).not.toHaveBeenCalled()
   })
 
-  test("[PG22] Ctrl or Cmd and Enter save; the editor stays until the edited message appears", async () => {
+  test("[PG22] Ctrl+Enter or Cmd+Enter saves; the editor stays until the edited message appears", async () => {
     const { root, field, type, actions, commands, store } = await editing()
     press(field, "Enter")
     expect(actions.editMessage).not.toHaveBeenCalled()
@@ -244,7 +244,7 @@ describe("editing a message", () => {
     expect(root.querySelector("article[data-id=n] p")?.textContent).toBe("new text")
   })
 
-  test("[PG22] until the server has it, a saved edit can be cancelled with Escape and with Cancel", async () => {
+  test("[PG22] until the server has a saved edit, Escape or Cancel cancels it", async () => {
     for (const way of ["Escape", "Cancel"]) {
       const { root, type, actions, commands } = await editing()
       await type("new text")
@@ -271,7 +271,7 @@ describe("editing a message", () => {
     expect(root.querySelector("textarea")?.value).toBe("half of it")
   })
 
-  test("[PG22] a refusal keeps the text; an empty or too long text can't be saved", async () => {
+  test("[PG22] a refusal keeps the text; text that is empty or too long can't be saved", async () => {
     const { root, field, type, actions, commands } = await editing()
     await type(" ")
     press(field, "Enter", { metaKey: true })
@@ -310,7 +310,7 @@ describe("refused messages", () => {
     expect(root.querySelector(".fault")?.textContent).toContain("Copied")
   })
 
-  test("[OB9] a message that was refused without a trace has no button", () => {
+  test("[OB9] a message that was refused without a trace has no button to copy one", () => {
     const { root } = transcript([], [{ id: "n", content: "hi", at: 1, error: "No." }])
     expect(root.textContent).not.toContain("Copy trace ID")
   })
@@ -363,7 +363,7 @@ describe("versions", () => {
   })
 })
 
-describe("the menu of an answer", () => {
+describe("an answer's menu", () => {
   async function openMenu() {
     const all = transcript([user("q", "go"), answer("a", { trace: TRACE })])
     button(all.root, "More").click()

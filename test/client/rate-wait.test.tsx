@@ -37,7 +37,7 @@ afterEach(() => {
   expect(hold.end).toBeNull()
 })
 
-/** Runs everything that needs no timer, including loading code. */
+/** Waits for everything that needs no timer, including the loading of code. */
 async function settleAll(): Promise<void> {
   await vi.advanceTimersByTimeAsync(0)
   await vi.dynamicImportSettled()
@@ -49,7 +49,7 @@ async function pass(ms: number): Promise<void> {
   await settleAll()
 }
 
-/** A server that responds to each request with the next of these responses, and then with an empty list. */
+/** Creates an API whose server answers each request with the next of these responses, and then with an empty list. */
 function createApi(responses: Response[], own = hold) {
   const requests: string[] = []
   const respond = async (url: string): Promise<Response> => {
@@ -69,7 +69,7 @@ function createApi(responses: Response[], own = hold) {
 const refuse = (retryAfter?: string) =>
   Response.json({ code, text }, { status: 429, headers: retryAfter === undefined ? {} : { "retry-after": retryAfter } })
 
-test("[LI6] a refused request is repeated after Retry-After, and the others wait too", async () => {
+test("[LI6] a rate-limited request is retried after Retry-After, and other requests wait too", async () => {
   vi.spyOn(Math, "random").mockReturnValue(1)
   const { requests, api } = createApi([refuse("10")])
   const first = api.listSessions()
@@ -78,7 +78,7 @@ test("[LI6] a refused request is repeated after Retry-After, and the others wait
   const second = api.listSessions("after")
   await settleAll()
   expect(requests).toEqual(["/v1/sessions"])
-  // The whole random part is added.
+  // Math.random() returns 1, so the full jitter is added.
   await pass(12_999)
   expect(requests).toHaveLength(1)
   await pass(1)
@@ -98,7 +98,7 @@ test("[LI6] the limit of one client doesn't hold back another one", async () => 
   await limited
 })
 
-test("[LI6] a refusal without Retry-After, or with a long one, fails at once", async () => {
+test("[LI6] a request refused without Retry-After, or with a long one, fails at once", async () => {
   for (const retryAfter of [undefined, "3600", "0", "soon"]) {
     const { requests, api } = createApi([refuse(retryAfter)])
     await expect(api.listSessions()).rejects.toThrow(text)
@@ -106,7 +106,7 @@ test("[LI6] a refusal without Retry-After, or with a long one, fails at once", a
   }
 })
 
-test("[LI6] a refused upload is repeated after the wait", async () => {
+test("[LI6] a rate-limited upload is retried after the wait", async () => {
   const responses = [{ status: 429, text: JSON.stringify({ code, text }), retryAfter: "10" }]
   let sent = 0
   const uploading = sendPatiently(hold, async () => {
@@ -119,7 +119,7 @@ test("[LI6] a refused upload is repeated after the wait", async () => {
   expect([(await uploading).status, sent]).toEqual([201, 2])
 })
 
-/** An open session whose socket waits for a token, as the page's socket does. */
+/** Opens a session whose socket waits for a token while the page is rate-limited, as the page's socket does. */
 async function openLimited() {
   const { clock, server, deps } = setUp()
   const getToken = async () => {
@@ -136,7 +136,7 @@ async function openLimited() {
 
 const idOf = (frame: object): unknown => Reflect.get(frame, "id")
 
-test("[LI6] a refused message stays in the outbox and is sent again under its id", async () => {
+test("[LI6] a rate-limited message stays in the outbox and is resent under its id", async () => {
   const { server, controller } = await openLimited()
   controller.sendMessage("one")
   controller.sendMessage("two")
@@ -156,7 +156,7 @@ test("[LI6] a refused message stays in the outbox and is sent again under its id
   expect(hold.text.value).toBe("")
 })
 
-test("[LI6] refused commands are all sent again, each of them once", async () => {
+test("[LI6] all rate-limited commands are resent, each of them once", async () => {
   const { server, controller } = await openLimited()
   controller.regenerateAnswer("a1")
   controller.editMessage("m1", "new text")
@@ -187,7 +187,7 @@ test("[LI6] a socket that a limit closed is opened again after the wait", async 
   expect(hold.text.value).toBe("")
 })
 
-test("[LI6] the reason why a session is full is shown until a socket is accepted", async () => {
+test("[LI6] the message that a session has too many connections is shown until a socket is accepted", async () => {
   const { clock, server } = await openLimited()
   const full = faultToWire({ reason: "sockets_full", max: 1_000 })
   server.last().say({ type: "error", code: full.code, text: full.text })
@@ -201,7 +201,7 @@ test("[LI6] the reason why a session is full is shown until a socket is accepted
   expect(hold.text.value).toBe("")
 })
 
-test("[LI6] a quiet line says that the page is waiting, in place of the connection status", () => {
+test("[LI6] while requests are held, the status line says so instead of showing the connection status", () => {
   const lineOf = (link: LinkState, held: string): string | undefined => {
     hold.text.value = held
     const root = document.createElement("div")

@@ -1,4 +1,4 @@
-/** replies.test.tsx: replies: how the quoted message is shown, where a click on it leads, and how it is chosen. */
+/** replies.test.tsx: how a quoted message is shown, where a click on it leads, and how it is chosen. */
 
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest"
 import { Composer } from "../../client/composer/composer.tsx"
@@ -24,7 +24,7 @@ describe("replies", () => {
       user("q3", "Hm.", { reply_to: "far" }),
     ])
 
-  test("[PG43] a reply shows whose message it answers, and an excerpt in plain text", async () => {
+  test("[PG43] a reply shows whose message it replies to, and an excerpt of it in plain text", async () => {
     const { root } = scene()
     const quotes = [...root.querySelectorAll(".quote")].map((one) => one.textContent)
     expect(quotes).toEqual(["YouWhat is *this*?", "CuecardA picture: Image: p.", "An earlier message"])
@@ -38,7 +38,7 @@ describe("replies", () => {
     expect(actions.loadUntilMessage.mock.calls).toEqual([["far"]])
   })
 
-  test("[PG73] Reply adds it to the draft; the composer shows it, and can remove it", async () => {
+  test("[PG73] Reply adds a reply reference to the draft; the composer shows it, and can remove it", async () => {
     const { root, draft } = scene()
     root.querySelector<HTMLButtonElement>("[data-id=a] [data-way=reply]")?.click()
     expect(draft.replyTo.value).toBe("a")

@@ -1,4 +1,4 @@
-/** session-list.test.ts: the list of conversations: local state, and optimistic changes and their outcomes. */
+/** session-list.test.ts: the list of conversations: its local state, and optimistic changes and their outcomes. */
 
 import { describe, expect, test, vi } from "vitest"
 import type { Api } from "../../client/net/api.ts"
@@ -52,7 +52,7 @@ describe("the list of conversations", () => {
     expect(ids(sessions)).toEqual(["a", "b"])
   })
 
-  test("[PG53] an open session's running state overrides the list, even after it is closed, until the server responds", async () => {
+  test("[PG53] an open session's running state overrides the server's list, and is kept after it is closed until the next refresh", async () => {
     const { sessions, rows } = createSessionList([row("a")])
     const runs = () => sessions.sessions.value[0]?.running
     await sessions.refresh()
@@ -67,7 +67,7 @@ describe("the list of conversations", () => {
     expect(runs()).toBe(false)
   })
 
-  test("[PG53] it is refreshed often while another session is running, otherwise rarely, and never while hidden", async () => {
+  test("[PG53] the list is refreshed often while another session is running, otherwise rarely, and never while the page is hidden", async () => {
     const { sessions, clock, requests, rows, hide } = createSessionList([row("a", { running: true })])
     await sessions.refresh()
     sessions.startPolling()
@@ -138,7 +138,7 @@ describe("pages of the list", () => {
     expect(pages.mock.calls).toEqual([[], ["c8"]])
   })
 
-  test("[PG75] a failure is shown and keeps the loaded sessions, and the next attempt continues", async () => {
+  test("[PG75] after a failure, which is shown, the loaded sessions stay, and the next attempt continues from there", async () => {
     let isDown = true
     const pages = vi.fn((after?: string) => {
       if (after === undefined) return Promise.resolve(first)
@@ -157,7 +157,7 @@ describe("pages of the list", () => {
     const loaded = appendPage(mergeFirstPage(NO_SESSIONS, first), { sessions: rowsFrom(7, 3), next: "c5" })
     const changed = [row("s6", { active: 12 }), row("s11", { active: 11 }), row("s10", { active: 10 })]
     const merged = mergeFirstPage(loaded, { sessions: changed, next: "c10" })
-    // s9 and s8 are older than the end of the page, so the page says nothing about them.
+    // s9 and s8 were last active before the page's end, so the page says nothing about them.
     expect(idsOf(merged.sessions)).toEqual(["s6", "s11", "s10", "s9", "s8", "s7", "s5"])
     expect(merged.next).toBe("c5")
     const withoutNine = mergeFirstPage(merged, {
@@ -174,7 +174,7 @@ describe("pages of the list", () => {
     expect([idsOf(merged.sessions), merged.next]).toEqual([["s30", "s29", "s28"], "c28"])
   })
 
-  test("[PG79] a list that can't be loaded says so until it can", async () => {
+  test("[PG79] the list says that it can't be loaded until it can", async () => {
     let isDown = true
     const { sessions } = createSessionList([], {
       listSessions: () => (isDown ? Promise.reject(new TypeError("no network")) : Promise.resolve(first)),
@@ -259,7 +259,7 @@ describe("changes", () => {
     expect(router.draft.text.value).toBe("")
   })
 
-  test("[PG33] if a conversation can't be deleted, its messages are still there", async () => {
+  test("[PG33] if a conversation can't be deleted, its unsent messages are kept", async () => {
     const setup = setUp()
     const api = { ...setup.api, eraseSession: refused }
     const router = new SessionRouter({ ...setup.deps, api, readHash: () => "#/s/s1", writeHash() {} })

@@ -82,7 +82,7 @@ const shown = (root: ParentNode) =>
   [...root.querySelectorAll("nav a")].map((one) => one.textContent?.replace(/\s+/g, " "))
 
 describe("the list", () => {
-  test("[PG31] shows titles with times; a running one has a mark that is also announced", async () => {
+  test("[PG31] shows titles with times; a running conversation has an indicator with a text for screen readers", async () => {
     const { root } = await page([row("a"), row("b", { running: true }), row("c", { title: "" })])
     expect(shown(root)).toEqual(["Title a1 min", "Title b, generating response", "Untitled1 min"])
     expect(root.querySelectorAll(".pulse")).toHaveLength(1)
@@ -94,7 +94,7 @@ describe("the list", () => {
     expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
   })
 
-  test("[PG54] [PG85] an empty list in a tenant that is leaving promises nothing", async () => {
+  test("[PG54] [PG85] an empty list has no explanation while the tenant is leaving", async () => {
     const { root } = await page([], { erases_at: NOW + 90_000 })
     expect(root.querySelector("nav")?.textContent).toBe("")
   })
@@ -123,7 +123,7 @@ describe("the menu", () => {
     expect(stop).not.toHaveBeenCalled()
   })
 
-  test("[PG32] closes on a press elsewhere", async () => {
+  test("[PG32] closes when the user clicks elsewhere", async () => {
     const { root } = await page([row("a")])
     await open(root, "a")
     // The listener is added after the first paint.
@@ -166,7 +166,7 @@ describe("renaming", () => {
     expect(root.querySelector("nav a .title")?.textContent).toBe("Title a")
   })
 
-  test("[PG32] is saved by leaving the field, and the focus stays where the user went", async () => {
+  test("[PG32] is saved when the user leaves the field, and the focus stays where the user moved it", async () => {
     const { root, rename } = await renaming()
     const input = field(root) as HTMLInputElement
     input.value = "Other"
@@ -226,7 +226,7 @@ describe("deleting", () => {
   })
 })
 
-test("[PG32] a refusal is shown once, and can be dismissed", async () => {
+test("[PG32] a refused change is reported once, and the notice can be dismissed", async () => {
   const { root, router } = await page([row("a")])
   router.sessionList.showNotice("It could not be.", true)
   await delay()

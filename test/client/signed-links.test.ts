@@ -1,4 +1,4 @@
-/** signed-links.test.ts: signatures for rendered media are batched, remembered, renewed and retried. */
+/** signed-links.test.ts: signed URLs for rendered media are requested in batches, cached, renewed and retried. */
 
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
@@ -7,7 +7,7 @@ import { SIGNED_URL_SECONDS } from "../../shared/asset-limits.ts"
 import { MAX_URL_CHARS } from "../../shared/limits.ts"
 import { delay } from "./dom.ts"
 
-/** A signer whose requests the test answers, with a clock that the test advances. */
+/** Creates a signer whose requests the test answers, with a clock that the test advances. */
 function signing(life = SIGNED_URL_SECONDS) {
   const requests: (readonly string[])[] = []
   let waiting: { readonly ms: number; readonly call: () => void }[] = []
@@ -49,7 +49,7 @@ function signing(life = SIGNED_URL_SECONDS) {
 }
 
 describe("signatures", () => {
-  test("[PG38] media drawn within a moment is requested together, at most a hundred in one request", async () => {
+  test("[PG38] URLs of media rendered at almost the same time are requested together, at most a hundred per request", async () => {
     const { signer, requests, settle } = signing()
     for (let at = 0; at < 230; at++) signer.requestLink(`/media/${at % 210}`)
     await settle()
@@ -57,7 +57,7 @@ describe("signatures", () => {
     expect(signer.getLink("/media/7").value).toEqual({ at: "ready", href: expect.stringContaining("/media/7?token=") })
   })
 
-  test("[PG38] a signature is remembered until it expires, and then requested again", async () => {
+  test("[PG38] a signed URL is kept until it expires, and then requested again", async () => {
     const { signer, requests, settle, pass } = signing()
     signer.requestLink("/media/a")
     await settle()
@@ -73,7 +73,7 @@ describe("signatures", () => {
     ])
   })
 
-  test("[PG38] a refused signature stays refused; a failed request is repeated when the media is drawn again", async () => {
+  test("[PG38] a refused URL stays refused; a failed request is retried when the media is rendered again", async () => {
     const { signer, requests, settle, down } = signing()
     signer.requestLink("/media/gone")
     await settle()
@@ -114,7 +114,7 @@ describe("signatures", () => {
     expect([signer.getLink("/media/b").value.at, waits()]).toEqual(["ready", []])
   })
 
-  test("[PG55] a request is sent at once when the server is known to be back, and none once no media is drawn", async () => {
+  test("[PG55] a request is sent at once when the server is known to be back, and none once no media is rendered", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down()
     signer.requestLink("/media/a")
@@ -127,7 +127,7 @@ describe("signatures", () => {
     expect([requests.length, signer.getLink("/media/a").value.at]).toEqual([2, "ready"])
   })
 
-  test("[PG38] a refused request isn't repeated; an invalid URL doesn't affect others", async () => {
+  test("[PG38] a refused request isn't retried; an invalid URL doesn't affect others", async () => {
     const { signer, requests, settle, down, waits } = signing()
     down(new RequestError(404, "We couldn't find that conversation."))
     signer.requestLink("/media/a")

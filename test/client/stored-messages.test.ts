@@ -26,7 +26,7 @@ async function goLive({ server }: Pick<Setup, "server">) {
 }
 
 describe("stored messages", () => {
-  test("[SO13] of a closed page are delivered by a page opened elsewhere, which then closes the session", async () => {
+  test("[SO13] of a closed page are delivered by a page that doesn't show their session, which then closes the session", async () => {
     const setup = setUp()
     const closed = new SessionController("s1", setup.deps)
     closed.sendMessage("written offline")
@@ -44,7 +44,7 @@ describe("stored messages", () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test("[SO13] another open page of their session also delivers them, after giving their own page time to do so", async () => {
+  test("[SO13] are also delivered by another open page of their session, after it has given their own page time to do so", async () => {
     const setup = setUp()
     const router = createRouter(setup, { hash: "#/s/s1" })
     router.openFromHash()
@@ -60,7 +60,7 @@ describe("stored messages", () => {
     expect(router.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
-  test("[SO13] a refused message waits for the user, and one for an unknown session is refused", async () => {
+  test("[SO13] stay for the user if they were refused, and are marked as failed if their session doesn't exist", async () => {
     const setup = setUp()
     const controller = new SessionController("gone", setup.deps)
     controller.sendMessage("refused")
@@ -79,7 +79,7 @@ describe("stored messages", () => {
     expect(lost.isClosed).toBe(true)
   })
 
-  test("[SO14] a full queue only delays messages: none is lost, and none overtakes another", async () => {
+  test("[SO14] are only delayed by a full queue: none is lost, and none overtakes another", async () => {
     const { controller, server } = await openSession()
     const tell = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
@@ -178,7 +178,7 @@ describe("first messages", () => {
     expect([made, router.startingEntry.value, setup.storage.all.size]).toEqual([1, null, 0])
   })
 
-  test("[SO13] are delivered even if the browser stores nothing", async () => {
+  test("[SO13] are delivered even if browser storage is unavailable", async () => {
     const setup = setUp()
     setup.storage.setItem = () => {
       throw new Error("forbidden")

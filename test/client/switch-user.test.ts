@@ -28,21 +28,21 @@ const ADAS = {
 }
 const SHARED = { "cuecard.theme": "dark", "cuecard.draft.acme%2Fada.s1": "a draft" }
 
-/** Starts a switch that reloads the page, so that its promise never settles. */
+/** Starts a switch that reloads the page. The promise of such a switch never settles, so this doesn't await it. */
 async function switchAndReload(storage: KeyValueStorage, previous: string | null, user: string): Promise<void> {
   const reload = vi.fn()
   void switchUser(storage, previous, user, reload)
   await vi.waitFor(() => expect(reload).toHaveBeenCalledOnce())
 }
 
-/** The unsent rows that the page of a user finds. */
+/** Returns the unsent rows visible to a page where this user is signed in. */
 function unsentOf(storage: KeyValueStorage, user: string | null): object {
   const page = createUserStorage(storage)
   page.user = user
   return Object.fromEntries(readStorageRows(page).filter(([key]) => /^cuecard\.(send|edit|import)\./.test(key)))
 }
 
-/** A page of this user, in a browser that may have pages of other users. */
+/** Returns storage as seen by a page where this user is signed in. Other users may have pages in the same browser. */
 function openPage(storage: KeyValueStorage, user: string): UserStorage {
   const page = createUserStorage(storage)
   page.user = user
@@ -79,7 +79,7 @@ describe("another user", () => {
     expect(storage.rows()).toMatchObject({ ...SHARED, [USER_KEY]: "acme/ada" })
   })
 
-  test("[SP5] a tab of another user doesn't sign the other tabs out, so two tabs can't reload each other forever", async () => {
+  test("[SP5] a tab of another user doesn't sign other tabs out, so two tabs can't reload each other forever", async () => {
     const storage = createStorage({ [USER_KEY]: "acme/ada" })
     const removeItem = vi.spyOn(storage, "removeItem")
     await switchAndReload(storage, "acme/ada", "acme/bob")
@@ -87,13 +87,13 @@ describe("another user", () => {
     expect(storage.getItem(USER_KEY)).toBe("acme/bob")
   })
 
-  test("[SP5] users of two tenants with the same id are different users", () => {
+  test("[SP5] users with the same id in different tenants are different users", () => {
     const storage = createStorage()
     new Outbox(openPage(storage, "acme/ada"), "").addEntry(ENTRY)
     expect(unsentOf(storage, "other/ada")).toEqual({})
   })
 
-  test("[SP5] the first user of a browser keeps the rows of version 0.1.0, without a reload", async () => {
+  test("[SP5] the first user to sign in keeps the rows written by version 0.1.0, without a reload", async () => {
     const storage = createStorage(ADAS)
     expect(unsentOf(storage, null)).toEqual(ADAS)
     const reload = vi.fn()
@@ -121,7 +121,7 @@ describe("another user", () => {
     expect(storage.length).toBe(200)
   })
 
-  test("[SP5] a renewed token of the same user changes nothing", async () => {
+  test("[SP5] renewing the same user's token changes nothing", async () => {
     const rows = { [USER_KEY]: "acme/ada", ...SHARED }
     const storage = createStorage(rows)
     const guard = createUserGuard(storage, createUserStorage(storage))

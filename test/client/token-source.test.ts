@@ -20,7 +20,7 @@ function setUp(deps: Partial<TokenSourceDeps>, routes: Readonly<Record<string, (
   return { source, requests, refusals }
 }
 
-describe("where the token comes from", () => {
+describe("the source of the token", () => {
   test("[SP1] the embedding product's function is used instead of the server, for every renewal too", async () => {
     let count = 0
     const { source, requests } = setUp({ getEmbeddedToken: async () => `given-${++count}` })
@@ -87,13 +87,13 @@ describe("nobody is signed in", () => {
     },
   )
 
-  test("[SP2] if the server has none of these routes, nobody is signed in either", async () => {
+  test("[SP2] if the server has none of the token routes, nobody is signed in", async () => {
     const { source, refusals } = setUp({})
     await expect(source.getToken()).rejects.toBeInstanceOf(RequestError)
     expect(refusals.map(({ status }) => status)).toEqual([401])
   })
 
-  test("[SP2] a server that is down signs nobody out", async () => {
+  test("[SP2] nobody is signed out because the server is down", async () => {
     let isDown = true
     const { source, refusals } = setUp(
       {},

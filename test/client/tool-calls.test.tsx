@@ -24,7 +24,7 @@ describe("arguments and results", () => {
   const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
   const codeOf = (root: ParentNode) => root.querySelector(".data code")?.textContent ?? ""
 
-  test("[BD4] of 5,000 nested levels, only a bounded number is drawn", () => {
+  test("[BD4] of 5,000 nested levels, only a limited number is drawn", () => {
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args: nested(5_000) })] })])
     expect(codeOf(root)).toContain("(deeper levels omitted)")
     expect(codeOf(root).split("\n").length).toBeLessThan(200)
@@ -37,7 +37,7 @@ describe("arguments and results", () => {
     expect(codeOf(root).length).toBeLessThanOrEqual(args.length)
   })
 
-  test("[BD4] a long value begins with its first lines and a button for the rest", async () => {
+  test("[BD4] of a long value, the first lines are shown, with a button for the rest", async () => {
     const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
     const { root } = transcript([answer("a", { segments: [tool(1, "ok", { args })] })])
     expect(codeOf(root)).toMatch(/^\[\n {2}"line 0",[\s\S]*\d",$/)
@@ -50,7 +50,7 @@ describe("arguments and results", () => {
     expect(root.querySelector(".data .show-all")).toBe(null)
   })
 
-  test("[BD4] a call that needs approval shows all of them at once", () => {
+  test("[BD4] a call that needs approval shows all lines at once", () => {
     const args = JSON.stringify(Array.from({ length: 5_000 }, (_, n) => `line ${n}`))
     const { root } = transcript([answer("a", { segments: [call({ args, status: "waiting", approval: "asked" })] })])
     expect(codeOf(root)).toBe(JSON.stringify(JSON.parse(args), null, 2))
@@ -145,7 +145,7 @@ describe("adjacent calls", () => {
     expect(root.querySelector(".list > div:not([hidden]) .ask")).not.toBe(null)
   })
 
-  test("[PG36] [PG6] a delta renders one of the calls and no other", async () => {
+  test("[PG36] [PG6] a delta re-renders only its own call", async () => {
     const { root, store } = transcript([
       answer("a", { status: "running", segments: [plain(1, "running"), plain(2, "running")] }),
     ])
@@ -228,7 +228,7 @@ describe("agents", () => {
     ])
   })
 
-  test("[PG37] a call to an agent shows the agent, the question and the answer; a slow one asks the user for nothing", async () => {
+  test("[PG37] a call to an agent shows the agent, the question and the answer; a waiting call asks the user for nothing", async () => {
     const queued = { mode: "async", status: "queued", responseId: "r", session: "agent-1" }
     const { root, store, actions } = transcript([answer("a", { segments: [pendingCall()] })])
     const block = root.querySelector<HTMLElement>("section.agent")
@@ -251,7 +251,7 @@ describe("agents", () => {
     expect(block?.querySelector(".reply em")?.textContent).toBe("warm")
   })
 
-  test("[PG37] a call of another shape is shown like any other", () => {
+  test("[PG37] a call whose arguments have another shape is shown like any other call", () => {
     for (const args of ["{}", "[1]", "nonsense", '{"agent":"r"}', '{"agent":1,"message":"m"}']) {
       const { root } = transcript([answer("a", { segments: [pendingCall({ args, status: "ok" })] })])
       expect(root.querySelector("section.agent")).toBe(null)
@@ -266,7 +266,7 @@ describe("agents", () => {
     expect(parseAgentCall({ args, result: "null" })).toMatchObject({ answer: null, session: null })
   })
 
-  test("[PG37] the excerpt of a folded text has no markup", () => {
+  test("[PG37] the excerpt of folded text has no markup", () => {
     const { root } = transcript([
       received("x", `## Findings\n\n- It is **wet** in [Oslo](https://e.x).\n${"- more\n".repeat(200)}`),
     ])

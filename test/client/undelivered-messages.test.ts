@@ -1,4 +1,4 @@
-/** undelivered-messages.test.ts: messages and edits survive the loss of their socket, version, session or page. */
+/** undelivered-messages.test.ts: messages and edits aren't lost with their socket, version, session or page. */
 
 import { describe, expect, test } from "vitest"
 import { SessionRouter } from "../../client/session/session-router.ts"
@@ -106,7 +106,7 @@ describe("messages of a closed page", () => {
     expect(storage.all.size).toBe(0)
   })
 
-  test("[SO13] messages sent on a dead socket are sent again on the next one, except acknowledged ones", async () => {
+  test("[SO13] messages sent on a dead socket are resent on the next one unless they were acknowledged", async () => {
     const all = await openSession()
     all.controller.sendMessage("one")
     all.controller.sendMessage("two")

@@ -103,7 +103,7 @@ test("[TE4] it serves the page with its headers, and the API", async () => {
   expect(await call(cuecard, "/v1/nothing")).toMatchObject({ status: 404, json: { code: "route_unknown" } })
 })
 
-test("[TE4] the page itself runs and styles nothing inline, as its policy requires", async () => {
+test("[TE4] the page has no inline scripts or styles, as its policy requires", async () => {
   const { text } = await call(await start(), "/")
   expect(text).not.toMatch(/<script(?![^>]*\bsrc=)[^>]*>/)
   expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=/)
@@ -122,7 +122,7 @@ test("[TE5] issues tokens for any user, with any lifetime", async () => {
   expect((await call(cuecard, "/v1/sessions")).json.sessions).toMatchObject([{ id, title: "Trip" }])
 })
 
-test("[TE6] vars override everything, and the log lines of the Worker are passed on", async () => {
+test("[TE6] vars override all other settings, and the Worker's log lines are passed on", async () => {
   const lines: string[] = []
   const JWT_SECRET = "another secret, of at least thirty-two bytes"
   const cuecard = await start({
@@ -214,7 +214,7 @@ test("[TE9] a missing build and a production build are reported with the command
   rmSync(dist, { recursive: true })
 })
 
-test("[RT4] over real HTTP: a chunked body is cut off at its limit, and a wrong length is a bad body", async () => {
+test("[RT4] over real HTTP: a chunked body is cut off at its limit, and a wrong length is refused", async () => {
   const cuecard = await start()
   const { id } = await cuecard.createSession()
   const path = `/v1/sessions/${id}/messages`

@@ -39,7 +39,7 @@ const HEAD = Buffer.from("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket
 const TEXT = 1
 const PING = 9
 
-test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames are counted correctly when they arrive in chunks of %i bytes", (size) => {
+test.each([1, 3, 7, 1000, 1_000_000])("[FS5] data frames that arrive in chunks of %i bytes are counted", (size) => {
   const frames = [
     frameOf(TEXT, 0),
     frameOf(PING, 4),
@@ -302,10 +302,7 @@ function foundIn(all: readonly Message[], happened: Readonly<Record<string, numb
   return checkSession(session, stored, facts).map(({ rule }) => rule)
 }
 
-/**
- * Returns the rules violated by one call in two answers, as after a retry. `happened` counts the effects by `<key>/<call
- * id>`.
- */
+/** Like `foundIn`, for one call in two answers, as after a retry. */
 function effectsFound(happened: Readonly<Record<string, number>>): string[] {
   const args = '{"key":"s-0-effect","ms":1}'
   const events = [

@@ -57,7 +57,7 @@ describe("round trip", () => {
     ["a request", request, "agent_message"],
     ["a callback", callback, "agent_callback"],
     ["an answer that goes back", answer, "assistant_message"],
-  ])("[RE12] %s", (_name, message, type) => {
+  ])("[RE12] %s survives an export and import unchanged", (_name, message, type) => {
     const records = messageToRecords({ pos: 3, parent: 2, tip: null, message }, "s1")
     expect(records.at(-1)?.type).toBe(type)
     const [back] = readBack(records).messages
@@ -196,7 +196,7 @@ test("[RE9] a record without responseId belongs to the first answer of its turn 
   ])
 })
 
-test("[RE10] a step number out of range is dropped", () => {
+test("[RE10] a step number out of range is refused", () => {
   for (const step of [1e9, -1, 1.5]) {
     expect(parseRecord({ type: "text_delta", delta: "x", step })).toMatchObject({ ok: false, fault: { field: "step" } })
   }

@@ -129,7 +129,7 @@ describe("a large answer", () => {
     expect(answer?.lost).toEqual({ call: 100, result: 1 })
   })
 
-  test("[RE36] is cut without splitting a surrogate pair: names, arguments, errors", () => {
+  test("[RE36] has its names, arguments and errors cut without splitting a surrogate pair", () => {
     const cut = (max: number): string => `${"x".repeat(max - 1)}😀`
     const error = { code: "failed", message: cut(MAX_ERROR_CHARS) }
     const [answer] = assemble([

@@ -93,7 +93,7 @@ test("[AL12] a missing beginning is found, unless an entry records that the serv
   const removed = { seq: 3, hash: third.hash }
   const pruned = createFile(9, "acme", removed)
   expect(await verifyAuditFile(pruned)).toMatchObject({ ok: true, entries: 6 })
-  // The entry is about another beginning.
+  // The entry records a different beginning.
   const fifth = JSON.parse(pruned[2] ?? "")
   const later = { ...JSON.parse(pruned[0] ?? ""), base: { seq: fifth.seq, hash: fifth.hash } }
   expect(await verifyAuditFile([JSON.stringify(later), ...pruned.slice(3)])).toMatchObject({ ok: false, line: 2 })

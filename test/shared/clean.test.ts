@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { type CleanState, clean, cleanToModel, createCleaner } from "../../shared/sanitize/clean.ts"
 import { MAX_PENDING_CHARS } from "../../shared/limits.ts"
 
-/** The word joiner. It is invisible, so the tests spell it out. */
+/** The word joiner. It is invisible, so the tests refer to it by name. */
 const WJ = "\u2060"
 
 type Row = readonly [raw: string, clean: string]
@@ -93,7 +93,7 @@ table("CL12", [
 
 const SWALLOWED = "script style iframe object embed noscript template svg math textarea title".split(" ")
 
-test.each(SWALLOWED)("[CL3] <%s> is removed with its content, or is text", (name) => {
+test.each(SWALLOWED)("[CL3] <%s> is removed with its content, or is treated as text", (name) => {
   expectClean(`a<${name} x=y>in <b>it</b></${name}>b`, "ab")
   expectClean(`a<${name}>b`, `a&lt;${name}>b`)
   expectClean(`</${name}>b`, "b")
@@ -174,7 +174,7 @@ test.each([
   ["a comment", "<!--", "x", "-->"],
   ["inline code", "`", "<b x> ", "`"],
   ["an autolink", "<https://", "x", ">"],
-])("[CL8] %s over MAX_PENDING_CHARS is text, whole or in fragments", (_, open, fill, close) => {
+])("[CL8] %s over MAX_PENDING_CHARS is treated as text, whole or in fragments", (_, open, fill, close) => {
   const available = MAX_PENDING_CHARS - open.length - close.length
   const fits = open + fill.repeat(Math.floor(available / fill.length)) + close
   const over = open + fill.repeat(Math.floor(available / fill.length) + 1) + close
@@ -219,7 +219,7 @@ table("CL10", [
   ["`a\n```\n<b x>`", "`a\n```\n<b x>`"],
 ])
 
-/** Splits the text in two at every 97th index. It finds errors that occur only in long texts. */
+/** Splits the text in two at every 97th index. This finds errors that occur only in long texts. */
 function expectLong(raw: string, expected: string): void {
   expect(clean(raw)).toBe(expected)
   expect(clean(expected), "cleaned twice").toBe(expected)

@@ -127,12 +127,12 @@ Bye.
 
   test.each([
     ["a fence", "```js\nlet a"],
-    ["a longer one", "`````\n```\nx"],
-    ["one of tildes", "~~~~\n```\nx"],
-    ["one in a list", "- a\n  ```\n  x"],
-    ["one in a quote", "> ```\n> x"],
-    ["a pre", "<pre>\nx"],
-  ])("[RE22] %s left open by an answer ends with it", (_name, open) => {
+    ["a longer fence", "`````\n```\nx"],
+    ["a fence of tildes", "~~~~\n```\nx"],
+    ["a fence in a list", "- a\n  ```\n  x"],
+    ["a fence in a quote", "> ```\n> x"],
+    ["a <pre>", "<pre>\nx"],
+  ])("[RE22] %s that an answer leaves open ends with the answer", (_name, open) => {
     const markdown = `${messageToMarkdown(answerOf(text(open), END))}\n${messageToMarkdown(createQuestion("next"))}`
     expect(headingsIn(markdown).filter((heading) => OURS.test(heading))).toHaveLength(2)
   })
@@ -165,7 +165,7 @@ Bye.
   })
 
   test.each(readGoldens().map((golden) => [golden.name, golden] as const))(
-    "[RE22] %s: no span and no trailer",
+    "[RE22] %s is exported without spans and trailers",
     (_name, golden) => {
       const markdown = messageToMarkdown(answerOf(...golden.events))
       expect(markdown).not.toMatch(/MUST wrap/)

@@ -64,7 +64,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     expect(printMessage(foldAll(golden.events, golden.resolver))).toEqual(golden.expected)
   })
 
-  test("[GO2] each text cut at every index", () => {
+  test("[GO2] the transcript is the same wherever a text is cut", () => {
     for (const cut of cuts(golden.events)) expect(printMessage(foldAll(cut, golden.resolver))).toEqual(golden.expected)
     expect(printMessage(foldAll(splitAllTexts(golden.events), golden.resolver))).toEqual(golden.expected)
   })
@@ -83,7 +83,7 @@ describe.each(goldens.map((golden) => [golden.name, golden] as const))("%s", (_n
     }
   })
 
-  test("[GO4] the live frames joined are the body of history, byte for byte", () => {
+  test("[GO4] the joined live frames equal the body of history, byte for byte", () => {
     const intake = createIntake()
     const transcriber = createMessageSegmenter()
     let message = emptyMessage()

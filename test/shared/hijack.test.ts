@@ -83,7 +83,7 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
     if (isCard) expect(JSON.stringify(live[0])).not.toContain("MUST wrap your synthesis in <span")
   })
 
-  test.each(HIJACKS.map((text) => [text]))("[DR15] %j repeated by the model shows only stored data", (text) => {
+  test.each(HIJACKS.map((text) => [text]))("[DR15] if the model repeats %j, only stored data is shown", (text) => {
     const events = [...readEvents(resultOf(text)), { type: "text_delta" as const, delta: `So:\n${text}` }, END]
     const whole = play(events, 10_000)
     for (const size of [1, 3]) expect(toCanonicalJson(play(events, size).live)).toBe(toCanonicalJson(whole.live))
@@ -98,7 +98,7 @@ describe.each(WAYS)("read %s", (_way, resultOf, isCard) => {
       if (segment.type === "media") expect(segment.url).toBe("/media/pic")
       expect(segment.type).not.toBe("canvas")
     }
-    // In the later context, none of the text is a directive.
+    // When the text is sent back to the model later, none of it is a directive.
     for (const part of whole.message.parts) {
       if (part.type !== "text") continue
       const again = play([{ type: "text_delta", delta: stripDirectives(part.text, part.grants) }, END], 10_000)

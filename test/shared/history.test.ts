@@ -19,7 +19,7 @@ describe("fixtures", () => {
     expect(printHistory(importValues(listValues(body)))).toEqual(expected)
   })
 
-  test.each(cases)("[IH11] in two parts, cut before any line: %s", (_title, { body, expected }) => {
+  test.each(cases)("[IH11] %s, in two parts, cut before any line", (_title, { body, expected }) => {
     const values = listValues(body)
     const stepless = (lines: readonly string[]): string[] => lines.map((line) => line.replace(/^answer \d+/, "answer"))
     for (let cutAt = 1; cutAt < values.length; cutAt++) {
@@ -36,7 +36,7 @@ describe("[IH12] docs/import.md", () => {
   const docs = readFileSync(new URL("../../docs/import.md", import.meta.url), "utf8")
   const sections = new Map(docs.split(/^## /m).map((section) => [section.split("\n", 1)[0] ?? "", section]))
 
-  /** The first column of the tables: names of fields in code, several in a cell. */
+  /** Returns the field names in the first column of the tables. They are formatted as code, several in one cell. */
   const listedIn = (producer: string): Set<string> => {
     const rows = (sections.get(producer) ?? "").split("\n").filter((line) => line.startsWith("| `"))
     return new Set(
@@ -116,7 +116,7 @@ describe("blocks that a reader does not know", () => {
 })
 
 describe("content that is not shown", () => {
-  test("[IH4] messages to the model and of subagents are counted", () => {
+  test("[IH4] messages to the model and messages of subagents are counted", () => {
     const task = { type: "tool_use", id: "t1", name: "Task", input: {} }
     const line = (type: string, content: unknown, fields = {}) => ({
       type,
@@ -160,7 +160,7 @@ describe("content that is not shown", () => {
   })
 })
 
-describe("what other systems leave out or repeat", () => {
+describe("data that other systems omit or repeat", () => {
   const chatGpt = (text: string, content_references: unknown[], more: object = {}): string[] =>
     show({
       current_node: "a",
@@ -257,7 +257,7 @@ describe("results", () => {
     ])
   })
 
-  test("[IH3] a call fills the result that came before it", () => {
+  test("[IH3] a call that comes after its result is joined with it", () => {
     const orphan = { role: "tool", tool_call_id: "c1", content: "a" }
     expect(show(orphan, { role: "assistant", content: [call] }).slice(1)).toEqual(['  tool look {"q":"x"} ok "a"'])
   })
@@ -304,7 +304,7 @@ describe("results", () => {
     [{ truncated: false, totalLines: 9000 }, null],
     ["Total output lines: 800\n\nfirst", { lines: 800, bytes: 0 }],
     ["The Total output lines: 800\n", null],
-  ])("[IH8] %j: reports the size of the whole, live and imported", (value, size) => {
+  ])("[IH8] %j reports the size of the whole output, live and imported", (value, size) => {
     const record = { type: "tool_result", callId: "c1", toolName: "look", ok: true, result: value } as const
     const start = { type: "tool_call_start", callId: "c1", toolName: "look", arguments: "{}" } as const
     const imported = importValues([{ type: "user_message", text: "?" }, start, record])
@@ -334,7 +334,7 @@ describe("hostile histories", () => {
     expect(answer({ type: "hologram", inner: nest(20_000, (inner) => ({ inner })) })).toHaveLength(3)
   })
 
-  test("[IH6] code with any number of runs of backticks gets a fence", () => {
+  test("[IH6] code with any number of backtick runs gets a fence", () => {
     const code = "` ".repeat(200_000)
     expect(answer({ type: "canvas", content: code })[1]).toContain("```")
   })

@@ -92,7 +92,7 @@ describe("recorded streams", () => {
     expect(answer).toBe(readFileSync(file, "utf8"))
   })
 
-  test.each(names)("[PI2] %s, cut after any line, shows a prefix of the answer and ends", (name) => {
+  test.each(names)("[PI2] %s, when cut after any line, shows a prefix of the answer and ends", (name) => {
     const lines = linesOf(name)
     const whole = answerOf(mapped(mapperFor(name), lines))
     for (let at = 0; at < lines.length; at++) {
@@ -118,7 +118,7 @@ describe("recorded streams", () => {
   })
 })
 
-/** The same messages, sent whole and with preceding deltas. */
+/** Generates the blocks of a message. */
 const blocksArb = fc.array(
   fc.record({ kind: fc.constantFrom("text", "thinking"), words: fc.string({ minLength: 1, maxLength: 40 }) }),
   { minLength: 1, maxLength: 5 },
@@ -157,12 +157,12 @@ describe("live and imported", () => {
   })
 })
 
-/** Parts of a response with a tool between them. Each part is cut anywhere and loses some deltas at its end. */
+/** Parts of a response, with a tool between them. Each part is cut anywhere and loses some deltas at its end. */
 const responseArb = fc
   .array(fc.stringMatching(/^[a-z<>*` .]{0,12}[a-z]$/), { minLength: 1, maxLength: 4 })
   .chain((texts) => fc.tuple(fc.constant(texts), fc.tuple(...texts.map(cutsOf)), fc.nat(3)))
 
-describe("a text that arrives whole", () => {
+describe("a text that arrives as a whole", () => {
   const shownTextOf = (message: Message): string =>
     message.parts.map((part) => (part.type === "text" ? part.text : "|")).join("")
 
@@ -207,7 +207,7 @@ describe("a text that arrives whole", () => {
   })
 })
 
-describe("a text that was lost while it was streamed", () => {
+describe("a text of which parts were lost during streaming", () => {
   const text = (delta: string): StreamRecord => ({ type: "text_delta", delta })
   const thinking = (delta: string): StreamRecord => ({ type: "thinking_delta", delta })
   const end = (texts: object): StreamRecord => ({ type: "assistant_message", text: "", ...texts })
@@ -217,12 +217,12 @@ describe("a text that was lost while it was streamed", () => {
   const lost = [text("Hello wo"), text(" fine and more words here.")]
 
   test.each([
-    ["a gap, by the text", [...lost, done(whole), end({})], [whole]],
-    ["a gap, by the end", [...lost, end({ text: whole })], [whole]],
-    ["a gap, by both", [...lost, done(whole), end({ text: whole })], [whole]],
-    ["its long beginning, by the text", [text("end."), done("A long text and its end.")], ["A long text and its end."]],
+    ["a gap from the text", [...lost, done(whole), end({})], [whole]],
+    ["a gap from the end", [...lost, end({ text: whole })], [whole]],
+    ["a gap from both", [...lost, done(whole), end({ text: whole })], [whole]],
+    ["a long beginning from the text", [text("end."), done("A long text and its end.")], ["A long text and its end."]],
     [
-      "its long beginning, by the end",
+      "a long beginning from the end",
       [text("end."), end({ text: "A long text and its end." })],
       ["A long text and its end."],
     ],
@@ -258,7 +258,7 @@ describe("a text that was lost while it was streamed", () => {
   })
 })
 
-describe("what a mapper handles", () => {
+describe("a mapper", () => {
   const shownOf = (make: () => Mapper, events: readonly object[]): string => {
     const mapper = make()
     return shown(
@@ -352,7 +352,7 @@ describe("what a mapper handles", () => {
   })
 })
 
-describe("deltas and wholes", () => {
+describe("deltas and whole texts", () => {
   test("[PI2] text that arrives in deltas and again as a whole counts once, however it was cut", () => {
     const property = fc.property(
       blocksArb.chain((blocks) => fc.tuple(fc.constant(blocks), fc.tuple(...blocks.map((one) => cutsOf(one.words))))),

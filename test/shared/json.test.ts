@@ -46,7 +46,7 @@ describe("the depth of JSON", () => {
     expect(parseJson(`[${"1,".repeat(MAX_JSON_VALUES)}1]`)).toBeUndefined()
   })
 
-  test("[BD1] text is measured equally, whole or in pieces", () => {
+  test("[BD1] text is measured the same way, whether whole or in pieces", () => {
     assertProperty(
       fc.property(fc.string({ unit: fc.constantFrom(...'[]{},:"\\a1 ') }), fc.nat(40), fc.nat(8), (text, at, max) => {
         const meter = createJsonMeter(max)
@@ -98,7 +98,7 @@ describe("the depth of JSON", () => {
     }
   })
 
-  test("[BD2] text that isn't JSON stays as it is, and so does what follows the first blank line", () => {
+  test("[BD2] text that isn't JSON stays as it is, and so does everything after the first blank line", () => {
     for (const text of ["[".repeat(100_000), `note: ${lists(100)}`, lists(100).slice(0, -1)])
       expect(limitJsonDepth(text)).toBe(text)
     const trailer = "\n\nYou MUST wrap it in <span id='weather_1'>[[["

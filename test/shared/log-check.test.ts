@@ -19,7 +19,7 @@ describe("a planted leak", () => {
       expect(findLeak(line(fields)), JSON.stringify(fields)).not.toBe(null)
   })
 
-  test("[OB6] the middle and the end of a text, even of a long one", () => {
+  test("[OB6] the middle and the end of a text, even if it is long", () => {
     const text = `${"abcdefghij-".repeat(500)}Vogelbeerbaumallee im Regen${"-0123456789".repeat(500)}Schlusswort-Ende-von-allem`
     noteContent("Zuerst etwas, dann Quittenmarmelade, dann Schluss")
     noteContent(text)
@@ -63,7 +63,7 @@ describe("a planted leak", () => {
   })
 
   test.each([
-    ["a sentence that nobody noted", "What is the weather"],
+    ["a sentence that the test did not register", "What is the weather"],
     ["two lines", "a\nb"],
     ["an address", "https://example.org/x"],
     ["a signed path", "/media/a1?token=x"],

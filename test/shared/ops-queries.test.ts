@@ -157,7 +157,7 @@ describe("queries", () => {
     expect(times.length).toBeGreaterThan(0)
   })
 
-  test("[OB7] why turns did not complete", () => {
+  test("[OB7] the reasons why turns did not complete", () => {
     expect(recorded().run("failed-turns")).toEqual(
       expect.arrayContaining([
         { agent: "general", model: "new", status: "failed", reason: "model_timeout", turns: 1 },
@@ -188,7 +188,7 @@ test("[OB7] the dashboard has a panel for each query, with exactly the query's t
   expect(shown.sort()).toEqual(NAMES.map((name) => read(`queries/${name}.sql`)).sort())
 })
 
-test("[OB7] README names the columns of the points", () => {
+test("[OB7] the README names the columns of the data points", () => {
   const readme = read("README.md")
   for (const column of ["index1", ...[1, 2, 3, 4, 5, 6].flatMap((n) => [`blob${n}`, `double${n}`])])
     expect(readme).toContain(`\`${column}\``)

@@ -264,8 +264,8 @@ function expectAnyCut(text: string, chunks: readonly string[]): void {
   expect(cut.end()).toBe(whole.end())
 }
 
-describe("any cut", () => {
-  test("[DR9] the same segments, replies, voice and drift after every chunk, between spans, fences, lists and quotes", () => {
+describe("text that is cut anywhere", () => {
+  test("[DR9] has the same segments, replies, voice and drift after every chunk, between spans, fences, lists and quotes", () => {
     assertProperty(
       fc.property(
         directiveText.chain((text) => cutsOf(text).map((chunks) => ({ text, chunks }))),
@@ -274,7 +274,7 @@ describe("any cut", () => {
     )
   })
 
-  test("[DR9] one code unit at a time, and around the limits", () => {
+  test("[DR9] has them one code unit at a time, and around the limits", () => {
     assertProperty(
       fc.property(directiveText, (text) => expectAnyCut(text, text.split(""))),
       RUNS / 10,
@@ -289,7 +289,7 @@ describe("any cut", () => {
     )
   })
 
-  test("[DR9] the tokens joined are the text", () => {
+  test("[DR9] has tokens that, joined, equal the text", () => {
     assertProperty(
       fc.property(fc.oneof(directiveText, shortText), (text) => {
         const scanner = createTokenScanner()
@@ -362,7 +362,7 @@ test.each([
   [`MEDIA: https://${"a.".repeat(2_000)}com/\n`],
   [`[embed url='/canvas/documents/a/${"b".repeat(4_000)}!' /]`],
   [`[embed url='/canvas/documents/a/${"b.".repeat(2_000)}!' /]`],
-])("[DR10] a million code units of %j finish, whole and in chunks", (unit) => {
+])("[DR10] a million code units of %j are parsed in time, whole and in chunks", (unit) => {
   const text = unit.repeat(Math.ceil(MILLION / unit.length))
   const whole = createFollower()
   whole.push(text)

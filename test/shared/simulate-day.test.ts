@@ -124,7 +124,7 @@ test("[CM8] [CM9] npm run simulate calls no object more than 100 times a second,
 }, 120_000)
 
 test.runIf(IS_FULL)(
-  "[CM8] [CM9] the same is true if one tenant has all users, as docs/cost.md says",
+  "[CM8] [CM9] no object is called too often even if one tenant has all users, as docs/cost.md says",
   async () => {
     const { peak, budgets } = await runSimulation("--tenants", "1")
     const said = `its object receives ${peak.tenant} requests in the busiest second, and ${budgets.peak.tenant} when budgets`

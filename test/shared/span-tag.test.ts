@@ -95,7 +95,7 @@ function piecesOf(text: string, at: readonly number[]): string[] {
   return ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end))
 }
 
-test("[MK4] the text released so far depends only on the text received so far; all released pieces joined are the text", () => {
+test("[MK4] the released text depends only on the text received so far; all released pieces joined equal the text", () => {
   const property = (text: fc.Arbitrary<string>) =>
     fc.property(text, cuts, (raw, at) => {
       const scanner = createSpanScanner()
@@ -113,7 +113,7 @@ test("[MK4] the text released so far depends only on the text received so far; a
   assertProperty(property(longText), RUNS / 50)
 })
 
-/** The original expression without its end, because a live text may not contain the end yet. */
+/** The expression of the original implementation. It matches a whole span. */
 const SEED = /<span\s+id=['"]([a-z][a-z0-9_]*)_(\d+)['"]\s*>(.*?)<\/span>/gis
 
 test("[MK1] without code and backslashes, tags are found where the original expression finds them", () => {
@@ -165,7 +165,7 @@ test("[MK3] the shared tracker decides what is code", () => {
   )
 })
 
-test("[MK5] a tag over MAX_PENDING_CHARS is text", () => {
+test("[MK5] a tag over MAX_PENDING_CHARS is treated as text", () => {
   const open = (size: number) => `<span${" ".repeat(size - "<spanid='a_1'>".length)}id='a_1'>`
   expect(open(MAX_PENDING_CHARS).length).toBe(MAX_PENDING_CHARS)
   for (const pieces of [(text: string) => [text], (text: string) => text.split("")]) {

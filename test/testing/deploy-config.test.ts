@@ -31,7 +31,7 @@ const packageJson: {
   readonly cloudflare?: { readonly bindings: Readonly<Record<string, { readonly description: string }>> }
 } = JSON.parse(readFileSync("package.json", "utf8"))
 
-/** The files of a fresh clone; `.env` files and `.dev.vars` are not in git. */
+/** The secrets of a fresh clone: `.env` files and `.dev.vars` are not in git. */
 const EXAMPLE = ".dev.vars.example"
 
 function readExample(): string[] {

@@ -126,7 +126,7 @@ describe("a commit with a new migration", () => {
     expect(findMixedCommits(folder)).toEqual([])
   })
 
-  test("[DP7] the command names the commit and fails; in a shallow clone and without a history it says so", () => {
+  test("[DP7] the command names the commit and fails; in a shallow clone or without a history, it says that nothing was checked", () => {
     const run = (cwd: string): { code: number; text: string } => {
       try {
         const options = { cwd, encoding: "utf8", stdio: "pipe" } as const

@@ -141,7 +141,7 @@ setInterval(() => {}, 1000)`
   })
 })
 
-/** A server that accepts everything, and responds when a body ends. */
+/** A server that accepts everything and responds when a body ends. */
 function startAcceptingServer(): Promise<Server> {
   return serve((request, response) => {
     let body = ""
@@ -203,7 +203,7 @@ go()`
   })
 })
 
-describe("its arguments", () => {
+describe("the pipe's arguments", () => {
   test("[PI4] the server may be behind a path, and a session's id is escaped", async () => {
     const server = await startAcceptingServer()
     const end = 'console.log(JSON.stringify({ type: "turn.completed" }))'
@@ -212,8 +212,8 @@ describe("its arguments", () => {
   })
 
   test.each([
-    ["an option that there is not", ["--sesion", "x"]],
-    ["an address that is none", ["--url", "nowhere", "--stdin", "--format", "pi"]],
+    ["an unknown option", ["--sesion", "x"]],
+    ["an invalid address", ["--url", "nowhere", "--stdin", "--format", "pi"]],
   ])("[PI6] %s prints the usage", async (_what, args) => {
     const piping = pipe("http://127.0.0.1:9", "s1", ...args)
     piping.child.stdin?.end()

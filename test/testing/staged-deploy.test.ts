@@ -1,4 +1,4 @@
-/** staged-deploy.test.ts: staged deploys and rollbacks, against a fake of the platform's API on the loopback. */
+/** staged-deploy.test.ts: staged deploys and rollbacks, against a fake of the platform's API on this machine. */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import fc from "fast-check"
@@ -72,7 +72,7 @@ describe("a staged deploy", () => {
     expect(sharesOf()).toEqual([5, 25, 50, 0])
   })
 
-  test("[DP3] too few requests to compare: it waits, and then rolls back", async () => {
+  test("[DP3] with too few requests to compare, it waits and then rolls back", async () => {
     platform.rates = { [OLD]: { requests: 50, failed: 0 }, [NEW]: { requests: 3, failed: 0 } }
     const outcome = await deploy()
     expect(outcome).toMatchObject({ kind: "rolled_back" })
@@ -92,7 +92,7 @@ describe("a staged deploy", () => {
     expect(platform.seen.filter(isDeployment)).toEqual([])
   })
 
-  test("[DP4] somebody else's deployment ends it at any time, and is left unchanged", async () => {
+  test("[DP4] another person's deployment ends the staged deploy at any time, and is left unchanged", async () => {
     for (const after of [1, 2, 3, 4, 5, 6, 7, 9, 12]) {
       platform.deployments.splice(0, platform.deployments.length - 2)
       let requests = 0
@@ -109,7 +109,7 @@ describe("a staged deploy", () => {
     }
   })
 
-  test("[DP4] interrupted: the traffic goes back", async () => {
+  test("[DP4] an interrupted deploy sends the traffic back to the old version", async () => {
     const interrupted = new AbortController()
     platform.misbehave = (seen) => {
       if (isCount(seen)) interrupted.abort()
@@ -126,7 +126,7 @@ describe("a staged deploy", () => {
 })
 
 describe("a platform that misbehaves", () => {
-  test("[DP5] requests with temporary errors and slow or unreadable responses are only repeated", async () => {
+  test("[DP5] after temporary errors and slow or unreadable responses, requests are simply repeated", async () => {
     const odd = [{ status: 503 }, "hang", { status: 429, retryAfter: "0" }, "garbage"] as const
     let n = 0
     platform.misbehave = (seen) => {
@@ -216,7 +216,7 @@ describe("the comparison", () => {
       [{ requests: 10, failed: 10 }, true],
     ] as const)
       expect(isWorse(before, after), JSON.stringify(after)).toBe(expected)
-    // If both fail alike, the version is not the cause.
+    // If both fail equally often, the version is not the cause.
     expect(isWorse({ requests: 9_500, failed: 950 }, { requests: 500, failed: 56 })).toBe(false)
     expect(isWorse({ requests: 0, failed: 0 }, { requests: 100, failed: 100 })).toBe(true)
   })

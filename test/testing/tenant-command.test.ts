@@ -138,7 +138,7 @@ describe("npm run tenant", () => {
     await rm(folder, { recursive: true })
   })
 
-  test("[TN11] erases a tenant only if its id is given twice, and undoes that", async () => {
+  test("[TN11] erases a tenant only if its id is given twice, and can undo that", async () => {
     expect((await tenant("create", "ending")).code).toBe(0)
     for (const more of [[], ["--confirm", "endin"], ["--confirm", "ending", "--user", "ada"]]) {
       const refused = await tenant("erase", "ending", ...more)

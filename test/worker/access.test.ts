@@ -36,7 +36,7 @@ const CLAIMS = new Map<Principal, (session: string) => Partial<Claims>>([
 /** The roles of API keys. Each key can do what its role allows, and create tokens only of that role. */
 const KEY_ROLES = new Map<Principal, Role>(ROLES.map((role) => [`key-${role}`, role]))
 
-/** Creates a key of each role with the tenant's first key. */
+/** Returns a key of each role, all created once with the tenant's first key. */
 const getKeys = onceOnly(async () => {
   const first = await createTenant(T)
   const keys = await Promise.all(

@@ -8,7 +8,7 @@ import { answerTo, call, expectSame, pause, say, script, textIn, toolsIn } from 
 import { connect, pageOf, sessionOf } from "../support/socket.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
-describe("sync", () => {
+describe("a sync question", () => {
   test("[AG3] the other agent's answer is the call's result; both sides show the same exchange", async () => {
     const id = await freshAsker()
     const client = await connect(id)
@@ -190,7 +190,7 @@ describe("cycles", () => {
   })
 })
 
-describe("async", () => {
+describe("an async question", () => {
   test("[AG4] the turn ends, the call waits until the answer arrives, and a separate turn follows", async () => {
     const id = await freshAsker()
     const client = await connect(id)

@@ -4,7 +4,7 @@ import type { WireMessage } from "../../shared/protocol/server-frame.ts"
 import type { TestClient } from "../support/socket.ts"
 import { call, freshSession, toolsIn } from "./session-helpers.ts"
 
-/** Creates a separate session for each test. */
+/** Creates a session under an id that no other test uses. */
 export const freshAsker = (): Promise<string> => freshSession("ag")
 
 export const ask = (agent: string, message: string, mode: "sync" | "async" = "sync"): object =>

@@ -29,7 +29,7 @@ function rowsOf(tenant: string): Promise<string> {
   })
 }
 
-/** A deployment whose tenant objects count their calls. */
+/** Returns bindings that record the names of the called tenants and directories. */
 function watchTenants() {
   const asked: string[] = []
   const TENANT = {
@@ -88,7 +88,7 @@ describe("the form of a key", () => {
     expect(watched.asked).toEqual([])
   })
 
-  /** Headers carry bytes, not characters. */
+  /** Encodes text for a header, which carries bytes and not characters. */
   const encodeHeader = (text: string) => String.fromCharCode(...new TextEncoder().encode(text))
 
   test("[AK2] only the hash is stored, and no route shows the secret again", async () => {

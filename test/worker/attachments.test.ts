@@ -23,7 +23,7 @@ async function sendFiles(client: TestClient, id: string, content: string, attach
   return await client.untilEnd(id)
 }
 
-/** Sends a frame and returns the code of the error in the response. */
+/** Sends a frame and returns the error code of the response, or "taken" if the frame was accepted. */
 async function refused(client: TestClient, frame: object): Promise<string> {
   const before = client.frames.length
   client.say(JSON.stringify(frame))

@@ -104,8 +104,8 @@ describe("tokens", () => {
     ["a tenant with a colon", () => sign({ tenant: "ac:me", sub: "ada" })],
     ["an empty user", () => sign({ tenant: "acme", sub: "" })],
     ["a user of 65 characters", () => sign({ tenant: "acme", sub: "a".repeat(65) })],
-    ["a tenant that is not a text", () => sign({ tenant: ["acme"], sub: "ada" })],
-    ["an id that is not a text", () => sign({ ...GOOD, jti: 7 })],
+    ["a tenant that is not a string", () => sign({ tenant: ["acme"], sub: "ada" })],
+    ["an id that is not a string", () => sign({ ...GOOD, jti: 7 })],
     ["an empty id", () => sign({ ...GOOD, jti: "" })],
     ["an id of 257 characters", () => sign({ ...GOOD, jti: "x".repeat(257) })],
     ["an id that no header can carry", () => sign({ ...GOOD, jti: "grüße" })],
@@ -170,7 +170,7 @@ describe("sockets whose token expires", () => {
     ["a message", '{"type":"send","id":"q1","content":"hi"}'],
     ["a hello", HELLO],
     ["rubbish", "{"],
-    ["a word of what was seen", '{"type":"seen","seq":0}'],
+    ["a seen frame", '{"type":"seen","seq":0}'],
   ])("[WS10] are closed at %s, which has no effect", async (_what, frame) => {
     const [short, long] = [await tokenOf("acme", "ada", 60), await tokenOf("acme", "ada", 600)]
     const id = await makeSession(long)
@@ -369,7 +369,7 @@ describe("the local page's token", () => {
     ["http://desk.lan", 404],
     ["http://0.0.0.0:8787", 404],
     ["http://[::ffff:7f00:2]", 404],
-  ])("[AU4] under %s the answer is %i", async (origin, status) => {
+  ])("[AU4] under %s the route answers %i", async (origin, status) => {
     const given = await call(`${origin}/v1/dev/token`, { method: "POST" })
     expect(given.status).toBe(status)
     if (status === 404) expect(given).toEqual(refusal(404, "route_unknown"))

@@ -196,7 +196,7 @@ describe("what budgets cost", () => {
   })
 })
 
-describe("what a user has", () => {
+describe("limits on what a user has", () => {
   test("[BU11] a conversation beyond the budget is not created", async () => {
     await limit("bt-sessions", { roles: { member: { sessions: 2 } } })
     const token = await roleToken("bt-sessions", "ada", "member")

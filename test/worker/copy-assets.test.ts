@@ -203,9 +203,9 @@ describe("a sealed import", () => {
   })
 
   test.each([
-    ["continues there", () => Date.now()],
-    ["long ago continues after its reservation was swept", () => 0],
-  ])("[RE25] a kill in the middle of copying %s", async (_when, reservedAt) => {
+    ["is continued there", () => Date.now()],
+    ["long ago is continued after its reservation was swept", () => 0],
+  ])("[RE25] killed in the middle of copying %s", async (_when, reservedAt) => {
     const [from, to] = [await freshSession(), await freshSession()]
     const before = await fillSession(from)
     const text = await exportOf(from)

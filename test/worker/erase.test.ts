@@ -17,7 +17,7 @@ const send = (id: string, token: string, content: string, message = "m1") =>
 const pageOf = async (id: string, token: string) =>
   (await call(`/v1/sessions/${id}/conversation/recent?limit=50`, { token })).json
 
-/** Everything the object stores: tables and the alarm. */
+/** Returns the names of the object's tables, and its alarm. */
 async function readStoredState(id: string): Promise<{ readonly tables: string[]; readonly alarm: number | null }> {
   const alarm = await runInDurableObject(objectOf(id), (_object, { storage }) => storage.getAlarm())
   return { tables: await tablesOf(objectOf(id)), alarm }

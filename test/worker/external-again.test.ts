@@ -131,8 +131,8 @@ describe("reconnecting", () => {
   })
 })
 
-describe("disappearing", () => {
-  /** The time limits of the object, scaled by TIME_SCALE. */
+describe("a producer that disappears", () => {
+  /** Sets the open answer's deadline to `ms` from now, and evicts the object. */
   async function silenceOf(id: string, ms: number): Promise<void> {
     await runInDurableObject(sessionOf(id), (_object, { storage }) => {
       storage.sql.exec("UPDATE transcript SET deadline = ? WHERE deadline IS NOT NULL", Date.now() + ms)
@@ -307,7 +307,7 @@ describe("invalid input", () => {
   })
 })
 
-describe("around the answer", () => {
+describe("an external answer in its session", () => {
   test("[EX6] the directory marks the session as running, from its first record to its end", async () => {
     const id = await freshSession()
     const directory = env.DIRECTORY.getByName(`${CLAIMS.tenant}:${CLAIMS.user}`)

@@ -108,7 +108,7 @@ describe("steps", () => {
   })
 })
 
-describe("its exchange", () => {
+describe("an external answer's exchange", () => {
   test("[EX12] is the `turnId` of its first record", async () => {
     const id = await freshSession()
     await postRecords(
@@ -178,7 +178,7 @@ describe("limits", () => {
   })
 })
 
-describe("a body", () => {
+describe("a request body", () => {
   test("[EX22] over its limit is abandoned at once, and its records so far stay", async () => {
     const id = await freshSession()
     const request = await openRequest(id, "?responseId=r1")
@@ -190,7 +190,7 @@ describe("a body", () => {
   })
 })
 
-describe("numbers", () => {
+describe("record numbers", () => {
   test("[EX16] of refused lines are skipped when repeated, and hide no gap", async () => {
     const id = await freshSession()
     await postRecords(

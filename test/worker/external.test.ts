@@ -19,7 +19,7 @@ import {
 
 const freshSession = (): Promise<string> => fresh("ext")
 
-describe("content", () => {
+describe("an external answer's content", () => {
   test("[EX1] [EX12] an answer needs no question, and is shown live while the body is still open", async () => {
     const id = await freshSession()
     const client = await connect(id)
@@ -179,7 +179,7 @@ describe("alongside the session's own turns", () => {
     expect((await pageOf(id)).messages).toEqual(before.messages)
   })
 
-  test("[EX7] a user can cancel its exchange; later records are refused and change nothing", async () => {
+  test("[EX7] a user can cancel an external answer by its exchange; later records are refused and change nothing", async () => {
     const id = await freshSession()
     const client = await connect(id)
     const request = await openRequest(id, "?responseId=r1")
@@ -207,7 +207,7 @@ describe("alongside the session's own turns", () => {
   })
 })
 
-describe("its end", () => {
+describe("the end of an external answer", () => {
   test.each([
     ["as sent", { ...END, status: "failed", reason: "step_limit" }, "failed", "step_limit"],
     ["with a reason that we do not know", { ...END, status: "failed", reason: "<b>" }, "failed", "producer_failed"],

@@ -238,8 +238,8 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["alg none", async () => new UnsecuredJWT(foreignClaims(provider)).encode()],
   ["alg None", () => withHeader({ alg: "None" })],
   ["alg missing", () => withHeader({ typ: "JWT" })],
-  ["alg that is not a text", () => withHeader({ alg: ["RS256"] })],
-  ["alg in lower case", () => withHeader({ alg: "rs256", kid: publicKey.kid })],
+  ["an alg that is not a string", () => withHeader({ alg: ["RS256"] })],
+  ["an alg in lower case", () => withHeader({ alg: "rs256", kid: publicKey.kid })],
   ["an unknown alg", () => withHeader({ alg: "RS1", kid: publicKey.kid })],
   ["an encrypted token's header", () => withHeader({ alg: "RSA-OAEP", enc: "A256GCM" })],
   ["no signature", async () => `${(await sign()).split(".").slice(0, 2).join(".")}.`],
@@ -277,7 +277,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["a kid that is a number", () => sign({}, { kid: 7 })],
   ["a kid that is an object", () => sign({}, { kid: { toString: 1 } })],
   ["a huge kid", () => sign({}, { kid: "k".repeat(4_000) })],
-  ["a kid of prototypes", () => sign({}, { kid: "__proto__" })],
+  ["a kid that names a prototype", () => sign({}, { kid: "__proto__" })],
   ["the kid of a key of another kind", () => sign({}, { alg: "ES256", kid: publicKey.kid })],
   // Other headers.
   ["an unknown critical header", () => sign({}, { crit: ["x"], x: 1 })],
@@ -287,9 +287,9 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["the type of a proof", () => sign({}, { typ: "dpop+jwt" })],
   ["the type of a security event", () => sign({}, { typ: "secevent+jwt" })],
   ["the type of an introspection", () => sign({}, { typ: "token-introspection+jwt" })],
-  ["a type that is not a text", () => sign({}, { typ: 1 })],
+  ["a type that is not a string", () => sign({}, { typ: 1 })],
   ["a header that is a list", () => withHeader([])],
-  ["a header that is no JSON", () => withHeader("alg=RS256")],
+  ["a header that is not JSON", () => withHeader("alg=RS256")],
   ["alg twice", () => withHeader('{"alg":"RS256","alg":"none"}')],
   // Issuer and audience.
   ["another issuer", () => sign({ iss: "https://evil.example.com" })],
@@ -318,9 +318,9 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
     () =>
       provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace(/"exp":\d+/, '"exp":1e999') }),
   ],
-  ["not valid yet", () => sign({ nbf: nowSeconds() + 60 })],
+  ["a start in the future", () => sign({ nbf: nowSeconds() + 60 })],
   ["a start that is text", () => sign({ nbf: "0" })],
-  ["issued in the future", () => sign({ iat: nowSeconds() + 60 })],
+  ["a time of issue in the future", () => sign({ iat: nowSeconds() + 60 })],
   ["no time of issue", () => sign({ iat: undefined })],
   // The user.
   ["no subject", () => sign({ sub: undefined })],
@@ -329,16 +329,16 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
   ["a huge subject", () => sign({ sub: "s".repeat(2_000) })],
   // Text that parsers interpret differently.
   [
-    "a claim twice",
+    "a duplicate claim",
     () => provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace("{", '{"sub":"eve",') }),
   ],
   [
-    "a claim twice, once escaped",
+    "a duplicate claim, once escaped",
     () =>
       provider.sign({ payload: {}, text: JSON.stringify(foreignClaims(provider)).replace("{", '{"\\u0073ub":"eve",') }),
   ],
   [
-    "a nested name twice",
+    "a duplicate nested name",
     () =>
       sign({}).then(() =>
         provider.sign({
@@ -348,7 +348,7 @@ const HOSTILE: readonly (readonly [string, () => Promise<string>])[] = [
       ),
   ],
   ["a payload that is a list", () => provider.sign({ payload: {}, text: "[]" })],
-  ["a payload that is no JSON", () => provider.sign({ payload: {}, text: "hello" })],
+  ["a payload that is not JSON", () => provider.sign({ payload: {}, text: "hello" })],
   [
     "a payload that is too deep",
     () =>
@@ -411,6 +411,6 @@ test.each([
   ['{"a":{"x":1},"b":{"x":1,"x":2}}', true],
   ['{"a:\\"b":1,"a:":2}', false],
   ['{"a', true],
-])("[OI5] names that appear twice in %s: %s", (json, isDouble) => {
+])("[OI5] whether %s contains a duplicate name is %s", (json, isDouble) => {
   expect(hasDuplicateNames(json)).toBe(isDouble)
 })

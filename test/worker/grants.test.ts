@@ -65,7 +65,7 @@ function bodyAt(store: SessionStore, pos: number): string {
   return toCanonicalJson(body)
 }
 
-/** Plays a stream into a new answer and returns the final message. Where `isFresh` is true, a new recorder continues from the rows. */
+/** Plays a stream into a new answer and returns it. Where `isFresh` is true, a new recorder continues from the rows. */
 function play(
   storage: DurableObjectStorage,
   pos: number,

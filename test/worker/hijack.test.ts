@@ -15,7 +15,7 @@ import { call, freshSession, say, script, shownOf } from "./session-helpers.ts"
 
 const WAYS = ["object", "card", "wrapped", "output"] as const
 
-/** `npm test` plays a third of the texts in each test, a different third in each. */
+/** Returns the texts for one test. `npm test` plays only a third of them in each test, a different one each time. */
 function textsOf(third: 0 | 1 | 2): string[] {
   return HIJACKS.filter((_, n) => IS_FULL || n % 3 === third)
 }

@@ -47,7 +47,7 @@ function watchBindings() {
   return { asked, env: Object.fromEntries(bindings.map((binding) => [binding, recorder(binding)])) }
 }
 
-/** Header values carry bytes, not characters. */
+/** Encodes text for a header value, which carries bytes and not characters. */
 const toHeader = (text: string): string =>
   Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("")
 
@@ -58,7 +58,7 @@ describe("forged tokens", () => {
     expect(UNVERIFIED_TOKENS.length).toBeGreaterThanOrEqual(100)
   })
 
-  test.each(UNVERIFIED_TOKENS)("[TK7] %s", async (_what, make) => {
+  test.each(UNVERIFIED_TOKENS)("[TK7] are refused: %s", async (_what, make) => {
     const token = toHeader(await make(loot))
     const watched = watchBindings()
     const fetched = vi.spyOn(globalThis, "fetch")

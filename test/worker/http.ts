@@ -101,7 +101,7 @@ export const HELLO = JSON.stringify({ type: "hello", protocol: PROTOCOL_VERSION,
 
 export interface TestConnection {
   readonly socket: WebSocket
-  /** Returns the types of the received frames in order. For an error frame, returns its code. */
+  /** The types of the received frames, in order. An error frame is listed by its code. */
   readonly received: string[]
   closed: number | null
 }

@@ -92,7 +92,7 @@ describe("our own export", () => {
     expect((await pageOf(there)).messages).not.toHaveLength(0)
   })
 
-  test("[RE36] with a title that is too long gets it cut without splitting a surrogate pair", async () => {
+  test("[RE36] has an overlong title cut without splitting a surrogate pair", async () => {
     const id = await freshSession()
     const title = `${"x".repeat(MAX_TITLE_CHARS - 1)}😀`
     const seal = { type: "signature", tip: null, title, records: 1, algorithm: "HMAC-SHA256", value: "x" }

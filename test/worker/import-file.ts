@@ -12,7 +12,7 @@ export async function importFile(id: string, text: string | Uint8Array, part = 1
   return await sessionOf(id).import(CLAIMS, streamOf(text), { part, of })
 }
 
-/** Returns a text with one record per line. */
+/** Returns text with one record per line. */
 export function toJsonl(...records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("")
 }

@@ -12,7 +12,7 @@ import { importFile, streamOf, toJsonl } from "./import-file.ts"
 
 const freshSession = (): Promise<string> => fresh("imp")
 
-/** A session whose active version is not its newest. */
+/** Fills a session and activates a version that is not its newest. */
 async function talkAndSwitch(id: string): Promise<void> {
   const client = await fillSession(id)
   const page = await pageOf(id)

@@ -19,7 +19,7 @@ const fixtures = Object.entries(files).map(([path, text]) => {
 
 const freshSession = (): Promise<string> => fresh("records")
 
-/** The parts of a message that the page shows. */
+/** Serialises the parts of a message that the page shows. */
 function shownOf({ role, mode, status, reason, segments, agent }: WireMessage): string {
   return toCanonicalJson({ role, mode, status, reason, segments, agent: agent ?? null })
 }

@@ -148,7 +148,7 @@ async function prepareIntruders(): Promise<void> {
   names = { ...names, exported: await exportTenant(T) }
 }
 
-/** Users of the tenant's provider and of another tenant's, and tokens that these providers did not sign for the tenant. */
+/** Adds users of the tenant's and another tenant's provider, and tokens that these did not sign for the tenant. */
 async function prepareProviders(
   add: (name: string, token: string | null, more?: Partial<Intruder>) => void,
 ): Promise<void> {
@@ -189,7 +189,7 @@ const READING_RULES = RULES.filter(({ admitsViewers }) => admitsViewers === true
 const SESSION_RULES = RULES.filter(({ path }) => path.startsWith("/v1/sessions/:id"))
 const ADMINISTRATION_RULES = RULES.filter(isAdministration)
 
-/** Half of the attempts name a victim's session with its owner, and half come from the tenant itself. */
+/** Generates attempts. Half of them name a victim's session with its owner, and half come from the tenant itself. */
 const attempt = fc.record({
   intruder: fc.record({ isInside: fc.boolean(), n: fc.nat() }),
   rule: fc.oneof(
@@ -306,13 +306,13 @@ async function tryFrame({ token }: Intruder, { target: { session, owner }, frame
   return received.join("\n")
 }
 
-/** The tables that other users write to, each with a query for the rows that no intruder may change. */
+/** Returns the tables that other users write to, each with a query for the rows that no intruder may change. */
 function listOthersTables(): Readonly<Record<string, string>> {
   const ids = known.map((id) => `'${id}'`).join()
   return {
     shared: "SELECT * FROM shared WHERE owner IN ('ada', 'boss')",
     users: `SELECT * FROM users WHERE id IN (${ids}) OR role IN ('owner', 'admin')`,
-    // The use of a key changes its row.
+    // Using a key changes its row.
     api_keys: "SELECT id, hash, name, roles, created, expires FROM api_keys",
     // A token that names an unknown key makes the tenant fetch the provider's keys again.
     issuers: "SELECT name, issuer, audience, config, secret, metadata, keys, created FROM issuers",
@@ -325,7 +325,7 @@ async function listRows(stub: DurableObjectStub, sql: string) {
   return await runInDurableObject(stub, (_object, { storage }) => storage.sql.exec(sql).toArray())
 }
 
-/** Returns all data of the victims. */
+/** Returns all of the victims' data, as text. */
 async function digestVictims(): Promise<string> {
   const [tenant, others] = [env.TENANT.getByName(T), listOthersTables()]
   const directories = ["ada", "boss", "vic", "ex"].map((user) => env.DIRECTORY.getByName(`${T}:${user}`))

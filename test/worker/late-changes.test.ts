@@ -33,7 +33,7 @@ async function fill(id: string, after: number): Promise<void> {
   await evictDurableObject(sessionOf(id))
 }
 
-/** Adds the result of that call, as a late answer does. */
+/** Adds the result of the open call, as a late answer does. */
 function settleLate(id: string, times = 1): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => {
     const store = createSessionStore(storage.sql)

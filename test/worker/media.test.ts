@@ -203,7 +203,7 @@ describe("serving", () => {
       ["lines=1-2", 200, 0, 200],
     ] as const),
   ]
-  test.each(RANGES)("[MS4] %s is %i", async (range, status, from, length) => {
+  test.each(RANGES)("[MS4] answers the range %s with %i", async (range, status, from, length) => {
     const bytes = file(200, ...Array.from({ length: 200 }, (_, i) => i)).map((_, i) => 32 + (i % 90))
     const { href } = await uploadFile(bytes)
     const part = await call(href, { headers: { range } })

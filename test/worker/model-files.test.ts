@@ -178,7 +178,7 @@ async function sendToModel(files: readonly ModelFile[], session: string, questio
 
 const whole = (asset: Asset): ModelFile => ({ asset, inclusion: "whole" })
 
-describe("how they are sent", () => {
+describe("how files are sent", () => {
   test("[AT5] images, PDF and audio are sent as parts with their bytes; text as text with its name", async () => {
     const bytes = (text: string) => new TextEncoder().encode(text)
     const put = async (id: string, change: Partial<Asset>, data: Uint8Array) => {

@@ -86,13 +86,13 @@ function lineOf(event: Exclude<ModelEvent, MeterEvent>, tokens: string): string 
   }
 }
 
-describe("what it streams", () => {
+describe("what the adapter streams", () => {
   test.each<[string, string[]]>([
     ["ok", ["text Hello, world.", "finish 21 7"]],
     ["no-usage", ["text Hello.", "finish - -"]],
     ["split-utf8", ["text Grüße, 東京 🌦️!", "finish - -"]],
     ["refusal", ["text I cannot help with that.", "finish - -"]],
-  ])("[MO5] %s", async (scenario, lines) => {
+  ])("[MO5] the response %s is passed on as its events", async (scenario, lines) => {
     expect(describeEvents(await eventsOf(scenario))).toEqual(lines)
   })
 
@@ -105,7 +105,7 @@ describe("what it streams", () => {
     ["usage-cut", { input: 50, cached: 0, cacheWritten: 0, output: 2, reasoning: 0 }],
     ["usage-length", { input: 9, cached: 0, cacheWritten: 0, output: 4, reasoning: 0 }],
   ])(
-    "[MT1] %s: the last token report comes before the end, even if the call fails",
+    "[MT1] %s: the last report of the token counts comes before the end, even if the call fails",
     async (scenario, tokens) => {
       const events = await eventsOf(scenario)
       expect(events.findLast(({ type }) => type === "usage")).toEqual({ type: "usage", tokens })
@@ -131,7 +131,7 @@ describe("what it streams", () => {
   })
 })
 
-describe("what it sends", () => {
+describe("what the adapter sends", () => {
   test("[MO7] sends the system prompt, the tools, and each result under the id of its call", async () => {
     const result = (tag: string): string => `{"location":"London, GB"}\n\n${createCardTrailer(tag)}`
     const messages: ModelMessage[] = [

@@ -87,7 +87,7 @@ function describeIntent(questions: string): string {
   return ask.kind === "weather" ? `${ask.isTomorrow ? "tomorrow: " : ""}${ask.places.join(" + ")}` : ask.kind
 }
 
-describe("what it understands", () => {
+describe("what the scripted model understands", () => {
   test.each([
     ["What's the weather in London and in Tokyo?", "London + Tokyo"],
     ["What’s the weather like in London, and what about Tokyo?", "London + Tokyo"],
@@ -124,7 +124,7 @@ describe("what it understands", () => {
     ["write a table", "showcase"],
     ["Thanks!", "thanks"],
     ["", "other"],
-  ])("[MO1] %j is %j", (question, expected) => {
+  ])("[MO1] %j is understood as %j", (question, expected) => {
     expect(describeIntent(question)).toBe(expected)
   })
 
@@ -139,7 +139,7 @@ describe("what it understands", () => {
     ["what's the weather? / thanks", "thanks"],
     ["hello / and in Rome?", "other"],
     ["weather in Oslo / and what is a monad?", "other"],
-  ])("[MO1] a follow-up: %j is %j", (questions, expected) => {
+  ])("[MO1] the follow-up in %j is understood as %j", (questions, expected) => {
     expect(describeIntent(questions)).toBe(expected)
   })
 
@@ -251,9 +251,9 @@ describe("a turn about the weather", () => {
   })
 })
 
-describe("anything else", () => {
+describe("any other message", () => {
   test.each(["hello", "help", "show me markdown", "thanks", "why is the sky blue?"])(
-    "[MO2] %s: thinking, then prose",
+    "[MO2] %s gives thinking, then prose",
     async (q) => {
       const [only] = await turn([], q)
       expect(textIn(only?.events ?? [], "thinking_delta")).not.toBe("")

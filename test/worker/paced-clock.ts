@@ -28,7 +28,7 @@ export class PacedClock {
   /** How far this clock is ahead of the real one. */
   #aheadMs = 0
 
-  /** Replaces the clock of the test and of all objects in its isolate. Call this before they are created: they keep `Date.now`. */
+  /** Replaces the clock of the test and its isolate's objects. Call it before they exist, because they keep `Date.now`. */
   install(): void {
     Date.now = () => (this.#isPaced ? this.#nowMs : this.#real.now() + this.#aheadMs)
     globalThis.setTimeout = ((run: () => void, ms = 0) => this.#start(run, ms)) satisfies StartTimer as never

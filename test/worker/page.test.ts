@@ -6,7 +6,7 @@ import { clearCachedSettings } from "../../worker/routes/page-routes.ts"
 import { call, HOST, refusal } from "./http.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
-/** A fake of the platform's asset binding that records the Worker's requests. */
+/** Returns a fake of the platform's asset binding that records the Worker's requests. */
 function files() {
   const requests: Request[] = []
   const ASSETS = {

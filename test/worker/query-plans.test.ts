@@ -1,4 +1,4 @@
-/** query-plans.test.ts: no query of a request or a turn scans a table that grows, in the objects of a user and of a tenant. */
+/** query-plans.test.ts: in user and tenant objects, no query of a request or a turn scans a table that grows. */
 
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import { afterAll, beforeAll, expect, test } from "vitest"

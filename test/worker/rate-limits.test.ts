@@ -17,7 +17,7 @@ import { call, HOST, makeSession, openSocket, refusal, roleToken, socketHeaders,
 import { recordAskedObjects } from "./asked-objects.ts"
 import { foreignClaims, registerIssuer, startProvider } from "./oidc.ts"
 
-/** Admits 5 requests per key and minute. If a run crosses the end of a minute, 10 are admitted. */
+/** Admits 5 requests per key and minute, so up to 10 if a run crosses the end of a minute. */
 const RATE_OF_FIVE = Reflect.get(env, "RATE_OF_FIVE") as RateLimit
 const ATTEMPTS = 14
 const MAX_ADMITTED = 10
@@ -199,7 +199,7 @@ test("[LI7] an address whose sign-ins failed too often is redirected to the page
   expect((await attempt("2001:db8:8::1")).headers.get("location")).toBe("/#/signin-error/state_invalid")
 })
 
-/** Replaces the binding that counts failed sign-ins: the address has failed too often. */
+/** Replaces the binding that counts failed sign-ins by one that says that the address has failed too often. */
 const FAILED_TOO_OFTEN = { RATE_SIGN_IN: { limit: async () => ({ success: false }) } }
 
 test("[LI7] an API key that the isolate remembers works behind an address that failed", async () => {

@@ -134,7 +134,7 @@ describe("media of other hosts", () => {
     expect(await seen(what)).toEqual([])
   })
 
-  test.each(["206", "204", "304"])("[RM2] %s isn't an image", async (scenario) => {
+  test.each(["206", "204", "304"])("[RM2] a response with status %s is refused", async (scenario) => {
     expect(await call(await path(place(scenario)))).toEqual(refused("unreachable"))
   })
 

@@ -149,7 +149,7 @@ describe("a revoked token", () => {
   })
 })
 
-describe("its sockets", () => {
+describe("the sockets of a revoked token", () => {
   test("[AU8] are closed with 4401 in every session; another token's sockets stay open", async () => {
     const [lost, stillValid] = [await tokenOf("au8a", "ada"), await tokenOf("au8a", "ada")]
     const [one, two] = [await makeSession(lost), await makeSession(stillValid)]

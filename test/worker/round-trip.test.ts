@@ -158,7 +158,7 @@ describe("times", () => {
     })
   }
 
-  /** The records of an export as "type:call@milliseconds". */
+  /** Returns the records of an export as "type:call@milliseconds". */
   const listTimes = (text: string): string[] =>
     recordsOf(text).map((record) => {
       const call = "callId" in record && record.callId !== undefined ? `:${record.callId}` : ""

@@ -17,7 +17,7 @@ const HOUR_MS = 60 * 60_000
 const DAY_MS = 24 * HOUR_MS
 const bucket = env.BACKUP as R2Bucket
 
-/** Each test begins with an empty bucket and an empty list of tenants, and leaves none behind. */
+/** Empties the bucket and the list of tenants, so that each test begins with neither. */
 async function clearAll(): Promise<void> {
   const registry = registryStub(env, null, TENANT_LIST_KEY)
   for (const id of await registry.listTenants(10_000)) await registry.removeTenant(id)

@@ -11,7 +11,7 @@ import { NO_SPAN } from "../../worker/telemetry/spans.ts"
 import type { Telemetry } from "../../worker/telemetry/telemetry.ts"
 import { createSession, pageOf, sessionOf, type TestClient } from "../support/socket.ts"
 
-/** A report function that does nothing. */
+/** Telemetry that reports nothing. */
 export const NO_TELEMETRY: Telemetry = {
   tenant: "acme",
   session: "s1",
@@ -20,7 +20,7 @@ export const NO_TELEMETRY: Telemetry = {
 }
 
 let count = 0
-/** Creates a separate session for each test of a file. */
+/** Creates a session under an id that no other test of the file uses. */
 export async function freshSession(prefix: string): Promise<string> {
   count += 1
   const id = `${prefix}${count}`
@@ -57,12 +57,12 @@ export function shownOf({ content: _, ...message }: WireMessage): string {
   return toCanonicalJson(message)
 }
 
-/** Returns the content of an export without traces, which belong to the server that ran the turn. */
+/** Serialises messages without their traces, which belong to the server that ran the turn. */
 export function withoutTraces(messages: readonly WireMessage[]): string {
   return toCanonicalJson(messages.map(({ trace: _, ...message }) => message))
 }
 
-/** Asserts that the client's state of every message equals history. */
+/** Asserts that the client shows every message as history does. Returns the messages of history. */
 export async function expectSame(id: string, client: TestClient): Promise<readonly WireMessage[]> {
   const { messages } = await pageOf(id)
   for (const message of messages) {

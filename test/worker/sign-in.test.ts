@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** The name of the cookie of the sign-in that a callback completes. */
+/** Returns the name of the cookie for the sign-in that a callback completes. */
 function cookieOf(callback: string): string {
   return `__Host-cuecard-signin-${new URL(callback).searchParams.get("state")?.slice(0, 12)}`
 }
@@ -188,7 +188,7 @@ describe("a failed sign-in", () => {
     ["a token of the future", { idToken: { iat: 4_000_000_000 } }, "clock_skewed"],
     ["a token that is not valid yet", { idToken: { nbf: 4_000_000_000 } }, "clock_skewed"],
     ["another authorized party", { idToken: { azp: "another" } }, "identity_invalid"],
-  ] as const)("[SI3] %s", async (_name, faults, code) => {
+  ] as const)("[SI3] is reported after %s", async (_name, faults, code) => {
     const provider = await startProvider()
     const tenant = `si-fault-${new URL(provider.issuer).port}`
     await registerIssuer(tenant, provider)
@@ -216,7 +216,7 @@ describe("a failed sign-in", () => {
   test.each([
     ["a directory that crashes", () => Promise.reject(new Error("gone"))],
     ["a full list of revocations", async () => ({ ok: false, fault: { reason: "revocations_full", max: 1 } })],
-  ])("[SI3] %s", async (name, addLogin) => {
+  ])("[SI3] is reported after %s", async (name, addLogin) => {
     const tenant = `si-${name.replaceAll(" ", "-")}`
     await registerIssuer(tenant, await startProvider())
     const browser = new TestBrowser(tenant)
@@ -272,7 +272,7 @@ describe("where a sign-in returns", () => {
     ["", "/"],
     [`/${"x".repeat(600)}`, "/"],
     ["/\u2028", "/"],
-  ])("[SI4] %j → %s", (to, path) => {
+  ])("[SI4] for to=%j is %s", (to, path) => {
     expect(toLocalPath(to, HOST)).toBe(path)
   })
 })
@@ -337,7 +337,7 @@ describe("the tenant of a host", () => {
     ["https://acme.chat.test.evil.example/", null],
     ["https://-a.chat.test/", null],
     ["https://a_b.chat.test/", null],
-  ])("[SI10] %s → %s", (url, tenant) => {
+  ])("[SI10] for %s is %s", (url, tenant) => {
     expect(getPageTenant(vars, new URL(url))).toBe(tenant)
   })
 

@@ -1,4 +1,4 @@
-/** stored-bytes.test.ts: the counts of stored bytes of users and tenants, through uploads, deletions, kills and lost reports. */
+/** stored-bytes.test.ts: counts users' and tenants' stored bytes through uploads, deletions, kills and lost reports. */
 
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test"
 import fc from "fast-check"
@@ -18,7 +18,7 @@ const claimsOf = (tenant: string, user: string): Claims => ({ tenant, user, expi
 const directoryOf = (tenant: string, user: string) => env.DIRECTORY.getByName(`${tenant}:${user}`)
 const sessionOf = (tenant: string, id: string) => env.SESSION.getByName(`${tenant}:${id}`)
 
-/** Returns the directory's count. */
+/** Returns the directory's count of the user's bytes, which must equal the sum over the sessions. */
 const countUser = (tenant: string, user: string) =>
   runInDurableObject(directoryOf(tenant, user), (_object, { storage: { sql } }) => {
     const read = (query: string) => Number(sql.exec(query).one()["n"])
@@ -35,7 +35,7 @@ const countTenant = (tenant: string) =>
     return sum
   })
 
-/** Returns the files of a session according to its own rows. */
+/** Returns the bytes of a session's files according to its own rows. */
 const countFiles = (tenant: string, id: string) =>
   runInDurableObject(sessionOf(tenant, id), (_object, { storage: { sql } }) => {
     const tables = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'asset'").toArray()

@@ -34,7 +34,7 @@ function lookUpIn(messages: readonly Message[]): MessageLookup {
   }
 }
 
-/** Turns of about 100 tokens each, with numbered texts. */
+/** Returns turns of about 100 tokens each, with numbered text. */
 function turnsOf(count: number): Message[] {
   return Array.from({ length: count }, (_, i) => [
     userMessage(`q${i} ${"x".repeat(196)}`),

@@ -23,14 +23,14 @@ import { CLAIMS, connect, pageOf, sessionOf } from "../support/socket.ts"
 const LONG = 5_000
 const freshSession = (): Promise<string> => fresh("v")
 
-describe("cancel", () => {
+describe("cancelling", () => {
   test.each([
     ["thinking", script([think("hm "), pause(LONG), think("late")]), 1],
     ["text", script([say("shown "), pause(LONG), say("late")]), 1],
     ["a tool", script([say("I look. "), call("probe_slow", { ms: LONG })]), 2],
     ["two tools", script([call("probe_slow", { ms: LONG }), call("probe_stream", { lines: 99, ms: 100 })]), 2],
     ["a card", script([call("weather", { location: "London" })], [say("<span id='weather_1'>It is"), pause(LONG)]), 2],
-  ])("[CN1] in %s: what was shown stays, nothing is added, live and stored agree", async (_name, content, segments) => {
+  ])("[CN1] during %s keeps what was shown and adds nothing, live and stored", async (_name, content, segments) => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", content, segments)
@@ -53,7 +53,7 @@ describe("cancel", () => {
     expect((await pageOf(id)).messages[1]).toEqual(stored)
   })
 
-  test("[CN2] a repeated cancel has no effect; ended, queued and unknown answers each get their response", async () => {
+  test("[CN2] twice has no second effect; ended, queued and unknown answers each get their response", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(LONG)]))
@@ -98,7 +98,7 @@ describe("cancel", () => {
     await expectSame(id, client)
   })
 
-  test("[CN4] the queue continues after a cancel", async () => {
+  test("[CN4] lets the queue continue", async () => {
     const id = await freshSession()
     const client = await connect(id)
     await begin(client, "q1", script([say("x"), pause(LONG)]))

@@ -10,7 +10,7 @@ import { ask, exportTenant, ownerToken, register, roleToken, skipWait } from "./
 
 const stub = (tenant: string) => env.TENANT.getByName(tenant)
 
-/** Returns the rows of all objects of a class that mention a tenant, by object and table, without empty tables. */
+/** Returns the number of rows in each table of the named objects, without empty tables. */
 async function listRows(namespace: DurableObjectNamespace, names: readonly string[]): Promise<string[]> {
   const known = new Set(names.map((name) => namespace.idFromName(name).toString()))
   const found: string[] = []

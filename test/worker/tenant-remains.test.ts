@@ -25,7 +25,7 @@ function findInRows(sql: SqlStorage, marker: string): string[] {
   })
 }
 
-/** Returns the tables of all objects, and the keys of the bucket, that contain a text. */
+/** Returns the tables of all objects, and the keys of the bucket, that contain the marker. */
 async function findMarker(marker: string): Promise<string[]> {
   const found: string[] = []
   for (const name of ["SESSION", "DIRECTORY", "TENANT", "REGISTRY"] as const) {

@@ -59,7 +59,7 @@ async function fill(tenant: string, users: readonly GeneratedUser[]): Promise<vo
   }
 }
 
-/** Returns all sessions of a tenant as exported, with the lists that contain them. */
+/** Returns each user of a tenant with the list of their sessions and the sessions' exports. */
 async function readTenant(tenant: string, users: number): Promise<object[]> {
   const read: object[] = []
   for (let u = 0; u < users; u += 1) {
@@ -72,7 +72,7 @@ async function readTenant(tenant: string, users: number): Promise<object[]> {
   return read
 }
 
-/** Removes the fields that differ between two exports of the same content: the tenant, the time, the hashes and the seal. */
+/** Returns an archive's counts. Unlike its hashes and its seal, they are the same in each export of the same content. */
 const tallyOf = ({ manifest }: Archive): object => JSON.parse(manifest).tally
 
 /** In milliseconds: each of the 20 full runs waits for two exports and an import, which alarms carry out. */

@@ -18,7 +18,7 @@ import { ask, exportSession, register, roleToken } from "./tenant-transfer.ts"
 const SENDER = { tenant: "slice-from", user: "ada" }
 const RECEIVER = { tenant: "slice-to", user: "ada" }
 
-/** Runs something with a host whose calls to other objects and to the bucket are reported before they happen. */
+/** Calls `run` with a host that reports its calls to other objects and to the bucket before it makes them. */
 async function withHost<T>(
   tenant: string,
   onCall: () => void,

@@ -81,13 +81,13 @@ export async function importTenant(tenant: string, { manifest, files }: Archive)
   return await read()
 }
 
-/** Returns the export of a session without the value of its seal, which depends on the tenant. */
+/** Returns the lines of a session's export without the value of its seal, which depends on the tenant. */
 export async function exportSession(session: string, token: string): Promise<string[]> {
   const text = new TextDecoder().decode(await download(`/v1/sessions/${session}/events`, token))
   return text.split("\n").map((line) => line.replace(/,"value":"[^"]*"}$/, "}"))
 }
 
-/** Lets the waiting jobs of a tenant continue now, all or those of one kind, and runs its alarm. */
+/** Makes a tenant's waiting jobs due now, all or those of one kind, and sets its alarm for now. */
 export async function skipWait(tenant: string, kind = "%"): Promise<void> {
   const stub = env.TENANT.getByName(tenant)
   await runInDurableObject(stub, async (_object, { storage }) => {

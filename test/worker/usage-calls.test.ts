@@ -13,7 +13,7 @@ describe("one call", () => {
   const MODEL = { provider: "acme", name: "big" }
   const tokens: TokenCounts = { ...NO_TOKENS, input: 9, output: 4 }
 
-  /** Plays events at the given times, and ends the call after the last one. */
+  /** Plays events at the given times, ends the call after the last one, and returns its record. */
   function meter(events: readonly (readonly [number, ModelEvent])[]) {
     let now = 1_000
     const recorded: unknown[] = []
@@ -113,7 +113,7 @@ describe("the usage of an OpenAI-compatible stream", () => {
       { prompt_tokens: "many", completion_tokens: -2, prompt_tokens_details: [1], completion_tokens_details: null },
       {},
     ],
-  ])("[MT1] %s", (_name, usage, counts) => {
+  ])("[MT1] is read: %s", (_name, usage, counts) => {
     expect(parseUsage(usage)).toEqual({ ...NO_TOKENS, ...counts })
   })
 

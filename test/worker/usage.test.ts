@@ -32,7 +32,7 @@ async function readTenant(tenant: string, by: "day" | "model" | "user" | "agent"
   return await env.TENANT.getByName(tenant).readUsage({ ...ALL, by })
 }
 
-/** Includes the estimate for a call whose prompt contains tool descriptions. */
+/** Matches a count that includes the estimate for a call whose prompt contains tool descriptions. */
 const ABOVE_1000: unknown = expect.toSatisfy((tokens: number) => tokens > 1_000)
 
 async function expectDirectory(
@@ -50,7 +50,7 @@ async function makeDue(directory: DurableObjectStub): Promise<void> {
   })
 }
 
-/** Waits until the newest answer contains a text. */
+/** Waits until the newest answer contains the text. */
 async function untilShown(session: string, token: string, text: string): Promise<void> {
   const path = `/v1/sessions/${session}/conversation/recent?limit=5`
   const newest = async () => (await call(path, { token })).json.messages.at(-1)

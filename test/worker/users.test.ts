@@ -128,7 +128,7 @@ describe("the first contact", () => {
   })
 })
 
-describe("the list", () => {
+describe("the list of users", () => {
   test("[US3] pages return every user once, by id; a prefix narrows them", async () => {
     const names = Array.from({ length: 2 * USER_PAGE_ROWS + 5 }, (_, n) => `u${String(n).padStart(4, "0")}`)
     await addUsers("us3a", [...names, "Zed", "zed", "_x", "u-1"])
@@ -172,7 +172,7 @@ describe("the list", () => {
   })
 })
 
-describe("a change", () => {
+describe("a change to a user", () => {
   test("[US4] can set a name and a role; if it changes nothing, it writes nothing", async () => {
     await addUsers("us4a", ["ada"])
     const boss = await tokenAs("us4a", "boss", "owner")

@@ -17,7 +17,7 @@ const create = (token: string, id: string, title = "Plans") =>
   call("/v1/sessions", { method: "POST", token, body: JSON.stringify({ id, title }) })
 const shareWithAnybody = (token: string, id: string, user: string) =>
   call(`/v1/sessions/${id}/viewers/${user}`, { method: "PUT", token })
-/** Adds the user to the tenant. */
+/** Shares a session, after adding the user to the tenant. */
 const share = async (token: string, id: string, user: string) => {
   if (/^[\w-]{1,64}$/.test(user)) await env.TENANT.getByName(T).registerUser({ id: user })
   return await shareWithAnybody(token, id, user)

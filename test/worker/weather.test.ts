@@ -14,7 +14,7 @@ import { sampleSource } from "../../worker/tool/weather/weather-sample.ts"
 import { toolContext } from "./tools.ts"
 import { readUpstream, upstreamUrl } from "../support/upstream-client.ts"
 
-/** A spring afternoon in Europe, and night in Asia. */
+/** 13:07 UTC on a spring day: afternoon in Europe, and night in East Asia. */
 const NOON = Date.UTC(2026, 4, 2, 13, 7)
 const MINUTE = 60_000
 
@@ -30,7 +30,7 @@ async function payloadOf(location: string, now = NOON): Promise<WeatherPayload> 
   return result
 }
 
-/** A cache without expiry, so that the test controls the time. */
+/** Returns a cache without expiry, so that the test controls the time. */
 function memoryCache(): WeatherCache & { readonly entries: Map<string, CachedWeather> } {
   const entries = new Map<string, CachedWeather>()
   return { entries, get: async (key) => entries.get(key) ?? null, put: async (key, one) => void entries.set(key, one) }
@@ -52,7 +52,7 @@ function upstreamTool(scenario: string, timeoutMs = 1_500) {
   return { tool, run, paths: async () => (await readUpstream(env, run)).map((seen) => seen.path) }
 }
 
-describe("what it returns", () => {
+describe("what the tool returns", () => {
   test("[TO5] without a tag, it returns the plain object", async () => {
     expect(await sample.execute({ location: "London" }, context())).toEqual({
       location: "London, GB",
@@ -155,7 +155,7 @@ describe("the sample source", () => {
     ["NYC", "New York, US"],
     ["London, Ontario", "London, Ontario"],
     ["東京", "東京"],
-  ])("[TO7] %s is %s", async (place, shown) => {
+  ])("[TO7] finds %s as %s", async (place, shown) => {
     expect((await payloadOf(place)).location).toBe(shown)
   })
 

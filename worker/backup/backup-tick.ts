@@ -22,7 +22,7 @@ import { type BackupPlan, type BackupVars, findBackupFaults, readBackupPlan } fr
  */
 export const TENANTS_PER_TICK = 400
 
-/** Concurrent requests to tenants. */
+/** Maximum number of concurrent requests to tenants. */
 const PARALLEL_STARTS = 20
 
 /**
@@ -102,7 +102,7 @@ async function startBackups(
     const some = tenants.slice(from, from + PARALLEL_STARTS)
     for (const start of await Promise.all(some.map((tenant) => startBackup(env, tenant, dueMs)))) report[start] += 1
   }
-  // Stored after the work, so that a killed tick is repeated. Calling a tenant twice has no effect.
+  // Stored after the work, so that the next tick repeats a killed one. Calling a tenant twice has no effect.
   const after = tenants.length < TENANTS_PER_TICK ? null : (tenants.at(-1) ?? null)
   await bucket.put(key, JSON.stringify({ after, began: cursor.began }))
 }

@@ -1,7 +1,7 @@
 /**
  * revocation-push.ts: notifies the sessions that may hold a user's sockets of revoked tokens.
  *
- * Each successful notification is recorded. The directory's alarm repeats the others.
+ * Each successful notification is recorded. The directory's alarm retries the others.
  */
 
 import type { Env } from "../env.ts"

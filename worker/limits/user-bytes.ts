@@ -106,7 +106,7 @@ export class UserBytes {
   }
 
   /**
-   * Reports the sum to the tenant if it has changed enough. A required report that fails is repeated with the next change.
+   * Reports the sum to the tenant if it has changed enough. A required report that fails is retried with the next change.
    */
   async #tell(bytes: number, isRequired: boolean): Promise<Result<null>> {
     const { told, n } = this.#read()

@@ -1,5 +1,5 @@
 /**
- * token-estimate.ts: estimates the tokens of a text before a model counts them. Pure.
+ * token-estimate.ts: estimates the number of tokens in text, before a model counts them. Pure.
  *
  * Four ASCII characters or three bytes of other text count as one token, so an ideograph is one token. On ordinary text the
  * error is at most a third. SUMMARY_START_SHARE leaves room for it.
@@ -23,7 +23,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(twelfths / 12)
 }
 
-/** The start of a text, at most `maxTokens` long, cut between code points. */
+/** The start of the text, at most `maxTokens` long, cut between code points. */
 export function truncateToTokens(text: string, maxTokens: number): string {
   let twelfths = 0
   for (let at = 0; at < text.length; at++) {

@@ -132,7 +132,7 @@ export class LiveSession implements AgentSession, RevisionContext {
     this.importer = new Importer(this.#createImportHost())
   }
 
-  /** Changes when another version of a message becomes active. */
+  /** Changes when another version of a message becomes active, and after an import. */
   get epoch(): string {
     return this.#epoch
   }
@@ -195,7 +195,7 @@ export class LiveSession implements AgentSession, RevisionContext {
   /**
    * Fetches the agent's configuration. The session keeps its current one if the tenant object can't be reached.
    *
-   * @returns false if the tenant has no agent of that name any more
+   * @returns false if the tenant no longer has an agent with that name
    */
   async refreshAgent(): Promise<boolean> {
     const known = this.#agentView

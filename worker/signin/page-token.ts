@@ -75,7 +75,8 @@ async function findAdmission(
 }
 
 /**
- * Calls the tenant's object. The version was read before, so that a change in the meantime is detected with the next token.
+ * Calls the tenant's object. The version was read before this call, so a change made in the meantime is detected with the
+ * next token.
  */
 async function requestAdmission(
   env: Env,

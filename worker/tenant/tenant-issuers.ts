@@ -53,7 +53,7 @@ export class TenantIssuers {
   readonly #rows: IssuerRows
   /** Fetches in progress by issuer, so that concurrent requests share one. */
   readonly #refreshes = new Map<string, Promise<void>>()
-  /** The change in progress. */
+  /** The last change, for which the next one waits. */
   #change: Promise<unknown> = Promise.resolve()
 
   constructor(host: TenantHost) {
@@ -155,7 +155,7 @@ export class TenantIssuers {
     if (at !== null && at <= now) await this.#runAlone(() => this.#releaseUnusedClaims())
   }
 
-  /** Releases the claims that have no issuer. The alarm repeats failed releases. */
+  /** Releases the claims that have no issuer. The alarm retries failed releases. */
   async #releaseUnusedClaims(): Promise<void> {
     for (const claim of this.#rows.listUnusedClaims()) {
       try {

@@ -14,7 +14,7 @@ import type { SaveAsset } from "../asset/save-options.ts"
 import type { ToolSpec } from "../model/model-adapter.ts"
 
 export interface ToolContext {
-  /** The call's id. It stays the same if the call is run again, so an upstream can recognise the repetition. */
+  /** The call's id. It stays the same if the call is run again, so an upstream can recognise the second run. */
   readonly call_id: string
   /** The id of the turn that the call belongs to. */
   readonly exchange_id: string

@@ -115,7 +115,7 @@ function createBadLine({ n }: StagedRow, fault: Fault, parts: number): BadLine {
   return { ...part, line: n % ROWS_PER_PART, code, text }
 }
 
-/** Returns the reason why the asset is missing; null if its bytes are stored now. */
+/** Copies an asset. Returns the reason why it is missing; null if its bytes are stored now. */
 async function copyStagedAsset({ assetCopier, now }: CopyHost, { line, home }: StagedRow): Promise<Fault | null> {
   const record = parseRecord(parseJsonToDepth(line))
   if (!record.ok || record.value.type !== "asset") return null

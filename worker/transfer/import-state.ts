@@ -25,7 +25,7 @@ export interface PartTally {
 /** The stored state of an import. */
 export type ImportState = StagingState | StagedFile | FailedImport
 
-/** Parts are still missing. */
+/** The state while parts are missing. */
 export interface StagingState {
   readonly step: "staging"
   readonly of: number
@@ -37,7 +37,7 @@ export interface StagingState {
   readonly sealedBy?: string
 }
 
-/** All parts are staged. */
+/** The state once all parts are staged. */
 export interface StagedFile extends Omit<PartTally, "source"> {
   readonly step: "folding" | "done"
   /** Digests of the parts. Uploading the same file again adds nothing; any other is refused. */
@@ -64,7 +64,7 @@ export interface FoldingTries {
   readonly count: number
 }
 
-/** The file could not be folded, and nothing of it was kept. */
+/** The state of an import that could not be folded. Nothing of the file was kept. */
 export interface FailedImport extends Pick<PartTally, "records" | "skipped" | "bad"> {
   readonly step: "failed"
 }

@@ -216,7 +216,7 @@ function restoreIntake(store: SessionStore, { pos, message }: StoredMessage): In
   if (last === undefined || last.type === "tool_call" || !last.open) return createIntake(null, undefined, calls)
   const held = store.findOpenChunk(pos)?.held ?? null
   try {
-    // Written by `saveCleaner`, but possibly by another version, whose state this one can't read.
+    // `saveCleaner` wrote this state, but possibly in another version, whose state this one can't read.
     return createIntake(last.type, held === null ? undefined : (parseJson(held) as unknown as CleanState), calls)
   } catch {
     return createIntake(last.type, undefined, calls)

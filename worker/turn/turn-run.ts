@@ -192,7 +192,7 @@ function publishFromTimer(host: TurnHost, run: TurnRun): void {
   }
 }
 
-/** The tool of a call; undefined if this turn has none of that name. */
+/** The tool of a call; undefined if this turn has none with that name. */
 export function findTool({ agent }: TurnRun, name: string): Tool | undefined {
   return agent.tools.find((tool) => tool.name === name)
 }

@@ -51,7 +51,7 @@ export class UserBudget {
   readAccount(): UserAccount | null {
     if (this.#account === undefined) {
       const [row] = this.#host.sql.exec<{ account: string }>("SELECT account FROM budget_account").toArray()
-      // Written by `#writeAccount`.
+      // `#writeAccount` wrote this JSON.
       this.#account = row === undefined ? null : (parseJson(row.account) as unknown as UserAccount)
     }
     return this.#account

@@ -14,8 +14,8 @@ import { isRoleMessage, writeRoleMessage } from "./role-message.ts"
 const LINE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "timestamp"])
 
 /**
- * Types of lines that repeat messages or are about the program, each with a field that marks the line as Pi's, because other
- * programs write lines of the same types. Null: a line of this type has only LINE_FIELDS.
+ * Types of lines that repeat messages or are about the program, each with a field that marks the line as Pi's, because
+ * other programs write lines of the same types. Null: a line of this type has only LINE_FIELDS.
  */
 const PROGRAM_LINES: Readonly<Record<string, string | null>> = {
   session: "cwd",

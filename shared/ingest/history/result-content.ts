@@ -84,7 +84,6 @@ function parseShell(text: string): { readonly output: string; readonly exitCode:
 }
 
 /** The error code of a block such as `web_search_tool_result_error`. Empty if the block reports no error. */
-
 function readErrorBlock(block: Fields): string {
   return getBlockType(block).endsWith("_error") ? toText(block["error_code"]) || "The tool failed." : ""
 }

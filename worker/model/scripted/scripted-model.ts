@@ -50,7 +50,7 @@ export function createScriptedModel(env: Pick<Env, "SCRIPTED_DELAY_MS"> = {}): M
   return {
     name: "scripted",
     provider: "scripted",
-    // It only lists the files and reads none of them.
+    // The model only lists the files, and reads none of them.
     fileKinds: ALL_FILE_KINDS,
     stream(request: ModelRequest) {
       const { purpose, system, messages, tools, signal } = request
@@ -105,7 +105,7 @@ function readTurn(messages: readonly ModelMessage[]): VisibleTurn {
   return { question: questions.at(-1) ?? "", from: userTexts.at(-1)?.from ?? null, questions, files, outcomes }
 }
 
-/** The events of the next model call. `streamTokens` splits their texts. */
+/** The events of the next model call. `streamTokens` splits their text. */
 function planEvents(turn: VisibleTurn, system: string, tools: readonly ToolSpec[]): readonly ModelEvent[] {
   const { from, question, outcomes } = turn
   if (from?.kind === "answers") return summarizeAgentAnswer(from.name, question)

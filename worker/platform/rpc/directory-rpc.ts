@@ -96,7 +96,7 @@ export interface BytesReport {
 export interface DirectoryRpc extends Rpc.DurableObjectBranded {
   /**
    * Lists a new session. Repeating the call has no effect. The first session adds the user to the tenant's list of users;
-   * `role` is the role in the user's token. Errors: `sessions_full`, `token_revoked`.
+   * `role` is the role in the user's token. Errors: `sessions_full`, `budget_exhausted`, `token_revoked`.
    */
   addSession(
     id: string,

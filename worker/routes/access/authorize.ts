@@ -68,8 +68,8 @@ async function checkOperator(context: Context<AppEnv>): Promise<Result<null>> {
 const OPERATOR = "-"
 
 /**
- * Key under which failed tokens of all issuers are counted. Failed tokens of a known issuer are also counted under its
- * name.
+ * Key under which failed tokens of unknown issuers are counted. For a known issuer, its URL is appended, so that each has
+ * its own count.
  */
 const FOREIGN = "issuer"
 

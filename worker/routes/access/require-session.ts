@@ -57,7 +57,8 @@ export interface NewOwnSession {
  * Creates and lists a user's session, and returns its key. Repeating the call has no effect. If another user has taken the
  * id, the session gets a private key, and the user sees no difference (SPEC AU17).
  *
- * Errors: `agent_unknown`, `token_revoked`.
+ * Errors: `agent_unknown`, `sessions_full`, `budget_exhausted`, `token_revoked`; `session_unknown` if other users have
+ * taken both keys.
  */
 export async function createOwnSession(
   env: Env,

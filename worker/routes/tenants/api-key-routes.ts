@@ -60,7 +60,7 @@ export async function createTenantKey(
 ): Promise<Result<CreatedKey>> {
   const { text, stored } = await createApiKey(tenant)
   const expires = ttl === undefined ? null : Date.now() + ttl * 1000
-  // In the order of ROLES and without repetitions.
+  // In the order of ROLES, without duplicates.
   const key: NewApiKey = { ...stored, name, expires, roles: ROLES.filter((role) => roles.includes(role)) }
   const added = await tenantStub(env, tenant).addKey(manager, key)
   return added.ok ? { ok: true, value: { ...added.value, key: text } } : added
