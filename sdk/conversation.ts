@@ -202,7 +202,7 @@ export class SessionHandle implements Conversation {
   }
 
   #acquire(): OpenSession {
-    if (this.#open === null || this.#isReleased) this.#open = this.#sessions.acquire(this.id)
+    if (this.#open === null || this.#isReleased || this.#sessions.isClosed.peek()) this.#open = this.#sessions.acquire(this.id)
     this.#isReleased = false
     return this.#open
   }
