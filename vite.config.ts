@@ -180,7 +180,7 @@ const SDK_CONFIG: UserConfig = {
   build: {
     target: "es2023",
     outDir: "dist/sdk",
-    modulePreload: { polyfill: false },
+    modulePreload: { polyfill: false, resolveDependencies: () => [] },
     rolldownOptions: {
       input: { index: "sdk/index.ts", preact: "sdk/preact.ts", react: "sdk/react.ts" },
       external: ["react", "preact/hooks"],
@@ -194,38 +194,38 @@ export default defineConfig(({ mode, command, isPreview }) =>
   mode === "sdk"
     ? SDK_CONFIG
     : mode === "testing" || mode === "shared"
-    ? {
-        publicDir: false,
-        build: {
-          ssr: `${mode}/index.ts`,
-          outDir: `dist/${mode}`,
-          target: "node22",
-          emptyOutDir: true,
-          rolldownOptions: { output: { entryFileNames: "index.js" } },
+      ? {
+          publicDir: false,
+          build: {
+            ssr: `${mode}/index.ts`,
+            outDir: `dist/${mode}`,
+            target: "node22",
+            emptyOutDir: true,
+            rolldownOptions: { output: { entryFileNames: "index.js" } },
+          },
+        }
+      : {
+          plugins: [
+            preact(),
+            withSharedHead(),
+            cloudflare({
+              persistState: { path: STATE_DIR },
+              inspectorPort: false,
+              config(config) {
+                const isDev = command === "serve" && isPreview !== true
+                if (isDev && config.assets !== undefined) config.assets.run_worker_first = DEV_PATHS
+              },
+            }),
+            withoutPaths(),
+            markedLexerOnly(),
+            withoutPreloadHelper(),
+            withAdminPage(),
+          ],
+          build: { target: "es2023" },
+          server: { host: "127.0.0.1", port: 8787 },
+          environments: {
+            client: { build: { modulePreload, rolldownOptions: { output: { codeSplitting } } } },
+            cuecard: { build: { minify: true, rolldownOptions: { output: { codeSplitting: workerSplitting } } } },
+          },
         },
-      }
-    : {
-        plugins: [
-          preact(),
-          withSharedHead(),
-          cloudflare({
-            persistState: { path: STATE_DIR },
-            inspectorPort: false,
-            config(config) {
-              const isDev = command === "serve" && isPreview !== true
-              if (isDev && config.assets !== undefined) config.assets.run_worker_first = DEV_PATHS
-            },
-          }),
-          withoutPaths(),
-          markedLexerOnly(),
-          withoutPreloadHelper(),
-          withAdminPage(),
-        ],
-        build: { target: "es2023" },
-        server: { host: "127.0.0.1", port: 8787 },
-        environments: {
-          client: { build: { modulePreload, rolldownOptions: { output: { codeSplitting } } } },
-          cuecard: { build: { minify: true, rolldownOptions: { output: { codeSplitting: workerSplitting } } } },
-        },
-      },
 )

@@ -11,7 +11,10 @@ export const NOT_YET = Symbol("not yet")
  * Resolves with the first result of `check` other than NOT_YET. `check` runs again when a signal that it reads changes.
  * Rejects if it throws, and when the client is closed. A rejection that nobody handles is not reported.
  */
-export function awaitState<T>({ isClosed }: Pick<OpenSessions, "isClosed">, check: () => T | typeof NOT_YET): Promise<T> {
+export function awaitState<T>(
+  { isClosed }: Pick<OpenSessions, "isClosed">,
+  check: () => T | typeof NOT_YET,
+): Promise<T> {
   const promise = new Promise<T>((resolve, reject) => {
     const dispose = effect(() => {
       try {

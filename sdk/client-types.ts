@@ -5,7 +5,10 @@ import type { SessionSummary } from "../shared/protocol/http-body.ts"
 import type { WireMessage } from "../shared/protocol/server-frame.ts"
 import type { CuecardError } from "./client-error.ts"
 
-/** A whole message. Its object is replaced when the message changes, and so are the segments that change. */
+/**
+ * A whole message. Its object is replaced when the message changes, and so are the segments that change. `content` is the text
+ * of a user's message; an answer is in its segments, and its `content` may be empty.
+ */
 export type Message = WireMessage
 /** A file that was uploaded into a session. */
 export type Attachment = Asset
@@ -46,7 +49,10 @@ export interface ClientOptions {
   /** By default, the global one. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** By default, the global one. */
-  readonly WebSocket?: new (url: string, protocols: string[]) => ClientSocket
+  readonly WebSocket?: new (
+    url: string,
+    protocols: string[],
+  ) => ClientSocket
   /** Runs the next update of a snapshot, for example in an animation frame. By default, after 16 milliseconds. */
   readonly scheduleUpdate?: (update: () => void) => void
 }

@@ -29,7 +29,9 @@ export function createSnapshot(controller: SessionController): ReadonlySignal<Co
   const messages = computed(() => store.messageIds.value.flatMap((id) => store.getMessageSignal(id)?.value ?? []))
   const unsent = computed(() => outbox.entries.value.map(toUnsentMessage))
   const pending = computed(() => new Set(commands.pending.value.keys()))
-  const error = computed(() => (controller.loadError.value === null ? null : toCuecardError(controller.loadError.value)))
+  const error = computed(() =>
+    controller.loadError.value === null ? null : toCuecardError(controller.loadError.value),
+  )
   return computed(() => ({
     messages: messages.value,
     unsent: unsent.value,

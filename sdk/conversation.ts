@@ -1,6 +1,7 @@
 /** conversation.ts: a handle of one session: the public methods, in terms of its session controller. */
 
 import type { SessionController } from "../client/session/session-controller.ts"
+import type { Segment } from "../shared/protocol/segment.ts"
 import { pickExtras } from "../client/net/outbox.ts"
 import { awaitState, NOT_YET } from "./await-state.ts"
 import { CuecardError, isFinal, withTypedErrors } from "./client-error.ts"
@@ -202,17 +203,28 @@ export class SessionHandle implements Conversation {
   }
 
   #acquire(): OpenSession {
-    if (this.#open === null || this.#isReleased || this.#sessions.isClosed.peek()) this.#open = this.#sessions.acquire(this.id)
+    if (this.#open === null || this.#isReleased || this.#sessions.isClosed.peek())
+      this.#open = this.#sessions.acquire(this.id)
     this.#isReleased = false
     return this.#open
   }
 }
 
 /** Whether nothing is under way. The snapshot may be behind the store, and an answer begins after its question. */
-function isIdle(open: OpenSession, { messages, unsent, ...current }: ConversationSnapshot): boolean {
-  const { lastSent, isAnswerExpected, controller } = open
-  const isBehind = lastSent !== null && controller.store.has(lastSent) && !messages.some(({ id }) => id === lastSent)
-  const isSent = current.isLoaded && current.pending.size === 0 && unsent.every(({ error }) => error !== null)
-  if (isBehind || !isSent || current.isBusy) return false
-  return !isAnswerExpected || unsent.length > 0 || messages.at(-1)?.role !== "user"
+function isIdle({ lastSent, isAnswerExpected, controller }: OpenSession, snapshot: ConversationSnapshot): boolean {
+  const { messages, unsent, pending, isLoaded, isBusy } = snapshot
+  const { store } = controller
+  const last = messages.at(-1)
+  const isSent = isLoaded && pending.size === 0 && unsent.every(({ error }) => error !== null)
+  const isShown = lastSent === null || !store.has(lastSent) || messages.some(({ id }) => id === lastSent)
+  if (!isSent || !isShown || isBusy) return false
+  if (last === undefined) return true
+  if (store.get(last.id) !== last) return false
+  // The user has decided the calls, and the answer is about to continue.
+  if (last.status === "waiting") return last.segments.some(isWaitingCall)
+  return last.role !== "user" || !isAnswerExpected || unsent.length > 0
+}
+
+function isWaitingCall(segment: Segment): boolean {
+  return segment.type === "tool" && segment.status === "waiting"
 }

@@ -7,7 +7,10 @@ import { CuecardError } from "./client-error.ts"
 export type GetMediaLink = (url: string) => Promise<string | null>
 
 /** URLs that are requested at the same time share a request, and are kept until they expire. */
-export function createMediaLinks({ api, origin, now, random, setTimer }: ClientEnvironment, session: string): GetMediaLink {
+export function createMediaLinks(
+  { api, origin, now, random, setTimer }: ClientEnvironment,
+  session: string,
+): GetMediaLink {
   const signer = new LinkSigner({ signUrls: (urls) => api.signUrls(session, urls), now, random, setTimer })
   return async (url) => {
     const link = await signer.resolveLink(url)

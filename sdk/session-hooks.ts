@@ -7,7 +7,11 @@ import type { Client, Conversation, ConversationSnapshot, SessionsSnapshot } fro
 /** The functions of a framework that the hooks use. */
 export interface HookFunctions {
   useMemo<T>(create: () => T, inputs: readonly unknown[]): T
-  useSyncExternalStore<T>(subscribe: (listener: () => void) => () => void, getSnapshot: () => T, getServerSnapshot: () => T): T
+  useSyncExternalStore<T>(
+    subscribe: (listener: () => void) => () => void,
+    getSnapshot: () => T,
+    getServerSnapshot: () => T,
+  ): T
 }
 
 export interface ConversationState extends ConversationSnapshot {

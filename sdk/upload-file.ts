@@ -8,6 +8,9 @@ import { sendPatiently } from "../client/net/patient-sending.ts"
 import type { Attachment } from "./client-types.ts"
 import type { OwnFetch } from "./open-sessions.ts"
 
+/** Bytes that are read at a time. */
+const CHUNK_BYTES = 64 * 1024
+
 export interface FileUpload {
   readonly file: Blob
   readonly name: string | undefined
@@ -52,14 +55,16 @@ function createFetchSender(send: OwnFetch, canStream: boolean): SendFile {
   }
 }
 
+/** Reads the file as it is sent, and reports what was read before. */
 function countBytes(body: Blob, onSent: (bytes: number) => void): ReadableStream<Uint8Array> {
-  let sent = 0
-  const counter = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      sent += chunk.byteLength
-      controller.enqueue(chunk)
-      onSent(sent)
+  let offset = 0
+  return new ReadableStream({
+    async pull(controller) {
+      onSent(offset)
+      const chunk = await body.slice(offset, offset + CHUNK_BYTES).arrayBuffer()
+      offset += chunk.byteLength
+      if (chunk.byteLength > 0) controller.enqueue(new Uint8Array(chunk))
+      if (offset >= body.size) controller.close()
     },
   })
-  return body.stream().pipeThrough(counter)
 }

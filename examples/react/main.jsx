@@ -72,7 +72,6 @@ function Message({ message, conversation }) {
   return (
     <article data-role={role} data-status={status}>
       {segments.map((segment, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: Segments are only appended.
         <Segment key={index} segment={segment} conversation={conversation} />
       ))}
       {versions > 1 && (

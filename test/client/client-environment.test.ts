@@ -83,7 +83,12 @@ test("[SK2] a socket is opened at the session's route, and its errors are left t
     "wss://chat.example.com/v1/sessions/s1/socket?owner=ada",
     ["cuecard.v1"],
   ])
-  for (const [name, event] of [["onopen", {}], ["onmessage", { data: "text" }], ["onerror", {}], ["onclose", { code: 1006 }]] as const) {
+  for (const [name, event] of [
+    ["onopen", {}],
+    ["onmessage", { data: "text" }],
+    ["onerror", {}],
+    ["onclose", { code: 1006 }],
+  ] as const) {
     const handler: unknown = Reflect.get(socket ?? {}, name)
     if (typeof handler === "function") handler(event)
   }

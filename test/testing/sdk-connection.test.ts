@@ -3,7 +3,7 @@
 import { type Client, createClient, CuecardError } from "cuecard/client"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { answersOf, createCutSockets, createStorage, scriptOf, textOf, untilSnapshot } from "./sdk-sockets.ts"
+import { answersOf, createCutSockets, createStorage, scriptOf, textOf, untilSnapshot, withoutContent } from "./sdk-sockets.ts"
 
 let cuecard: Cuecard
 const clients: Client[] = []
@@ -36,7 +36,7 @@ test("[SK4] a socket that is cut off after any frame is resumed, and the text is
     const snapshot = await cut.whenIdle()
     expect(answersOf(snapshot).map(textOf)).toEqual([PIECES.join("")])
     const other = await untilSnapshot(whole, ({ messages }) => messages[1]?.status === "completed")
-    expect(other.messages).toEqual(snapshot.messages)
+    expect(other.messages.map(withoutContent)).toEqual(snapshot.messages.map(withoutContent))
     if (sockets.opened() > 1) most.frames = Math.max(most.frames, cutAfter)
   })
   await Promise.all(runs)
@@ -88,7 +88,7 @@ test("[SK6] messages that weren't sent are sent by the user's next client with t
   const conversation = next.openSession(id)
   await untilSnapshot(conversation, (snapshot) => answersOf(snapshot).filter(isCompleted).length === 2)
   const { messages } = await conversation.whenIdle()
-  expect(messages.map(({ content }) => content)).toEqual(["/say First.", "First.", "/say Second.", "Second."])
+  expect(messages.map(textOf)).toEqual(["/say First.", "First.", "/say Second.", "Second."])
   expect(storage.rows.size).toBe(0)
 })
 
@@ -115,7 +115,7 @@ test("[SK3] handles of one session share a connection, which closes with the las
   await sent
   const again = client.openSession(id)
   const { messages } = await again.whenIdle()
-  expect(messages.map(({ content }) => content)).toEqual(["/say Sent on leaving.", "Sent on leaving."])
+  expect(messages.map(textOf)).toEqual(["/say Sent on leaving.", "Sent on leaving."])
 })
 
 async function rejectedCode(promise: Promise<unknown>): Promise<string> {

@@ -30,12 +30,15 @@ function listDeclarations(entry: string): string[] {
   return [...found]
 }
 
-test.each(["index.d.ts", "preact.d.ts", "react.d.ts"])("[SK12] the public types of %s mention no framework", (entry) => {
-  const files = listDeclarations(entry)
-  expect(files.length).toBeGreaterThan(3)
-  const leaking = files.filter((file) => /signals|from "p?react|\/client\//.test(readFileSync(file, "utf8")))
-  expect(leaking).toEqual([])
-})
+test.each(["index.d.ts", "preact.d.ts", "react.d.ts"])(
+  "[SK12] the public types of %s mention no framework",
+  (entry) => {
+    const files = listDeclarations(entry)
+    expect(files.length).toBeGreaterThan(3)
+    const leaking = files.filter((file) => /signals|from "p?react|\/client\//.test(readFileSync(file, "utf8")))
+    expect(leaking).toEqual([])
+  },
+)
 
 test("[SK10] the example script prints the answer and ends by itself", async () => {
   const cuecard = await startCuecard()

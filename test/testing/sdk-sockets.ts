@@ -82,6 +82,11 @@ export function textOf({ segments }: Message): string {
   return segments.map((segment) => (segment.type === "text" ? segment.content : "")).join("")
 }
 
+/** Frames don't update the `content` of an answer, so only history has it. */
+export function withoutContent({ content: _, ...message }: Message): Omit<Message, "content"> {
+  return message
+}
+
 export function answersOf({ messages }: ConversationSnapshot): readonly Message[] {
   return messages.filter(({ role }) => role === "assistant")
 }
