@@ -243,14 +243,16 @@ describe("deadlines", () => {
   })
 })
 
-test("[TU10] a message that is too long for the model is refused", async () => {
+test("[TU10] a message is refused only if it is too long for the model", async () => {
   const id = await freshSession()
   const client = await connect(id)
   client.say({ type: "send", id: "q1", content: "\u00e9".repeat(32_000) })
   client.say({ type: "send", id: "q2", content: "\u{1F600}".repeat(16_000) })
   await client.untilEnd("q1")
-  const error = await client.untilTrue((frame) => frame.type === "error" || (frame.type === "ack" && frame.id === "q2"))
-  expect(error.type).toBe("ack")
+  const response = await client.untilTrue(
+    (frame) => frame.type === "error" || (frame.type === "ack" && frame.id === "q2"),
+  )
+  expect(response.type).toBe("ack")
   expect(findContentFault("\u6771".repeat(9), 8)).toEqual({ reason: "context_exceeded", max: 8 })
   expect(findContentFault("\u6771".repeat(8), 8)).toBeNull()
 })
