@@ -24,7 +24,7 @@ const row = (id: string, more: Partial<SessionSummary> = {}): SessionSummary => 
   ...more,
 })
 
-async function page(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}) {
+async function page(rows: readonly SessionSummary[], settings: Partial<PageSettings> = {}, isViewer = false) {
   const { deps, api } = setUp()
   const rename = vi.fn((_id: string, title: string) => Promise.resolve(title))
   const erase = vi.fn((_id: string) => Promise.resolve())
@@ -38,6 +38,7 @@ async function page(rows: readonly SessionSummary[], settings: Partial<PageSetti
       listSessions: () => Promise.resolve({ sessions: rows, next: null }),
     },
     settings: signal({ media_hosts: [], embed_origins: [], ...settings }),
+    isReadOnly: signal(isViewer),
     readHash: () => "#/",
     writeHash() {},
   })
@@ -92,6 +93,11 @@ describe("the list", () => {
   test("[PG54] an empty list explains what will appear in it", async () => {
     const { root } = await page([])
     expect(root.querySelector("nav")?.textContent).toBe("Your conversations will appear here.")
+  })
+
+  test("[PG54] to a viewer, an empty list explains that shared conversations appear in it", async () => {
+    const { root } = await page([], {}, true)
+    expect(root.querySelector("nav")?.textContent).toBe("Conversations shared with you will appear here.")
   })
 
   test("[PG54] [PG85] an empty list has no explanation while the tenant is leaving", async () => {
