@@ -21,7 +21,7 @@ import type { LinkState, WebSocketLike, WebSocketEvents } from "../net/socket-li
 import { connectionText } from "../words/page-text.ts"
 import { AnswerStopper } from "./answer-stopper.ts"
 import { Commands, isCommandDone } from "./commands.ts"
-import { Draft } from "./draft.ts"
+import type { Draft } from "./draft.ts"
 import { readNewestPage } from "./history-newest.ts"
 import { OlderHistory } from "./history-older.ts"
 import { MessageSender } from "./message-sender.ts"
@@ -58,7 +58,10 @@ export interface ReadingPlace {
 export const NO_SETTINGS: ReadonlySignal<PageSettings> = signal(EMPTY_SETTINGS)
 export const WRITABLE: ReadonlySignal<boolean> = signal(false)
 
-export class SessionController {
+/** The parts of a draft that a session changes by itself. */
+export type SessionDraft = Pick<Draft, "editTexts" | "restoreText">
+
+export class SessionController<D extends SessionDraft = Draft> {
   readonly id: string
   readonly store: TranscriptStore
   readonly outbox: Outbox
@@ -72,7 +75,7 @@ export class SessionController {
   readonly loadError = signal<unknown>(null)
   /** True if nothing can be written in this session. Messages in the outbox wait. */
   readonly isReadOnly: ReadonlySignal<boolean>
-  readonly draft: Draft
+  readonly draft: D
   /** Returns the user's reading position; null if the view is at the end. Set by the view. */
   findReadingPlace: () => ReadingPlace | null = () => null
   readonly #deps: SessionControllerDeps
@@ -85,7 +88,7 @@ export class SessionController {
   #isInBackground = false
   #isClosed = false
 
-  constructor(id: string, deps: SessionControllerDeps, draft = new Draft()) {
+  constructor(id: string, deps: SessionControllerDeps, draft: D) {
     this.id = id
     this.draft = draft
     this.#deps = deps
@@ -112,7 +115,7 @@ export class SessionController {
       now: deps.now,
       isLive: () => this.link.peek() === "live",
     })
-    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands)
+    this.#pendingEdits = new PendingEdits(deps.storage, id, this.commands, deps.now)
     this.#reloads = new ReloadSchedule(deps, () => void this.loadNewest())
     this.#socket = this.#createSocket()
     this.#restoreEdits()

@@ -4,6 +4,7 @@ import type { Api } from "../../client/net/api.ts"
 import { RequestHold } from "../../client/net/request-hold.ts"
 import type { SessionRouterDeps } from "../../client/session/session-router.ts"
 import type { KeyValueStorage } from "../../client/net/outbox.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController, type SessionControllerDeps } from "../../client/session/session-controller.ts"
 import type { HistoryPage } from "../../shared/protocol/http-body.ts"
 import type { WireMessage } from "../../shared/protocol/server-frame.ts"
@@ -91,7 +92,7 @@ export function setUp(pages: HistoryPage[] = [pageOf([])], storage = createMemor
 
 export async function openSession(pages?: HistoryPage[], storedState?: ReturnType<typeof createMemoryStorage>) {
   const { clock, server, storage, requests, deps, ended } = setUp(pages, storedState)
-  const controller = new SessionController("s1", deps)
+  const controller = new SessionController("s1", deps, new Draft())
   await controller.loadNewest()
   await settle()
   server.last().events.onOpen()
@@ -99,7 +100,7 @@ export async function openSession(pages?: HistoryPage[], storedState?: ReturnTyp
   return { clock, server, storage, requests, ended, controller, deps }
 }
 
-export const sends = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
+export const listSendFrames = (sent: readonly { readonly type: string }[]) => sent.filter(({ type }) => type === "send")
 export const user = (id: string, text: string, more: Partial<WireMessage> = {}) =>
   wireMessage(id, {
     role: "user",

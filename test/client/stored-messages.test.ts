@@ -3,9 +3,10 @@
 import { describe, expect, test } from "vitest"
 import { RequestError } from "../../client/net/http-request.ts"
 import { SessionRouter } from "../../client/session/session-router.ts"
+import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
-import { openSession, sends, setUp, user } from "./open-session.ts"
+import { openSession, listSendFrames, setUp, user } from "./open-session.ts"
 import { hello, messageFrame, ops, settle } from "./wire.ts"
 
 type Setup = ReturnType<typeof setUp>
@@ -28,7 +29,7 @@ async function goLive({ server }: Pick<Setup, "server">) {
 describe("stored messages", () => {
   test("[SO13] of a closed page are delivered by a page that doesn't show their session, which then closes the session", async () => {
     const setup = setUp()
-    const closed = new SessionController("s1", setup.deps)
+    const closed = new SessionController("s1", setup.deps, new Draft())
     closed.sendMessage("written offline")
     closed.close()
     const router = createRouter(setup)
@@ -37,7 +38,7 @@ describe("stored messages", () => {
     await goLive(setup)
     const { server, storage } = setup
     expect(router.controller.value).toBe(null)
-    expect(sends(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
+    expect(listSendFrames(server.last().sent)).toMatchObject([{ id: "n1", content: "written offline" }])
     server.last().say({ type: "ack", id: "n1", seq: 11 })
     expect(storage.all.size).toBe(0)
     expect(server.last().closedWith).toBe(1000)
@@ -49,20 +50,20 @@ describe("stored messages", () => {
     const router = createRouter(setup, { hash: "#/s/s1" })
     router.openFromHash()
     await goLive(setup)
-    const other = new SessionController("s1", setup.deps)
+    const other = new SessionController("s1", setup.deps, new Draft())
     other.sendMessage("from the other tab")
     other.close()
     router.handleStorageEvent({ key: null, oldValue: null, newValue: null })
-    expect(sends(setup.server.last().sent)).toEqual([])
+    expect(listSendFrames(setup.server.last().sent)).toEqual([])
     setup.clock.pass(3_000)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ id: "n1" }])
     router.controller.value?.sendStored()
     expect(router.controller.value?.outbox.entries.value).toHaveLength(1)
   })
 
   test("[SO13] stay for the user if they were refused, and are marked as failed if their session doesn't exist", async () => {
     const setup = setUp()
-    const controller = new SessionController("gone", setup.deps)
+    const controller = new SessionController("gone", setup.deps, new Draft())
     controller.sendMessage("refused")
     controller.outbox.markFailed("n1", "No.")
     controller.close()
@@ -71,7 +72,7 @@ describe("stored messages", () => {
     await settle()
     expect(setup.requests).toEqual([])
     const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
-    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: page } })
+    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: page } }, new Draft())
     lost.sendMessage("for nobody")
     await lost.loadNewest()
     lost.moveToBackground()
@@ -88,7 +89,7 @@ describe("stored messages", () => {
     }
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) tell(`n${at}`)
-    const sentIds = () => sends(server.last().sent).map((one) => Reflect.get(one, "id"))
+    const sentIds = () => listSendFrames(server.last().sent).map((one) => Reflect.get(one, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(sentIds()).toEqual(first)
     expect(controller.outbox.listPending().map(({ id }) => id)).toEqual(["n9", "n10"])
@@ -123,7 +124,7 @@ describe("first messages", () => {
     await settle()
     expect(router.controller.value?.id).toBe("s9")
     await goLive(setup)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ id: "n1", content: "first words" }])
     expect([...setup.storage.all.keys()]).toEqual(["cuecard.send.s9.n1"])
 
     const refusing = createRouter(setUp(), { createSession: () => Promise.reject(new RequestError(400, "No.")) })
@@ -187,6 +188,6 @@ describe("first messages", () => {
     router.sendMessage("first words")
     await settle()
     await goLive(setup)
-    expect(sends(setup.server.last().sent)).toMatchObject([{ content: "first words" }])
+    expect(listSendFrames(setup.server.last().sent)).toMatchObject([{ content: "first words" }])
   })
 })
