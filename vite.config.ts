@@ -169,6 +169,11 @@ const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
   resolveDependencies: (_url, paths, { hostType }) => (hostType === "html" ? paths : []),
 }
 
+/** Whether `cuecard/client` loads the module when it is imported. Many small chunks would compress worse. */
+function isLoadedWithClient(id: string, modules: ModuleGraph): boolean {
+  return !/\/sdk\/(?:preact|react|session-hooks)\.ts$/.test(id) && isLoadedWithEntry(id, modules)
+}
+
 /**
  * `cuecard/client` and its hooks, minified for browsers, bundlers and Node. The core of the signals takes the place of the
  * package for Preact. A framework is never part of the bundle.
@@ -185,7 +190,13 @@ const SDK_CONFIG: UserConfig = {
       input: { index: "sdk/index.ts", preact: "sdk/preact.ts", react: "sdk/react.ts" },
       external: ["react", "preact/hooks"],
       preserveEntrySignatures: "strict",
-      output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+      output: {
+        entryFileNames: "[name].js",
+        chunkFileNames: "[name]-[hash].js",
+        codeSplitting: {
+          groups: [{ name: (id, modules) => (isLoadedWithClient(id, modules) ? "client" : null) }],
+        },
+      },
     },
   },
 }

@@ -44,6 +44,7 @@ const results = [
   reportSize("Worker entry", sizes.workerEntry, SIZE_BUDGETS.workerEntry),
   reportSize("Worker total", sizes.workerTotal, SIZE_BUDGETS.workerTotal),
   reportSize("cuecard/client", sdk.client, SDK_BUDGETS.client),
+  reportSize("  conversation", sdk.conversation, SDK_BUDGETS.conversation),
   reportSize("cuecard/preact", sdk.preact, SDK_BUDGETS.preact),
   reportSize("cuecard/react", sdk.react, SDK_BUDGETS.react),
 ]

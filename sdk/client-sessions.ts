@@ -1,10 +1,11 @@
 /** client-sessions.ts: the public list of sessions, in terms of the session list. */
 
-import { computed } from "@preact/signals"
-import { clearSessionStorage, type KeyValueStorage } from "../client/net/outbox.ts"
+import { computed, type ReadonlySignal } from "@preact/signals"
+import type { ClientEnvironment } from "../client/net/client-environment.ts"
+import type { SessionList } from "../client/session/session-list.ts"
 import { toCuecardError, withTypedErrors } from "./client-error.ts"
 import type { Sessions, SessionsSnapshot } from "./client-types.ts"
-import type { OpenSessions } from "./open-sessions.ts"
+import type { SessionCode } from "./conversation.ts"
 import { subscribeTo } from "./subscription.ts"
 
 export interface ClientSessions extends Sessions {
@@ -13,8 +14,15 @@ export interface ClientSessions extends Sessions {
   stopPolling(): void
 }
 
-export function createClientSessions(openSessions: OpenSessions, storage: KeyValueStorage): ClientSessions {
-  const { sessionList, environment, isClosed } = openSessions
+export interface ClientSessionsDeps {
+  readonly sessionList: SessionList
+  readonly environment: ClientEnvironment
+  readonly isClosed: ReadonlySignal<boolean>
+  readonly code: SessionCode
+}
+
+export function createClientSessions(deps: ClientSessionsDeps): ClientSessions {
+  const { sessionList, environment, isClosed, code } = deps
   const { api, createId } = environment
   const snapshot = computed<SessionsSnapshot>(() => ({
     sessions: sessionList.sessions.value,
@@ -60,11 +68,12 @@ export function createClientSessions(openSessions: OpenSessions, storage: KeyVal
       return { id: created }
     },
     rename: (id, title) => withTypedErrors(() => sessionList.saveTitle(id, title)),
-    async delete(id) {
-      await withTypedErrors(() => sessionList.removeSession(id))
-      openSessions.forgetSession(id)
-      clearSessionStorage(storage, id)
-    },
+    delete: (id) =>
+      withTypedErrors(async () => {
+        const { openSessions } = await code.load()
+        await sessionList.removeSession(id)
+        openSessions.forgetSession(id)
+      }),
     export: (id, format = "jsonl") =>
       withTypedErrors(async () => {
         const { downloadExport } = await import("../client/files/download-export.ts")

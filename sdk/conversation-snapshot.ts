@@ -2,29 +2,13 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals"
 import type { OutboxEntry } from "../client/net/outbox.ts"
-import type { SessionController } from "../client/session/session-controller.ts"
 import type { FaultReason } from "../shared/fault.ts"
 import { CuecardError, toCuecardError } from "./client-error.ts"
 import type { ConversationSnapshot, UnsentMessage } from "./client-types.ts"
-
-/** The snapshot of a session that isn't open. */
-export const EMPTY_SNAPSHOT: ConversationSnapshot = {
-  messages: [],
-  unsent: [],
-  connection: "connecting",
-  isLoaded: false,
-  isBusy: false,
-  activeAnswer: null,
-  isReadOnly: false,
-  hasOlder: false,
-  isLoadingOlder: false,
-  pending: new Set(),
-  error: null,
-  waitingText: "",
-}
+import type { SharedController } from "./open-sessions.ts"
 
 /** Each change costs time in proportion to the number of loaded messages. */
-export function createSnapshot(controller: SessionController): ReadonlySignal<ConversationSnapshot> {
+export function createSnapshot(controller: SharedController): ReadonlySignal<ConversationSnapshot> {
   const { store, outbox, commands, hold } = controller
   const messages = computed(() => store.messageIds.value.flatMap((id) => store.getMessageSignal(id)?.value ?? []))
   const unsent = computed(() => outbox.entries.value.map(toUnsentMessage))

@@ -1,230 +1,91 @@
-/** conversation.ts: a handle of one session: the public methods, in terms of its session controller. */
+/**
+ * conversation.ts: the public object of one session. It loads the code of open sessions when it is first used.
+ *
+ * `getSnapshot` and `subscribe` work at once; commands run in order when the code is there. Source: SPEC SK3, SK9.
+ */
 
-import type { SessionController } from "../client/session/session-controller.ts"
-import type { Segment } from "../shared/protocol/segment.ts"
-import { pickExtras } from "../client/net/outbox.ts"
-import { awaitState, NOT_YET } from "./await-state.ts"
-import { CuecardError, isFinal, withTypedErrors } from "./client-error.ts"
-import type { AttachOptions, Attachment, Conversation, ConversationSnapshot, SendOptions } from "./client-types.ts"
-import { EMPTY_SNAPSHOT, readRefusal } from "./conversation-snapshot.ts"
-import type { OpenSession, OpenSessions } from "./open-sessions.ts"
+import { computed, type Signal, signal } from "@preact/signals"
+import { toCuecardError } from "./client-error.ts"
+import type { Conversation, ConversationSnapshot } from "./client-types.ts"
+import type { LoadedSessions, SessionHandle } from "./session-handle.ts"
 import { subscribeTo } from "./subscription.ts"
 
-export class SessionHandle implements Conversation {
-  readonly id: string
-  readonly #sessions: OpenSessions
-  /** Null before the first use. After `close`, the last one. */
-  #open: OpenSession | null = null
-  #isReleased = true
-  /** Messages that were discarded before the server had accepted them. */
-  readonly #discarded = new Set<string>()
-
-  constructor(id: string, sessions: OpenSessions) {
-    this.id = id
-    this.#sessions = sessions
-  }
-
-  readonly getSnapshot = (): ConversationSnapshot => this.#open?.snapshot.peek() ?? EMPTY_SNAPSHOT
-
-  readonly subscribe = (listener: () => void): (() => void) => subscribeTo(this.#acquire().snapshot, listener)
-
-  ready(): Promise<void> {
-    return this.#start(({ controller }) => {
-      const { loadError, isLoaded, link } = controller
-      // The error of an earlier attempt: this call tries again.
-      const earlier = loadError.peek()
-      if (earlier !== null) void controller.loadNewest()
-      return () => {
-        const error = loadError.value
-        if (isLoaded.value && error === null) return undefined
-        if (error !== earlier && isFinal(error)) throw error
-        if (link.value === "outdated") throw new CuecardError("protocol_unsupported")
-        return NOT_YET
-      }
-    })
-  }
-
-  send(content: string, options: SendOptions = {}): Promise<string> {
-    const { id = this.#sessions.environment.createId(), replyTo = null, attachments = null } = options
-    return this.#start((open) => {
-      open.controller.sendMessageWithId(id, content, pickExtras({ reply_to: replyTo, attachments }))
-      return this.#checkAccepted(open, id)
-    })
-  }
-
-  resend(id: string): Promise<string> {
-    return this.#start((open) => {
-      open.controller.retrySend(id)
-      return this.#checkAccepted(open, id)
-    })
-  }
-
-  discard(id: string): void {
-    this.#discarded.add(id)
-    this.#acquire().controller.discardUnsent(id)
-  }
-
-  cancel(): boolean {
-    return this.#acquire().controller.stopAnswer()
-  }
-
-  approve(callId: string): Promise<void> {
-    return this.#decideCall(callId, "allow")
-  }
-
-  deny(callId: string): Promise<void> {
-    return this.#decideCall(callId, "deny")
-  }
-
-  edit(messageId: string, content: string): Promise<void> {
-    return this.#command(messageId, true, (controller) => controller.editMessage(messageId, content))
-  }
-
-  regenerate(messageId: string): Promise<void> {
-    return this.#command(messageId, true, (controller) => controller.regenerateAnswer(messageId))
-  }
-
-  retry(messageId: string): Promise<void> {
-    return this.#command(messageId, true, (controller) => controller.retryAnswer(messageId))
-  }
-
-  withdraw(messageId: string): Promise<void> {
-    return this.#command(messageId, false, (controller) => controller.withdrawMessage(messageId))
-  }
-
-  selectVersion(messageId: string, version: number): Promise<void> {
-    return this.#command(messageId, false, (controller) => controller.switchVersion(messageId, version))
-  }
-
-  async attach(file: Blob, { name, onProgress = () => {}, signal }: AttachOptions = {}): Promise<Attachment> {
-    const { environment, ownFetch } = this.#sessions
-    return await withTypedErrors(async () => {
-      const { uploadFile } = await import("./upload-file.ts")
-      return await uploadFile(environment, this.id, ownFetch, { file, name, onProgress, signal })
-    })
-  }
-
-  async getMediaUrl(url: string): Promise<string | null> {
-    const open = this.#acquire()
-    const { environment } = this.#sessions
-    return await withTypedErrors(async () => {
-      const { createMediaLinks } = await import("./media-links.ts")
-      open.getMediaLink ??= createMediaLinks(environment, this.id)
-      return await open.getMediaLink(url)
-    })
-  }
-
-  async loadOlder(): Promise<void> {
-    const { controller } = this.#acquire()
-    const { store } = controller
-    const { cursor } = store
-    await controller.loadOlder()
-    if (store.hasOlder.peek() && store.cursor === cursor) throw new CuecardError("unreachable")
-  }
-
-  whenIdle(): Promise<ConversationSnapshot> {
-    return this.#start((open) => () => {
-      const current = open.snapshot.value
-      const error = open.controller.loadError.value
-      if (isFinal(error)) throw error
-      if (current.connection === "gone") throw new CuecardError("session_unknown")
-      return isIdle(open, current) ? current : NOT_YET
-    })
-  }
-
-  checkConnection(): void {
-    this.#acquire().controller.checkConnection()
-  }
-
-  close(): void {
-    if (this.#isReleased || this.#open === null) return
-    this.#isReleased = true
-    this.#sessions.release(this.#open)
-  }
-
-  /** Whether the server has accepted a message. */
-  #checkAccepted(open: OpenSession, id: string): () => string | typeof NOT_YET {
-    const { outbox, isReadOnly } = open.controller
-    open.lastSent = id
-    open.isAnswerExpected = true
-    this.#sessions.sessionList.markActive(this.id)
-    return () => {
-      const entry = outbox.entries.value.find((known) => known.id === id)
-      if (entry === undefined && this.#discarded.delete(id)) throw new CuecardError("discarded")
-      if (entry === undefined) return id
-      const refusal = readRefusal(entry)
-      if (refusal !== null) throw refusal
-      if (isReadOnly.value) throw new CuecardError("scope_denied")
-      return NOT_YET
-    }
-  }
-
-  #decideCall(callId: string, decision: "allow" | "deny"): Promise<void> {
-    return this.#command(callId, false, (controller) => {
-      const message = this.getSnapshot().messages.findLast(({ segments }) =>
-        segments.some((segment) => segment.type === "tool" && segment.call_id === callId),
-      )
-      if (message === undefined) throw new CuecardError("call_unknown")
-      controller.decideApproval(message.id, callId, decision)
-    })
-  }
-
-  /** `target`: the message or tool call that the command changes. `isAnswered`: an answer follows. */
-  #command(target: string, isAnswered: boolean, give: (controller: SessionController) => void): Promise<void> {
-    return this.#start((open) => {
-      const { controller } = open
-      const { commands, link, isReadOnly } = controller
-      if (commands.pending.peek().has(target)) throw new CuecardError("command_pending")
-      if (isReadOnly.peek()) throw new CuecardError("scope_denied")
-      give(controller)
-      open.isAnswerExpected ||= isAnswered
-      return () => {
-        const pending = commands.pending.value.get(target)
-        if (pending !== undefined && !pending.isAcknowledged) return NOT_YET
-        const refusal = commands.lastRefusals.get(target)
-        if (refusal !== undefined) throw new CuecardError(refusal.code, refusal.text)
-        if (pending === undefined && link.peek() === "gone") throw new CuecardError("session_unknown")
-        return undefined
-      }
-    })
-  }
-
-  /** Opens the session, and resolves with the first result of the returned check. Errors of `begin` reject, too. */
-  #start<T>(begin: (open: OpenSession) => () => T | typeof NOT_YET): Promise<T> {
-    let check: () => T | typeof NOT_YET
-    try {
-      check = begin(this.#acquire())
-    } catch (error) {
-      check = () => {
-        throw error
-      }
-    }
-    return awaitState(this.#sessions, check)
-  }
-
-  #acquire(): OpenSession {
-    if (this.#open === null || this.#isReleased || this.#sessions.isClosed.peek())
-      this.#open = this.#sessions.acquire(this.id)
-    this.#isReleased = false
-    return this.#open
-  }
+/** Loads the code of open sessions once. */
+export interface SessionCode {
+  /** Null until it is loaded. */
+  readonly loaded: LoadedSessions | null
+  load(): Promise<LoadedSessions>
 }
 
-/** Whether nothing is under way. The snapshot may be behind the store, and an answer begins after its question. */
-function isIdle({ lastSent, isAnswerExpected, controller }: OpenSession, snapshot: ConversationSnapshot): boolean {
-  const { messages, unsent, pending, isLoaded, isBusy } = snapshot
-  const { store } = controller
-  const last = messages.at(-1)
-  const isSent = isLoaded && pending.size === 0 && unsent.every(({ error }) => error !== null)
-  const isShown = lastSent === null || !store.has(lastSent) || messages.some(({ id }) => id === lastSent)
-  if (!isSent || !isShown || isBusy) return false
-  if (last === undefined) return true
-  if (store.get(last.id) !== last) return false
-  // The user has decided the calls, and the answer is about to continue.
-  if (last.status === "waiting") return last.segments.some(isWaitingCall)
-  return last.role !== "user" || !isAnswerExpected || unsent.length > 0
+/** The snapshot of a session that isn't open. */
+export const EMPTY_SNAPSHOT: ConversationSnapshot = {
+  messages: [],
+  unsent: [],
+  connection: "connecting",
+  isLoaded: false,
+  isBusy: false,
+  activeAnswer: null,
+  isReadOnly: false,
+  hasOlder: false,
+  isLoadingOlder: false,
+  pending: new Set(),
+  error: null,
+  waitingText: "",
 }
 
-function isWaitingCall(segment: Segment): boolean {
-  return segment.type === "tool" && segment.status === "waiting"
+export function createConversation(id: string, code: SessionCode): Conversation {
+  const handle: Signal<SessionHandle | null> = signal(null)
+  const snapshot = computed(() => handle.value?.snapshot.value ?? EMPTY_SNAPSHOT)
+  /** False after `close`, until the next use. */
+  let isWanted = false
+  const attach = ({ openHandle }: LoadedSessions): SessionHandle => {
+    const attached = handle.peek() ?? openHandle(id)
+    handle.value = attached
+    return attached
+  }
+  /** Like the promises of a handle, it may be ignored. */
+  const perform = <T>(run: (open: SessionHandle) => Promise<T> | T): Promise<T> => {
+    isWanted = true
+    const start = async (loaded: LoadedSessions): Promise<T> => {
+      const attached = attach(loaded)
+      const running = run(attached)
+      if (!isWanted) attached.close()
+      return await running
+    }
+    const started = code.loaded === null ? code.load().then(start) : start(code.loaded)
+    const promise = started.catch((error: unknown) => {
+      throw toCuecardError(error)
+    })
+    promise.catch(() => {})
+    return promise
+  }
+  return {
+    id,
+    getSnapshot: () => snapshot.peek(),
+    subscribe(listener) {
+      void perform((open) => open.open())
+      return subscribeTo(snapshot, listener)
+    },
+    ready: () => perform((open) => open.ready()),
+    send: (content, options) => perform((open) => open.send(content, options)),
+    resend: (message) => perform((open) => open.resend(message)),
+    discard: (message) => handle.peek()?.discard(message),
+    cancel: () => handle.peek()?.cancel() ?? false,
+    approve: (call) => perform((open) => open.approve(call)),
+    deny: (call) => perform((open) => open.deny(call)),
+    edit: (message, content) => perform((open) => open.edit(message, content)),
+    regenerate: (message) => perform((open) => open.regenerate(message)),
+    retry: (message) => perform((open) => open.retry(message)),
+    withdraw: (message) => perform((open) => open.withdraw(message)),
+    selectVersion: (message, version) => perform((open) => open.selectVersion(message, version)),
+    attach: (file, options) => perform((open) => open.attach(file, options)),
+    getMediaUrl: (url) => perform((open) => open.getMediaUrl(url)),
+    loadOlder: () => perform((open) => open.loadOlder()),
+    whenIdle: () => perform((open) => open.whenIdle()),
+    checkConnection: () => handle.peek()?.checkConnection(),
+    close() {
+      isWanted = false
+      handle.peek()?.close()
+    },
+  }
 }

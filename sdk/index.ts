@@ -4,15 +4,17 @@
  * Runs in browsers and in Node ≥ 22, without a framework and without the DOM. It has the same controllers as the page.
  */
 
+import { signal } from "@preact/signals"
 import { createEnvironment } from "../client/net/client-environment.ts"
 import { readUser } from "../client/net/token-source.ts"
 import { SessionList } from "../client/session/session-list.ts"
 import { CuecardError, withTypedErrors } from "./client-error.ts"
-import { type ClientSessions, createClientSessions } from "./client-sessions.ts"
+import { createClientSessions } from "./client-sessions.ts"
 import { createClientRows } from "./client-storage.ts"
 import type { Client, ClientOptions } from "./client-types.ts"
-import { SessionHandle } from "./conversation.ts"
-import { OpenSessions } from "./open-sessions.ts"
+import { createConversation, type SessionCode } from "./conversation.ts"
+import type { OpenSessionsDeps } from "./open-sessions.ts"
+import type { LoadedSessions } from "./session-handle.ts"
 
 export { type ClientErrorCode, CuecardError } from "./client-error.ts"
 export type * from "./client-types.ts"
@@ -39,36 +41,64 @@ export function createClient(options: ClientOptions): Client {
       if (knownUser !== null) return
       knownUser = user
       rows.openRowsOf(user)
-      open.mergeStored()
+      code.loaded?.openSessions.mergeStored()
     },
   })
   const sessionList = new SessionList({ ...environment, isVisible: () => true })
-  const open = new OpenSessions({
+  const isClosed = signal(false)
+  const code = createSessionCode({
     environment,
     ownFetch: options.fetch,
     storage: rows,
     sessionList,
+    isClosed,
     scheduleRender: options.scheduleUpdate ?? ((update) => void setTimeout(update, UPDATE_DELAY_MS)),
     onMessageEnd: () => sessions.refreshIfShown(),
   })
-  const sessions: ClientSessions = createClientSessions(open, rows)
-  const checkConnections = (): void => open.checkConnections()
+  const sessions = createClientSessions({ sessionList, environment, isClosed, code })
+  const checkConnections = (): void => code.loaded?.openSessions.checkConnections()
   // Only browsers have this event.
   globalThis.addEventListener?.("online", checkConnections)
   return {
     sessions,
-    openSession: (id) => new SessionHandle(id, open),
+    openSession: (id) => createConversation(id, code),
     async resume() {
-      await withTypedErrors(() => environment.api.getToken())
-      open.sendStored()
+      await withTypedErrors(async () => {
+        await environment.api.getToken()
+        const { openSessions } = await code.load()
+        openSessions.sendStored()
+      })
     },
     checkConnections,
     request: (path, init) => withTypedErrors(() => environment.api.fetchAuthorized(path, init)),
     close() {
       globalThis.removeEventListener?.("online", checkConnections)
+      isClosed.value = true
       environment.close()
       sessions.stopPolling()
-      open.close()
+      code.loaded?.openSessions.close()
+    },
+  }
+}
+
+/** The code of open sessions is loaded when it is needed. If that fails, the next use tries again. */
+function createSessionCode(deps: OpenSessionsDeps): SessionCode {
+  let loading: Promise<LoadedSessions> | null = null
+  let loaded: LoadedSessions | null = null
+  const load = async (): Promise<LoadedSessions> => {
+    const { createLoadedSessions } = await import("./session-handle.ts")
+    loaded ??= createLoadedSessions(deps)
+    return loaded
+  }
+  return {
+    get loaded() {
+      return loaded
+    },
+    load() {
+      loading ??= load().finally(() => {
+        loading = null
+      })
+      return loading
     },
   }
 }

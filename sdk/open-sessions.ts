@@ -4,18 +4,21 @@
  * A released session stays open until the server has all its messages and commands. Source: SPEC SK3.
  */
 
-import { effect, type ReadonlySignal, type Signal, signal } from "@preact/signals"
+import { effect, type ReadonlySignal } from "@preact/signals"
 import type { ClientEnvironment } from "../client/net/client-environment.ts"
-import { findSessionsWithPending, type KeyValueStorage } from "../client/net/outbox.ts"
-import { SessionController } from "../client/session/session-controller.ts"
+import { clearSessionStorage, findSessionsWithPending, type KeyValueStorage } from "../client/net/outbox.ts"
+import { SessionController, type SessionDraft } from "../client/session/session-controller.ts"
 import type { SessionList } from "../client/session/session-list.ts"
 import { CuecardError } from "./client-error.ts"
 import type { ConversationSnapshot } from "./client-types.ts"
 import { createSnapshot } from "./conversation-snapshot.ts"
 import type { GetMediaLink } from "./media-links.ts"
 
+/** A controller without a draft: the caller keeps what the user is writing. */
+export type SharedController = SessionController<SessionDraft>
+
 export interface OpenSession {
-  readonly controller: SessionController
+  readonly controller: SharedController
   readonly snapshot: ReadonlySignal<ConversationSnapshot>
   /** Number of handles that use it. */
   users: number
@@ -36,6 +39,8 @@ export interface OpenSessionsDeps {
   readonly ownFetch: OwnFetch | undefined
   readonly storage: KeyValueStorage
   readonly sessionList: SessionList
+  /** True after the client was closed. */
+  readonly isClosed: ReadonlySignal<boolean>
   scheduleRender(callback: () => void): void
   /** Called when an answer has ended or is waiting for the user. */
   onMessageEnd(): void
@@ -46,7 +51,7 @@ export class OpenSessions {
   readonly ownFetch: OwnFetch | undefined
   readonly sessionList: SessionList
   /** True after the client was closed. */
-  readonly isClosed: Signal<boolean> = signal(false)
+  readonly isClosed: ReadonlySignal<boolean>
   readonly #deps: OpenSessionsDeps
   readonly #openById = new Map<string, OpenSession>()
 
@@ -55,6 +60,7 @@ export class OpenSessions {
     this.environment = deps.environment
     this.ownFetch = deps.ownFetch
     this.sessionList = deps.sessionList
+    this.isClosed = deps.isClosed
   }
 
   /** Opens a session for one more handle. */
@@ -96,13 +102,13 @@ export class OpenSessions {
     for (const { controller } of this.#openById.values()) controller.checkConnection()
   }
 
-  /** Closes a session that was deleted. */
+  /** Closes a session that was deleted, and removes what is stored for it. */
   forgetSession(id: string): void {
     this.#openById.get(id)?.controller.close()
+    clearSessionStorage(this.#deps.storage, id)
   }
 
   close(): void {
-    this.isClosed.value = true
     for (const { controller, stopReporting } of this.#openById.values()) {
       stopReporting()
       controller.close()
@@ -111,7 +117,11 @@ export class OpenSessions {
 
   #open(id: string): OpenSession {
     const { environment, storage, scheduleRender, onMessageEnd } = this.#deps
-    const controller = new SessionController(id, { ...environment, storage, scheduleRender, onMessageEnd })
+    const controller = new SessionController(
+      id,
+      { ...environment, storage, scheduleRender, onMessageEnd },
+      createNoDraft(),
+    )
     const snapshot = createSnapshot(controller)
     const stopReporting = this.#reportRunning(controller)
     const open: OpenSession = {
@@ -129,7 +139,7 @@ export class OpenSessions {
   }
 
   /** Reports to the list whether the session is running. Returns a function that ends this. */
-  #reportRunning({ id, link, isLoaded, store }: SessionController): () => void {
+  #reportRunning({ id, link, isLoaded, store }: SharedController): () => void {
     const { sessionList } = this.#deps
     const dispose = effect(() => {
       if (link.value !== "gone" && isLoaded.value) sessionList.setLocalRunning(id, store.isBusy.value)
@@ -139,4 +149,8 @@ export class OpenSessions {
       sessionList.clearLocalRunning(id)
     }
   }
+}
+
+function createNoDraft(): SessionDraft {
+  return { editTexts: new Map(), restoreText() {} }
 }

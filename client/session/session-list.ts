@@ -151,7 +151,7 @@ export class SessionList {
     this.#localRunning.delete(id)
     if (running === undefined) return
     this.#updateRows((rows) => rows.map((row) => (row.id === id ? { ...row, running } : row)))
-    this.startPolling()
+    if (this.#cancelPolling !== null) this.startPolling()
   }
 
   /** Called when a message has just been sent in this session. */

@@ -90,7 +90,7 @@ test("[LI6] a rate-limited request is retried after Retry-After, and other reque
 })
 
 test("[LI6] the limit of one client doesn't hold back another one", async () => {
-  const limited = createApi([refuse("10")]).api.listSessions()
+  const limited = createApi([createRateLimited("10")]).api.listSessions()
   const other = createApi([], new RequestHold())
   await settleAll()
   expect(hold.text.value).not.toBe("")

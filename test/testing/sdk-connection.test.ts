@@ -3,7 +3,15 @@
 import { type Client, createClient, CuecardError } from "cuecard/client"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { answersOf, createCutSockets, createStorage, scriptOf, textOf, untilSnapshot, withoutContent } from "./sdk-sockets.ts"
+import {
+  answersOf,
+  createCutSockets,
+  createStorage,
+  scriptOf,
+  textOf,
+  untilSnapshot,
+  withoutContent,
+} from "./sdk-sockets.ts"
 
 let cuecard: Cuecard
 const clients: Client[] = []

@@ -13,6 +13,7 @@ const TYPES = resolve("dist/sdk/types/sdk")
 test("[SK11] the entries are within their size budgets", () => {
   const sizes = measureSdk()
   expect(sizes.client).toBeLessThanOrEqual(SDK_BUDGETS.client)
+  expect(sizes.conversation).toBeLessThanOrEqual(SDK_BUDGETS.conversation)
   expect(sizes.preact).toBeLessThanOrEqual(SDK_BUDGETS.preact)
   expect(sizes.react).toBeLessThanOrEqual(SDK_BUDGETS.react)
 })

@@ -4,7 +4,7 @@ import { type Client, createClient, CuecardError } from "cuecard/client"
 import { type Cuecard, startCuecard } from "cuecard/testing"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { answersOf, scriptOf, textOf, untilSnapshot, withoutContent } from "./sdk-sockets.ts"
-import { png } from "./uploads.ts"
+import { createPng } from "./uploads.ts"
 
 let cuecard: Cuecard
 const clients: Client[] = []
@@ -222,7 +222,7 @@ describe("commands", () => {
 describe("files", () => {
   test("[SK8] a file is uploaded with progress and sent, and its media can be fetched", async () => {
     const { conversation } = await openSession("uploader")
-    const bytes = png(1_000_000)
+    const bytes = createPng(1_000_000)
     const progress: number[] = []
     const file = new File([bytes], "picture.png", { type: "image/png" })
     const attachment = await conversation.attach(file, { onProgress: (sent) => progress.push(sent) })
