@@ -171,7 +171,7 @@ const modulePreload: BuildEnvironmentOptions["modulePreload"] = {
 
 /** Whether `cuecard/client` loads the module when it is imported. Many small chunks would compress worse. */
 function isLoadedWithClient(id: string, modules: ModuleGraph): boolean {
-  return !/\/sdk\/(?:preact|react|session-hooks)\.ts$/.test(id) && isLoadedWithEntry(id, modules)
+  return !/\/sdk\/(?:preact|react|component-hooks)\.ts$/.test(id) && isLoadedWithEntry(id, modules)
 }
 
 /**

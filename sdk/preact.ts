@@ -1,9 +1,9 @@
 /** preact.ts: the package entry `cuecard/preact`: hooks for Preact ≥ 10. */
 
 import { useLayoutEffect, useMemo, useState } from "preact/hooks"
-import { createSessionHooks, type SessionHooks } from "./session-hooks.ts"
+import { createComponentHooks, type ComponentHooks } from "./component-hooks.ts"
 
-export type { ConversationState, SessionHooks } from "./session-hooks.ts"
+export type { ConversationState, ComponentHooks } from "./component-hooks.ts"
 
 /** React's hook of this name. Preact has it only in `preact/compat`, which is larger than these hooks. */
 function useSyncExternalStore<T>(subscribe: (listener: () => void) => () => void, getSnapshot: () => T): T {
@@ -19,4 +19,4 @@ function useSyncExternalStore<T>(subscribe: (listener: () => void) => () => void
   return shown
 }
 
-export const { useConversation, useSessions }: SessionHooks = createSessionHooks({ useMemo, useSyncExternalStore })
+export const { useConversation, useSessions }: ComponentHooks = createComponentHooks({ useMemo, useSyncExternalStore })

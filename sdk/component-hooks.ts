@@ -1,5 +1,5 @@
 /**
- * session-hooks.ts: the hooks of `cuecard/react` and `cuecard/preact`, in terms of each framework's own functions.
+ * component-hooks.ts: the hooks of `cuecard/react` and `cuecard/preact`, in terms of each framework's own functions.
  */
 
 import type { Client, Conversation, ConversationSnapshot, SessionsSnapshot } from "./client-types.ts"
@@ -19,7 +19,7 @@ export interface ConversationState extends ConversationSnapshot {
   readonly conversation: Conversation
 }
 
-export interface SessionHooks {
+export interface ComponentHooks {
   /**
    * The state of a session. It is open while the component is mounted, and closes afterwards once everything is sent. All
    * components that use a session share its connection.
@@ -29,7 +29,7 @@ export interface SessionHooks {
   useSessions(client: Client): SessionsSnapshot
 }
 
-export function createSessionHooks({ useMemo, useSyncExternalStore }: HookFunctions): SessionHooks {
+export function createComponentHooks({ useMemo, useSyncExternalStore }: HookFunctions): ComponentHooks {
   return {
     useConversation(client, id) {
       const { conversation, subscribe } = useMemo(() => prepareConversation(client, id), [client, id])
