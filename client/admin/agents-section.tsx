@@ -122,12 +122,9 @@ function AgentForm({ api, agent, onSaved, onClose }: AgentFormProps): VNode {
       submit={adminText.save}
       onClose={onClose}
       onSubmit={async () => {
-        const { name, model, ...body } = entry.peek()
-        const isDefault = model === null || model.trim() === ""
-        await api.sendAction("PUT", pathOf(AGENTS_PATH, name.trim()), {
-          ...body,
-          model: isDefault ? null : model.trim(),
-        })
+        const { name, model: typed, ...rest } = entry.peek()
+        const model = typed?.trim() || null
+        await api.sendAction("PUT", pathOf(AGENTS_PATH, name.trim()), { ...rest, model })
         notice.value = adminText.saved
         onSaved()
       }}

@@ -59,7 +59,7 @@ export class TranscriptRows extends Component<TranscriptRowsProps> {
     return {
       id: anchorArticle === undefined ? null : getMessageId(anchorArticle),
       top: anchorArticle?.getBoundingClientRect().top ?? 0,
-      way: isLeaving ? (focusedSwitch?.dataset["way"] ?? null) : null,
+      way: isLeaving ? (focusedSwitch?.dataset["focusKey"] ?? null) : null,
       after: isLeaving ? (before.ids[before.ids.indexOf(getMessageId(leavingArticle)) - 1] ?? null) : null,
       bottom: isLeaving ? leavingArticle.getBoundingClientRect().bottom : 0,
     }
