@@ -23,11 +23,18 @@ beforeAll(async () => {
   for (const name of SOURCES) cpSync(name, join(folder, name), { recursive: true })
   symlinkSync(resolve("node_modules"), join(folder, "node_modules"))
   platform = await startFakePlatform("old-version")
+  keepFilesOf("old-version")
 })
 afterAll(async () => {
   await platform.close()
   rmSync(folder, { recursive: true })
 })
+
+/** Puts a page file of a version and the list of its files into the bucket, as its deploy did. */
+function keepFilesOf(version: string): void {
+  platform.objects.set("~page/old-12345678.js", "export {}")
+  platform.objects.set(`~page/versions/${version}.json`, JSON.stringify(["~page/old-12345678.js"]))
+}
 
 interface Outcome {
   readonly code: number
@@ -88,7 +95,24 @@ test("[DP10] the page's files are in the bucket before the version has traffic; 
   for (const name of files) expect(stored.some((line) => line.endsWith(`~page/${name}`))).toBe(true)
   const firstShare = seen.findLastIndex((line) => line.startsWith("POST") && line.endsWith("/deployments"))
   expect(seen.findLastIndex((line) => line.startsWith("PUT"))).toBeLessThan(firstShare)
+  const kept = JSON.parse(platform.objects.get(`~page/versions/${version}.json`) ?? "")
+  expect(new Set(kept)).toEqual(new Set(files.map((name) => `~page/${name}`)))
   await run("release/rollback.ts", [])
+})
+
+test("[DP12] a staged deploy is refused before anything is stored if page files of the running version are not in the bucket", async () => {
+  const [from, deployments] = [platform.seen.length, platform.deployments.length]
+  platform.objects.delete("~page/old-12345678.js")
+  const refused = await run("deploy.ts", ["--stage", "5"])
+  expect(refused).toMatchObject({ code: 1, error: expect.stringContaining("1 of its 1 page files are missing") })
+  expect(refused.error).toContain("npm run\ndeploy")
+  expect(refused.error).not.toContain("    at ")
+  platform.objects.clear()
+  const unlisted = await run("deploy.ts", ["--stage", "5"])
+  expect(unlisted).toMatchObject({ code: 1, error: expect.stringContaining("no list of its page files") })
+  expect(platform.deployments.length).toBe(deployments)
+  expect(platform.seen.slice(from).filter(({ method }) => method === "PUT" || method === "POST")).toEqual([])
+  keepFilesOf("old-version")
 })
 
 test("[DP4] a version with a migration is not uploaded", async () => {
