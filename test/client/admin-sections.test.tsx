@@ -28,7 +28,7 @@ const FIGURES = {
 const apiWith = (methods: Partial<AdminApi>): AdminApi => methods as AdminApi
 
 /** Parses a body as the page's API does. */
-function read<T>(body: unknown, parse: (value: unknown) => T | null): T {
+function parseResponse<T>(body: unknown, parse: (value: unknown) => T | null): T {
   const value = parse(JSON.parse(JSON.stringify(body)))
   if (value === null) throw new Error("not the shape that the page expects")
   return value
@@ -46,7 +46,7 @@ test.each([
     const known = incomplete === undefined ? {} : { incomplete }
     return { from, to, by: by as UsageView["by"], rows, total: FIGURES, next: null, ...known }
   }
-  const api = apiWith({ get: async (path, parse) => read(view(path), parse) })
+  const api = apiWith({ get: async (path, parse) => parseResponse(view(path), parse) })
   const root = draw(<UsageSection api={api} identity={identity} />)
   const countNotes = (): number => textOf(root).split("may lack up to 7").length - 1
   await until(() => expect(root.querySelectorAll(".usage-totals, .usage-scroll")).toHaveLength(2))
@@ -62,10 +62,10 @@ test("[AD2] choosing a role sends nothing until the button is pressed", async ()
   const user = { id: "bob", name: "Bob", role: "member", issuer: null, status: "active", created: 0 }
   const sent: unknown[] = []
   const api = apiWith({
-    get: async (_path, parse) => read({ users: [user], next: null }, parse),
+    get: async (_path, parse) => parseResponse({ users: [user], next: null }, parse),
     send: async (method, path, body, parse) => {
       sent.push([method, path, body])
-      return read({ ...user, ...body }, parse)
+      return parseResponse({ ...user, ...body }, parse)
     },
   })
   const root = draw(<UsersSection api={api} identity={identity} />)

@@ -28,12 +28,12 @@ import {
 const freshSession = (): Promise<string> => fresh("exb")
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-function exec(id: string, sql: string): Promise<void> {
+function execSql(id: string, sql: string): Promise<void> {
   return runInDurableObject(sessionOf(id), (_object, { storage }) => void storage.sql.exec(sql))
 }
 
 const breakWrites = (id: string): Promise<void> =>
-  exec(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+  execSql(id, "CREATE TRIGGER broken BEFORE INSERT ON leaf BEGIN SELECT RAISE(ABORT, 'disk full'); END")
 
 describe("a write that fails", () => {
   test("[EX18] of a window that no request waits for: its records aren't reported as accepted, and the answer ends", async () => {
@@ -45,7 +45,7 @@ describe("a write that fails", () => {
     await breakWrites(id)
     await request.send({ ...text("two "), n: 2 })
     expect(await request.answer).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
-    await exec(id, "DROP TRIGGER broken")
+    await execSql(id, "DROP TRIGGER broken")
     const again = await postRecords(id, [{ ...text("three "), n: 3 }], "?responseId=r1")
     expect(again.json).toMatchObject({ n: 1, applied: 0 })
     expect(again.status).not.toBe(200)
@@ -64,7 +64,7 @@ describe("a write that fails", () => {
     await breakWrites(id)
     const response = await postRecords(id, [{ ...text("two "), n: 2 }], "?responseId=r1")
     expect(response).toMatchObject({ status: 500, json: { code: "internal", n: 1 } })
-    await exec(id, "DROP TRIGGER broken")
+    await execSql(id, "DROP TRIGGER broken")
     expect(await client.untilEnd("r1")).toMatchObject({ status: "failed", reason: "internal" })
     expect((await readState(id, "r1")).json).toMatchObject({ n: 1, status: "failed" })
     await expectSame(id, client)

@@ -32,7 +32,7 @@ const adasDirectory = env.DIRECTORY.getByName("costs:ada")
 
 const NONE = { requests: 0, rowsRead: 0, rowsWritten: 0 } as const
 
-function subtract(from: ObjectCost = NONE, less: ObjectCost = NONE): ObjectCost {
+function subtractCost(from: ObjectCost = NONE, less: ObjectCost = NONE): ObjectCost {
   return {
     requests: from.requests - less.requests,
     rowsRead: from.rowsRead - less.rowsRead,
@@ -110,7 +110,7 @@ async function countSession({ fetch, takeCost, readSize }: CountedDeployment) {
   // The batch waits, and its alarm is counted above.
   await adasDirectory.flushUsage()
   const { TENANT, DIRECTORY } = await takeCost()
-  if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtract(DIRECTORY, withoutBatch.DIRECTORY) }
+  if (TENANT !== undefined) counts.usageBatch = { TENANT, DIRECTORY: subtractCost(DIRECTORY, withoutBatch.DIRECTORY) }
   await closeAndWait(socket)
   await takeCost()
   await count("reopenSocket", async () => {

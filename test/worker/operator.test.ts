@@ -4,13 +4,13 @@ import { env } from "cloudflare:test"
 import { describe, expect, test } from "vitest"
 import { findDeploymentFault, LOCAL_OPERATOR_SECRET, LOCAL_SECRET } from "../../worker/env.ts"
 import { call, HOST, makeSession, refusal, tablesOf, tokenOf } from "./http.ts"
-import { createTenant, OPERATOR, post, tokenWith } from "./tenant-access.ts"
+import { createTenant, OPERATOR, postJson, tokenWith } from "./tenant-access.ts"
 
 const LIST = (after?: string) => call(`/v1/tenants${after === undefined ? "" : `?after=${after}`}`, { token: OPERATOR })
 
 describe("a tenant", () => {
   test("[TN1] is created with one key, which can create a working token", async () => {
-    const created = await post("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
+    const created = await postJson("/v1/tenants", OPERATOR, { id: "tn1", name: "Tenant One" })
     expect(created).toMatchObject({ status: 201, json: { id: "tn1", name: "Tenant One" } })
     expect(created.json.key).toMatch(/^ck_tn1_/)
     const token = await tokenWith(created.json.key, "ada", { name: "Ada" })
@@ -28,12 +28,14 @@ describe("a tenant", () => {
   test("[TN2] that exists is tenant_taken, and nothing about it changes", async () => {
     const key = await createTenant("tn2")
     const before = (await call("/v1/keys", { token: key })).json
-    expect(await post("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
+    expect(await postJson("/v1/tenants", OPERATOR, { id: "tn2" })).toEqual(refusal(409, "tenant_taken"))
     expect((await call("/v1/keys", { token: key })).json).toEqual(before)
   })
 
   test("[TN2] is created by only one of several simultaneous requests", async () => {
-    const answers = await Promise.all(Array.from({ length: 5 }, () => post("/v1/tenants", OPERATOR, { id: "tn2c" })))
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => postJson("/v1/tenants", OPERATOR, { id: "tn2c" })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409])
     const key = answers.find(({ status }) => status === 201)?.json.key
     expect((await call("/v1/keys", { token: key })).json.keys).toHaveLength(1)
@@ -95,7 +97,7 @@ describe("a tenant", () => {
 
   test("[TN5] that has lost its keys can get another key from the operator", async () => {
     await createTenant("tn5")
-    const given = await post("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
+    const given = await postJson("/v1/tenants/tn5/keys", OPERATOR, { name: "again", roles: ["owner"] })
     expect(given).toMatchObject({ status: 201, json: { name: "again", roles: ["owner"], used: null, expires: null } })
     expect((await call("/v1/keys", { token: given.json.key })).json.keys).toHaveLength(2)
     // The tenant sees the operator's actions.
@@ -107,7 +109,7 @@ describe("a tenant", () => {
         ["key.created", "operator"],
       ]),
     )
-    expect(await post("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
+    expect(await postJson("/v1/tenants/a:b/keys", OPERATOR, { name: "x" })).toEqual(refusal(400, "field_invalid", "id"))
   })
 })
 

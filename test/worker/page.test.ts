@@ -7,7 +7,7 @@ import { call, HOST, refusal } from "./http.ts"
 import { SYSTEM_ACTOR } from "../../worker/platform/rpc/actor.ts"
 
 /** Returns a fake of the platform's asset binding that records the Worker's requests. */
-function files() {
+function createFiles() {
   const requests: Request[] = []
   const ASSETS = {
     fetch: async (request: Request) => {
@@ -89,7 +89,7 @@ describe("a hashed file of another version", () => {
     return { keys, MEDIA: { get } }
   }
 
-  test("[DP11] a missing file is looked up once by an isolate, however often it is requested", async () => {
+  test("[DP14] a missing file is looked up once by an isolate, however often it is requested", async () => {
     const { MEDIA, keys } = createBucket()
     for (let n = 0; n < 5; n += 1)
       expect(await call("/assets/gone-00000001.js", { env: { ASSETS, MEDIA } })).toMatchObject({ status: 404 })
@@ -99,7 +99,7 @@ describe("a hashed file of another version", () => {
     expect(keys.length).toBe(3)
   })
 
-  test("[DP11] an address that requests too many missing files is refused before the bucket is read; others are not", async () => {
+  test("[DP14] an address that requests too many missing files is refused before the bucket is read; others are not", async () => {
     const { MEDIA, keys } = createBucket()
     const counted: string[] = []
     const RATE_READ = {
@@ -127,22 +127,22 @@ describe("a hashed file of another version", () => {
   })
 })
 
-function directives(headers: Headers): Map<string, string> {
+function parsePolicy(headers: Headers): Map<string, string> {
   const policy = headers.get("content-security-policy") ?? ""
   return new Map(policy.split("; ").map((one) => [one.split(" ", 1)[0] ?? "", one.split(" ").slice(1).join(" ")]))
 }
 
 async function policyOf(vars: Record<string, unknown>) {
-  const { headers } = await call("/", { env: { ...files(), ...vars } })
-  return directives(headers)
+  const { headers } = await call("/", { env: { ...createFiles(), ...vars } })
+  return parsePolicy(headers)
 }
 
 describe("the page's policy", () => {
   test("[HD1] the page runs, styles and requests only its own resources, and turns no string into markup", async () => {
-    const { ASSETS, requests } = files()
+    const { ASSETS, requests } = createFiles()
     const page = await call("/", { env: { ASSETS }, headers: { "if-none-match": '"1"' } })
     expect(page).toMatchObject({ status: 200, text: "<!doctype html>" })
-    expect(Object.fromEntries(directives(page.headers))).toEqual({
+    expect(Object.fromEntries(parsePolicy(page.headers))).toEqual({
       "default-src": "'none'",
       "script-src": "'self'",
       "style-src": "'self'",

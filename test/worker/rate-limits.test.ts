@@ -23,11 +23,12 @@ const ATTEMPTS = 14
 const MAX_ADMITTED = 10
 
 const createTenant = (): string => `t-${nanoid(8)}`.toLowerCase().replaceAll("_", "x")
-const create = (token: string, over: object) => call("/v1/sessions", { method: "POST", token, body: "{}", env: over })
+const createSession = (token: string, over: object) =>
+  call("/v1/sessions", { method: "POST", token, body: "{}", env: over })
 
 async function createMany(token: string, over: object, attempts = ATTEMPTS) {
   const responses = []
-  for (let i = 0; i < attempts; i++) responses.push(await create(token, over))
+  for (let i = 0; i < attempts; i++) responses.push(await createSession(token, over))
   return responses
 }
 
@@ -52,7 +53,7 @@ test("[LI1] of thousands of creations by one user, the refused ones call no obje
   let admitted = 0
   for (let i = 0; i < attempts; i++) {
     const before = asked.length
-    const { status } = await create(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
+    const { status } = await createSession(token, { ...over, RATE_WRITE: RATE_OF_FIVE })
     if (status === 201) admitted += 1
     else expect([status, asked.length]).toEqual([429, before])
   }
@@ -66,7 +67,7 @@ test("[LI1] writes, reads and sockets are counted separately, and so are users",
   const over = { RATE_WRITE: RATE_OF_FIVE }
   await createMany(ada, over)
   expect((await call("/v1/sessions", { token: ada, env: over })).status).toBe(200)
-  expect((await create(eve, over)).status).toBe(201)
+  expect((await createSession(eve, over)).status).toBe(201)
 })
 
 test("[LI1] a tenant's limit counts all its users' requests, but only those that their own limits admit", async () => {
@@ -80,11 +81,11 @@ test("[LI1] a tenant's limit counts all its users' requests, but only those that
   }
   const statuses = []
   for (const user of ["ada", "eve", "kim"])
-    statuses.push((await create(await tokenOf(tenant, user), { RATE_WRITE_TENANT })).status)
+    statuses.push((await createSession(await tokenOf(tenant, user), { RATE_WRITE_TENANT })).status)
   expect(statuses).toEqual([201, 201, 429])
   expect(counted).toEqual([1, 2, 3].map(() => `write:${tenant}`))
   const RATE_WRITE = { limit: async () => ({ success: false }) }
-  expect((await create(await tokenOf(tenant, "ada"), { RATE_WRITE, RATE_WRITE_TENANT })).status).toBe(429)
+  expect((await createSession(await tokenOf(tenant, "ada"), { RATE_WRITE, RATE_WRITE_TENANT })).status).toBe(429)
   expect(counted).toHaveLength(3)
 })
 
@@ -105,8 +106,8 @@ test("[LI2] a binding that fails or hangs admits the request", async () => {
   const token = await tokenOf(createTenant(), "ada")
   const failing = { limit: () => Promise.reject(new Error("down")) }
   const hanging = { limit: () => new Promise<never>(() => {}) }
-  expect((await create(token, { RATE_WRITE: failing, RATE_WRITE_TENANT: hanging })).status).toBe(201)
-  expect((await create(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
+  expect((await createSession(token, { RATE_WRITE: failing, RATE_WRITE_TENANT: hanging })).status).toBe(201)
+  expect((await createSession(token, { RATE_WRITE: undefined, RATE_WRITE_TENANT: undefined })).status).toBe(201)
 })
 
 test("[LI3] a refused socket request gets 429; a browser's socket is opened and closed with 4429 and the reason", async () => {

@@ -10,7 +10,7 @@ import { SessionBytes } from "../../worker/limits/session-bytes.ts"
 import type { BytesReport } from "../../worker/platform/rpc/directory-rpc.ts"
 import type { Claims } from "../../worker/platform/rpc/claims.ts"
 import { assertPropertyAsync } from "../support/seeded.ts"
-import { file, png, upload } from "./files.ts"
+import { file, png, postFile } from "./files.ts"
 import { call, makeSession, refusal, tokenOf } from "./http.ts"
 
 const createName = (): string => `n${nanoid(8)}`.toLowerCase().replaceAll(/[-_]/g, "x")
@@ -42,7 +42,7 @@ const countFiles = (tenant: string, id: string) =>
     return tables.length === 0 ? 0 : Number(sql.exec("SELECT coalesce(sum(size), 0) AS n FROM asset").one()["n"])
   })
 
-const fill = (tenant: string, user: string, bytes: number, session = "filler") =>
+const reportFiller = (tenant: string, user: string, bytes: number, session = "filler") =>
   directoryOf(tenant, user).reportBytes({ session, bytes, n: Date.now(), isRequired: true })
 
 describe("a user", () => {
@@ -50,15 +50,15 @@ describe("a user", () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
-    await fill(tenant, user, MAX_USER_STORED_BYTES - 60_000)
-    expect((await upload(id, token, png(1, 50_000))).status).toBe(201)
-    expect(await upload(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
+    await reportFiller(tenant, user, MAX_USER_STORED_BYTES - 60_000)
+    expect((await postFile(id, token, png(1, 50_000))).status).toBe(201)
+    expect(await postFile(id, token, png(2, 50_000))).toEqual(refusal(409, "storage_full", "10 GB"))
     await expect.poll(() => countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 10_000)
     // These bytes are stored already.
     expect((await call(`/v1/sessions/${id}`, { method: "DELETE", token })).status).toBe(204)
     expect(await countUser(tenant, user)).toBe(MAX_USER_STORED_BYTES - 60_000)
     const next = await makeSession(token)
-    expect((await upload(next, token, png(2, 50_000))).status).toBe(201)
+    expect((await postFile(next, token, png(2, 50_000))).status).toBe(201)
   })
 
   test("[LI10] imports and producers are refused as well, but messages are not", async () => {
@@ -66,7 +66,7 @@ describe("a user", () => {
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
     const issued = await call(`/v1/sessions/${id}/external-token`, { method: "POST", token, body: "{}" })
-    await fill(tenant, user, MAX_USER_STORED_BYTES + 1)
+    await reportFiller(tenant, user, MAX_USER_STORED_BYTES + 1)
     const imported = await call(`/v1/sessions/${id}/import`, { method: "POST", token, body: "{}" })
     expect(imported).toEqual(refusal(409, "storage_full"))
     const path = `/external/sessions/${id}/messages`
@@ -132,7 +132,7 @@ describe("a user", () => {
     const [tenant, user] = [createName(), "ada"]
     const token = await tokenOf(tenant, user)
     const id = await makeSession(token)
-    expect((await upload(id, token, file(5, "hello"))).status).toBe(201)
+    expect((await postFile(id, token, file(5, "hello"))).status).toBe(201)
     await expect.poll(() => countUser(tenant, user)).toBe(5)
     await runInDurableObject(sessionOf(tenant, id), async (_object, { storage }) => {
       storage.sql.exec("DELETE FROM asset")
@@ -246,11 +246,11 @@ describe("a session", () => {
 describe("a tenant", () => {
   test("[LI11] has a total that lags by less than a step per user, and falls when the users' counts fall", async () => {
     const tenant = createName()
-    await fill(tenant, "ada", TENANT_STEP_BYTES - 1)
+    await reportFiller(tenant, "ada", TENANT_STEP_BYTES - 1)
     expect(await countTenant(tenant).catch(() => 0)).toBe(0)
-    await fill(tenant, "ada", TENANT_STEP_BYTES, "other")
+    await reportFiller(tenant, "ada", TENANT_STEP_BYTES, "other")
     expect(await countTenant(tenant)).toBe(2 * TENANT_STEP_BYTES - 1)
-    await fill(tenant, "eve", 3 * TENANT_STEP_BYTES)
+    await reportFiller(tenant, "eve", 3 * TENANT_STEP_BYTES)
     expect(await countTenant(tenant)).toBe(5 * TENANT_STEP_BYTES - 1)
     await directoryOf(tenant, "ada").removeBytes("other")
     expect(await countTenant(tenant)).toBe(4 * TENANT_STEP_BYTES - 1)

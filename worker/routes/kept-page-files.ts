@@ -50,7 +50,7 @@ const refusedAddresses = new FreshCache<true>(RATE_PERIOD_SECONDS * 1000, MAX_RE
  * Cost: one read of the bucket, or none if the file is known to be missing.
  */
 export async function readKeptFile(
-  env: Pick<Env, "MEDIA" | "RATE_READ">,
+  { MEDIA, RATE_READ }: Pick<Env, "MEDIA" | "RATE_READ">,
   path: string,
   address: string | null,
 ): Promise<Response | null> {
@@ -60,7 +60,7 @@ export async function readKeptFile(
   if (address !== null && refusedAddresses.get(address, now) !== undefined)
     return faultToResponse(createRateFault("read", "user"))
   try {
-    const object = await env.MEDIA.get(`${PAGE_FILES_FOLDER}/${name}`)
+    const object = await MEDIA.get(`${PAGE_FILES_FOLDER}/${name}`)
     if (object !== null)
       return new Response(object.body, {
         headers: { ...HEADERS, "content-type": `${CONTENT_TYPES[type]}; charset=utf-8` },
@@ -71,7 +71,7 @@ export async function readKeptFile(
   }
   missingFiles.set(name, true, now)
   // No user's key contains a space, so this key is nobody else's.
-  const isAdmitted = address === null || (await countUp(env.RATE_READ, `page file ${address}`))
+  const isAdmitted = address === null || (await countUp(RATE_READ, `page file ${address}`))
   if (!isAdmitted) refusedAddresses.set(address, true, now)
   return null
 }
