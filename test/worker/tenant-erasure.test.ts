@@ -58,13 +58,13 @@ const listSessions = (token: string) => call("/v1/sessions", { token })
 
 async function untilReceipt(tenant: string, id: string) {
   const token = await ownerToken(tenant)
-  const read = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
+  const readReceipt = async () => (await call(`/v1/tenant/receipts/${id}`, { token })).json
   const isDone = async () => {
     await skipWait(tenant)
-    return (await read()).state === "done"
+    return (await readReceipt()).state === "done"
   }
   await expect.poll(isDone, { timeout: 40_000 }).toBe(true)
-  return await read()
+  return await readReceipt()
 }
 
 describe("a user who is erased", () => {
@@ -106,16 +106,16 @@ describe("a user who is erased", () => {
   test("[LV4] can't be the last owner, and can be an owner only if an owner requests it; members can't request it", async () => {
     await registerUser("lv-roles", "boss", "owner")
     await registerUser("lv-roles", "ada")
-    const erase = async (user: string, by: string, role: "owner" | "admin" | "member") =>
+    const eraseUser = async (user: string, by: string, role: "owner" | "admin" | "member") =>
       await call(`/v1/users/${user}`, { method: "DELETE", token: await roleToken("lv-roles", by, role) })
-    expect(await erase("boss", "boss", "owner")).toEqual(refusal(409, "last_owner"))
-    expect(await erase("boss", "root", "admin")).toEqual(refusal(403, "scope_denied"))
-    expect(await erase("ada", "ada", "member")).toEqual(refusal(403, "scope_denied"))
-    expect(await erase("nobody", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
-    expect(await erase("a.b", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    expect(await eraseUser("boss", "boss", "owner")).toEqual(refusal(409, "last_owner"))
+    expect(await eraseUser("boss", "root", "admin")).toEqual(refusal(403, "scope_denied"))
+    expect(await eraseUser("ada", "ada", "member")).toEqual(refusal(403, "scope_denied"))
+    expect(await eraseUser("nobody", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
+    expect(await eraseUser("a.b", "boss", "owner")).toEqual(refusal(404, "user_unknown"))
     await registerUser("lv-roles", "second", "owner")
-    expect((await erase("boss", "second", "owner")).status).toBe(202)
-    expect(await erase("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
+    expect((await eraseUser("boss", "second", "owner")).status).toBe(202)
+    expect(await eraseUser("second", "second", "owner")).toEqual(refusal(409, "last_owner"))
   })
 
   test("[LV2] also loses rows that a late request creates while tokens are still trusted", async () => {
@@ -143,9 +143,9 @@ describe("a user who is erased", () => {
     const token = await roleToken("lv-link", "ada", "member")
     const id = await makeSession(token)
     const body = JSON.stringify({ urls: ["https://example.com/a.png"] })
-    const sign = async () =>
+    const signHref = async () =>
       (await call(`/v1/sessions/${id}/media/sign`, { method: "POST", token, body })).json.signed[0].href as string
-    const href = await sign()
+    const href = await signHref()
     const erased = await call("/v1/users/ada", { method: "DELETE", token: await ownerToken("lv-link") })
     await untilReceipt("lv-link", erased.json.id)
     // As in an isolate that has not asked before.

@@ -61,8 +61,8 @@ async function makeDue(directory: DurableObjectStub): Promise<void> {
 /** Waits until the newest answer contains the text. */
 async function untilShown(session: string, token: string, text: string): Promise<void> {
   const path = `/v1/sessions/${session}/conversation/recent?limit=5`
-  const newest = async () => (await call(path, { token })).json.messages.at(-1)
-  await expect.poll(async () => JSON.stringify((await newest()).segments)).toContain(text)
+  const readNewest = async () => (await call(path, { token })).json.messages.at(-1)
+  await expect.poll(async () => JSON.stringify((await readNewest()).segments)).toContain(text)
 }
 
 let count = 0
@@ -116,13 +116,13 @@ describe("from a turn to the tenant", () => {
       ),
     })
     await call(`/v1/sessions/${session}/messages`, { method: "POST", token, body })
-    const recent = async () =>
+    const readRecent = async () =>
       (await call(`/v1/sessions/${session}/conversation/recent?limit=5`, { token })).json.messages.at(-1)
-    await expect.poll(async () => (await recent()).status).toBe("waiting")
+    await expect.poll(async () => (await readRecent()).status).toBe("waiting")
     const stub = sessionOf(tenant, session)
     await evictDurableObject(stub)
     const client = await connect(session, { ...CLAIMS, tenant, user: "ada" })
-    const [{ call_id }] = (await recent()).segments
+    const [{ call_id }] = (await readRecent()).segments
     client.say({ type: "approve", call_id, decision: "allow" })
     await expectDirectory(tenant, "ada", { calls: 2, input: 30, output: 8 })
   })
