@@ -4,6 +4,7 @@ import { env } from "cloudflare:test"
 import { SignJWT } from "jose"
 import { describe, expect, test } from "vitest"
 import * as v from "valibot"
+import { PAGE_FILES_FOLDER } from "../../shared/asset-limits.ts"
 import { MAX_ID_CHARS } from "../../shared/limits.ts"
 import { formatApiKey } from "../../worker/auth/api-key.ts"
 import { getRegion, newTenantIdSchema, tenantIdSchema } from "../../worker/platform/tenant-id.ts"
@@ -264,6 +265,11 @@ describe("ids of tenants", () => {
     expect(fresh.filter((name) => !v.is(newTenantIdSchema, name) || !v.is(tenantIdSchema, name))).toEqual([])
     const refused = ["Acme", "a_b", "-a", "a-", "-", "eu.Acme", upTo(41), `eu.${upTo(41)}`]
     expect(refused.filter((name) => v.is(newTenantIdSchema, name))).toEqual([])
+  })
+
+  test("[DP13] none is the folder of the page's files", () => {
+    for (const name of [PAGE_FILES_FOLDER, `eu.${PAGE_FILES_FOLDER}`, `acme${PAGE_FILES_FOLDER}`, "~"])
+      expect(v.is(tenantIdSchema, name), name).toBe(false)
   })
 
   test("[RG6] name their region exactly", () => {

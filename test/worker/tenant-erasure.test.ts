@@ -234,10 +234,11 @@ describe("a tenant that leaves", () => {
     await askQuestion(ada.sessions[0] ?? "", ada.token, "/say still here")
   })
 
-  test("[LV7] [LV8] is erased when its grace period ends; only its tombstone and its receipt stay", async () => {
+  test("[LV7] [LV8] [DP13] is erased when its grace period ends; only its tombstone, its receipt and the page's files stay", async () => {
     await registerUser("lv-gone", "boss", "owner")
     const users = [await fillUser("lv-gone", "ada"), await fillUser("lv-gone", "bob")]
     await exportTenant("lv-gone")
+    await env.MEDIA.put("~page/index-12345678.js", "export {}")
     const connection = await openSocket(users[0]?.sessions[0] ?? "", users[0]?.token ?? "")
     expect((await leaveTenant(await ownerToken("lv-gone"), "lv-gone")).status).toBe(202)
     const hasReceipt = async () => {
@@ -253,6 +254,7 @@ describe("a tenant that leaves", () => {
     expect(await listRows(env.DIRECTORY, directories)).toEqual([])
     expect(await listRows(env.TENANT, ["lv-gone"])).toEqual(["standing 1"])
     expect(await keysOf("lv-gone/")).toEqual([])
+    expect(await keysOf("~page/")).toEqual(["~page/index-12345678.js"])
     // Nobody has access, nothing starts again, and the operator has the receipt.
     for (const token of [users[0]?.token, await ownerToken("lv-gone")])
       expect(await call("/v1/sessions", { token: token ?? "" })).toEqual(refusal(410, "tenant_erased"))

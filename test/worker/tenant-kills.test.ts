@@ -5,6 +5,8 @@ import { describe, expect, test } from "vitest"
 import type { Env } from "../../worker/env.ts"
 import { REQUESTS_PER_SLICE, runExportSlice } from "../../worker/leaving/export-job.ts"
 import { type Job, JobRows } from "../../worker/leaving/job-rows.ts"
+import { TenantHost } from "../../worker/tenant/tenant-host.ts"
+import { ObjectTables } from "../../worker/platform/migrate.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
 import { png, postFile } from "./files.ts"
@@ -80,7 +82,8 @@ async function fillTenant(tenant: string): Promise<string[]> {
 
 /** Returns the number of calls that each slice of an export makes to other objects and to the bucket. */
 async function countCalls(tenant: string): Promise<number[]> {
-  return await runInDurableObject(tenantStubOf(tenant), async (_object, { storage }) => {
+  return await runInDurableObject(tenantStubOf(tenant), async (_object, state) => {
+    const { storage } = state
     let calls = 0
     const countCall = (): void => {
       calls += 1
@@ -96,7 +99,7 @@ async function countCalls(tenant: string): Promise<number[]> {
       MEDIA: watchTarget(env.MEDIA),
     }
     const rows = new JobRows(storage.sql)
-    const content = createTenantContent(env, storage.sql, tenant)
+    const content = createTenantContent(new TenantHost(state, env, new ObjectTables(storage, []), () => {}))
     const host = { env: watched as unknown as Env, storage, rows, content, armAlarm: () => {}, now: Date.now }
     const times = { created: 0, expires: null, due: Number.MAX_SAFE_INTEGER }
     rows.add({ id: "counted", kind: "export", state: "running", tenant, target: tenant, ...times })

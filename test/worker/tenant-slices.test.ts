@@ -9,6 +9,8 @@ import { type ImportProgress, runImportSlice } from "../../worker/leaving/import
 import { type Job, type JobKind, JobRows } from "../../worker/leaving/job-rows.ts"
 import { runDueJobs } from "../../worker/leaving/job-runner.ts"
 import type { LeavingHost, RunSlice } from "../../worker/leaving/leaving-host.ts"
+import { TenantHost } from "../../worker/tenant/tenant-host.ts"
+import { ObjectTables } from "../../worker/platform/migrate.ts"
 import { createTenantContent } from "../../worker/tenant/tenant-content.ts"
 import { watchCalls } from "../support/watch-calls.ts"
 import { makeSession } from "./http.ts"
@@ -25,7 +27,8 @@ async function withHost<T>(
   run: (host: LeavingHost) => Promise<T>,
   media: R2Bucket = env.MEDIA,
 ): Promise<T> {
-  return await runInDurableObject(env.TENANT.getByName(tenant), async (_object, { storage }) => {
+  return await runInDurableObject(env.TENANT.getByName(tenant), async (_object, state) => {
+    const { storage } = state
     const watchTarget = <O extends object>(target: O): O => watchCalls(target, onCall)
     const byName = (namespace: { getByName: (id: string) => object }) => ({
       getByName: (id: string) => watchTarget(namespace.getByName(id)),
@@ -37,7 +40,7 @@ async function withHost<T>(
       MEDIA: watchTarget(media),
     }
     const rows = new JobRows(storage.sql)
-    const content = createTenantContent(env, storage.sql, tenant)
+    const content = createTenantContent(new TenantHost(state, env, new ObjectTables(storage, []), () => {}))
     return await run({ env: watched as unknown as Env, storage, rows, content, armAlarm: () => {}, now: Date.now })
   })
 }
