@@ -4,7 +4,7 @@ import { sendFile as sendFileByXhr } from "../client/files/send-file-xhr.ts"
 import type { SendFile } from "../client/files/send-file.ts"
 import { uploadAttachment } from "../client/files/upload-attachment.ts"
 import type { ClientEnvironment } from "../client/net/client-environment.ts"
-import { sendPatiently } from "../client/net/patient-sending.ts"
+import { sendWithRateLimitRetry } from "../client/net/rate-limit-retry.ts"
 import type { Attachment } from "./client-types.ts"
 import type { OwnFetch } from "./open-sessions.ts"
 
@@ -28,7 +28,7 @@ export async function uploadFile(
   const isFile = file instanceof File
   const named = isFile && name === undefined ? file : new File([file], name ?? "file", { type: file.type })
   const sendOnce = selectSendFile(ownFetch)
-  const sendFile: SendFile = (path, ...rest) => sendPatiently(api.hold, () => sendOnce(origin + path, ...rest))
+  const sendFile: SendFile = (path, ...rest) => sendWithRateLimitRetry(api.hold, () => sendOnce(origin + path, ...rest))
   return await uploadAttachment(session, { api, sendFile }, named, onProgress, signal ?? new AbortController().signal)
 }
 

@@ -12,7 +12,7 @@ import { attachmentChips } from "../composer/deferred-chips.ts"
 import { sendFile } from "../files/send-file-xhr.ts"
 import { createEnvironment } from "../net/client-environment.ts"
 import { openStorage } from "../ui/browser-storage.ts"
-import { sendPatiently } from "../net/patient-sending.ts"
+import { sendWithRateLimitRetry } from "../net/rate-limit-retry.ts"
 import { createUserStorage } from "../net/user-storage.ts"
 import { parseSessionHash, SessionRouter } from "../session/session-router.ts"
 import { sessionActions } from "../sidebar/deferred-actions.tsx"
@@ -79,7 +79,7 @@ const { isReadOnly, loadSettings } = environment
 const router = new SessionRouter({
   ...environment,
   storage: userStorage,
-  sendFile: (...upload) => sendPatiently(environment.api.hold, () => sendFile(...upload)),
+  sendFile: (...upload) => sendWithRateLimitRetry(environment.api.hold, () => sendFile(...upload)),
   scheduleRender(callback) {
     if (document.hidden) setTimeout(callback, HIDDEN_FLUSH_MS)
     else requestAnimationFrame(callback)

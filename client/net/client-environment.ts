@@ -10,7 +10,7 @@ import { nanoid } from "nanoid"
 import type { PageSettings } from "../../shared/protocol/http-body.ts"
 import { HttpApi, sessionPath } from "./api.ts"
 import { RequestError } from "./http-request.ts"
-import { sendPatiently } from "./patient-sending.ts"
+import { sendWithRateLimitRetry } from "./rate-limit-retry.ts"
 import { RequestHold } from "./request-hold.ts"
 import { retryDelayMs } from "./retry-delay.ts"
 import type { WebSocketEvents, WebSocketLike } from "./socket-link.ts"
@@ -83,7 +83,7 @@ export function createEnvironment(options: EnvironmentOptions): ClientEnvironmen
       // Without a timeout, a network that drops packets would block the client for minutes.
       const send = (): Promise<Response> =>
         options.fetch(origin + path, { ...init, signal: createTimeout(timeoutMs, init.signal) })
-      const response = await sendPatiently(hold, send)
+      const response = await sendWithRateLimitRetry(hold, send)
       if (response.status === 403 && init.method !== undefined) loadSettingsNow()
       return response
     },

@@ -71,12 +71,12 @@ async function beginWait(hold: RequestHold, code: string | null, text: string, s
   if (hold.end === null) {
     hold.text.value = code === "rate_limited" ? rateWaitText.limited(seconds) : rateWaitText.waiting(text)
     hold.end = new Promise((resolve) => {
-      const end = (): void => {
+      const endWait = (): void => {
         hold.end = null
         hold.text.value = ""
         resolve()
       }
-      setTimeout(end, seconds * 1000 * (1 + JITTER_SHARE * Math.random()))
+      setTimeout(endWait, seconds * 1000 * (1 + JITTER_SHARE * Math.random()))
     })
   }
   await hold.end

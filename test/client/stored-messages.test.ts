@@ -7,7 +7,7 @@ import { Draft } from "../../client/session/draft.ts"
 import { SessionController } from "../../client/session/session-controller.ts"
 import { MAX_QUEUED_MESSAGES } from "../../shared/limits.ts"
 import { openSession, listSendFrames, setUp, user } from "./open-session.ts"
-import { hello, messageFrame, ops, settle } from "./wire.ts"
+import { hello, messageFrame, ops, settle } from "./fake-server.ts"
 
 type Setup = ReturnType<typeof setUp>
 
@@ -71,8 +71,9 @@ describe("stored messages", () => {
     router.resumeStored()
     await settle()
     expect(setup.requests).toEqual([])
-    const page = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
-    const lost = new SessionController("gone", { ...setup.deps, api: { ...setup.api, getHistoryPage: page } }, new Draft())
+    const rejectPage = () => Promise.reject(new RequestError(404, "We couldn't find that conversation."))
+    const deps = { ...setup.deps, api: { ...setup.api, getHistoryPage: rejectPage } }
+    const lost = new SessionController("gone", deps, new Draft())
     lost.sendMessage("for nobody")
     await lost.loadNewest()
     lost.moveToBackground()
@@ -82,13 +83,13 @@ describe("stored messages", () => {
 
   test("[SO14] are only delayed by a full queue: none is lost, and none overtakes another", async () => {
     const { controller, server } = await openSession()
-    const tell = (id: string) => {
+    const respondTo = (id: string) => {
       if (Number(id.slice(1)) > MAX_QUEUED_MESSAGES)
         server.last().say({ type: "error", code: "queue_full", text: "full", id })
       else server.last().say({ type: "ack", id, seq: 0 })
     }
     for (let at = 1; at <= MAX_QUEUED_MESSAGES + 2; at++) controller.sendMessage(`w${at}`)
-    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) tell(`n${at}`)
+    for (let at = 1; at <= MAX_QUEUED_MESSAGES + 1; at++) respondTo(`n${at}`)
     const sentIds = () => listSendFrames(server.last().sent).map((one) => Reflect.get(one, "id"))
     const first = Array.from({ length: MAX_QUEUED_MESSAGES + 1 }, (_, at) => `n${at + 1}`)
     expect(sentIds()).toEqual(first)
@@ -173,7 +174,7 @@ describe("first messages", () => {
     const router = createRouter(setup, { createSession })
     router.sendMessage("never mind")
     await settle()
-    router.discardStart()
+    router.discardFirstMessage()
     setup.clock.pass(60_000)
     await settle()
     expect([made, router.startingEntry.value, setup.storage.all.size]).toEqual([1, null, 0])

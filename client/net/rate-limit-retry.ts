@@ -1,5 +1,5 @@
 /**
- * patient-sending.ts: retries rate-limited requests and frames after a wait. The code for waiting is loaded on first use.
+ * rate-limit-retry.ts: retries rate-limited requests and frames after a wait. The code for waiting is loaded on first use.
  */
 
 import type { BudgetRefusal } from "../words/budget-text.ts"
@@ -7,7 +7,10 @@ import type { Refusable } from "./rate-wait.ts"
 import type { RequestHold } from "./request-hold.ts"
 
 /** Sends a request or an upload, and retries it after waiting if its response asks for that. */
-export async function sendPatiently<T extends Refusable>(hold: RequestHold, send: () => Promise<T>): Promise<T> {
+export async function sendWithRateLimitRetry<T extends Refusable>(
+  hold: RequestHold,
+  send: () => Promise<T>,
+): Promise<T> {
   const response = await send()
   return response.status === 429 ? await (await import("./rate-wait.ts")).repeatRefused(hold, response, send) : response
 }
