@@ -39,8 +39,10 @@ export function markdownToText(text: string): string {
   return parts.join(" ").replace(/\s+/g, " ").trim()
 }
 
+const SILENT_TYPES: ReadonlySet<string> = new Set(["html", "def", "space", "footnote_ref"])
+
 function tokenToText(token: ProseToken): string {
-  if (token.type === "html" || token.type === "def" || token.type === "space") return " "
+  if (SILENT_TYPES.has(token.type)) return " "
   if (token.items !== undefined) return tokensToText(token.items, " ")
   if (token.header !== undefined) {
     const rows = [token.header, ...(token.rows ?? [])]
@@ -50,6 +52,7 @@ function tokenToText(token: ProseToken): string {
   return token.type === "text" ? decodeVisibleText(token.text ?? "") : (token.text ?? " ")
 }
 
-function tokensToText(tokens: readonly ProseToken[], separator = ""): string {
+/** The text of some tokens, without markup. */
+export function tokensToText(tokens: readonly ProseToken[], separator = ""): string {
   return tokens.map(tokenToText).join(separator)
 }
